@@ -1,0 +1,1 @@
+"""Propositional Horn logic on bit masks: rules, theories, bases, formulas. Pure, no models."""

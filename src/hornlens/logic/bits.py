@@ -1,0 +1,43 @@
+"""Sets of variables as integers: bit i is variable i.
+
+`BOTTOM`, the contradiction ⊥, is -1: the integer with every bit set, and more bits than any
+vocabulary has variables. So it behaves as logic wants without special cases. Everything is a
+subset of it (⊥ entails all), joining it with anything gives it back, and it is the neutral element
+of intersection: the intersection of *no* models is ⊥, which is how the paper defines the
+consequent of a rule that no positive example covers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+BOTTOM = -1
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Yield the indices of the variables in `mask` (never BOTTOM), smallest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def mask_of(indices: Iterable[int]) -> int:
+    """Return the set of the given variable indices."""
+    mask = 0
+    for index in indices:
+        mask |= 1 << index
+    return mask
+
+
+def intersection(masks: Iterable[int]) -> int:
+    """Return what all `masks` have in common; BOTTOM if there are none."""
+    common = BOTTOM
+    for mask in masks:
+        common &= mask
+    return common
+
+
+def canonical(mask: int) -> tuple[int, tuple[int, ...]]:
+    """Return the sort key used everywhere: smaller sets first, then vocabulary order."""
+    return mask.bit_count(), tuple(bits(mask))

@@ -1,0 +1,91 @@
+"""Formulas in conjunctive normal form: a vocabulary and clauses over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.logic.batch import Words, contains, pack
+from hornlens.logic.bits import BOTTOM, bits
+from hornlens.logic.rule import Clause, Rule
+from hornlens.logic.theory import Theory
+from hornlens.logic.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Cnf:
+    """A conjunction of clauses. No clauses: everything is a model. An empty clause: nothing is."""
+
+    vocabulary: Vocabulary
+    clauses: tuple[Clause, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """The number of variables."""
+        return len(self.vocabulary)
+
+    def satisfied_by(self, x: int) -> bool:
+        """Say whether the interpretation `x` makes every clause true."""
+        return all(clause.satisfied_by(x) for clause in self.clauses)
+
+    def accepts(self, batch: Words) -> NDArray[np.bool_]:
+        """Say of each interpretation in a packed batch whether it is a model."""
+        result = np.ones(len(batch), dtype=np.bool_)
+        flipped = ~batch
+        antecedents = pack([clause.antecedent for clause in self.clauses], self.width)
+        consequents = pack([clause.consequent for clause in self.clauses], self.width)
+        for antecedent, consequent in zip(antecedents, consequents, strict=True):
+            result &= ~(contains(batch, antecedent) & contains(flipped, consequent))
+        return result
+
+    def models(self) -> Iterator[int]:
+        """Yield every model, smallest number first. Exponential: for small vocabularies."""
+        return (x for x in range(1 << self.width) if self.satisfied_by(x))
+
+    @property
+    def is_horn(self) -> bool:
+        """Whether every clause has at most one positive literal."""
+        return all(clause.is_horn for clause in self.clauses)
+
+    def theory(self) -> Theory:
+        """Return a Horn CNF as a theory; other clauses are a ValueError."""
+        if not self.is_horn:
+            raise ValueError("the formula has a clause with two positive literals")
+        return Theory(
+            self.width,
+            tuple(Rule(c.antecedent, c.consequent or BOTTOM) for c in self.clauses),
+        )
+
+    def show(self) -> str:
+        """Return the clauses as implications, one a line."""
+        return "\n".join(clause.show(self.vocabulary) for clause in self.clauses)
+
+
+def clauses_of(rules: Iterable[Rule]) -> tuple[Clause, ...]:
+    """Return the Horn clauses that say the same as the rules."""
+    clauses = []
+    for rule in rules:
+        if rule.is_negative:
+            clauses.append(Clause(rule.antecedent, 0))
+        else:
+            clauses += [Clause(rule.antecedent, 1 << head) for head in bits(rule.new)]
+    return tuple(clauses)
+
+
+def literals(clause: Clause) -> list[int]:
+    """Return the clause as DIMACS literals: variable i is i + 1, negated where negative."""
+    return [-(i + 1) for i in bits(clause.antecedent)] + [i + 1 for i in bits(clause.consequent)]
+
+
+def clause_of(numbers: Iterable[int]) -> Clause:
+    """Return the clause of the given DIMACS literals."""
+    antecedent = consequent = 0
+    for number in numbers:
+        if number < 0:
+            antecedent |= 1 << (-number - 1)
+        else:
+            consequent |= 1 << (number - 1)
+    return Clause(antecedent, consequent)

@@ -1,0 +1,84 @@
+"""Sets of models: their closure under intersection, what generates it, and its DG basis.
+
+A set of models is what a Horn theory can express exactly if and only if it is closed under
+intersection; the envelope of any other set is the theory of its closure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from hornlens.logic.basis import in_canonical_order
+from hornlens.logic.bits import BOTTOM, intersection
+from hornlens.logic.rule import Rule
+from hornlens.logic.theory import Theory, forward_chain
+
+
+def closure_in(models: Iterable[int], x: int) -> int:
+    """Return the intersection of all `models` above `x`; BOTTOM if there are none."""
+    return intersection(model for model in models if x & ~model == 0)
+
+
+def intersection_closure(models: Iterable[int]) -> set[int]:
+    """Return all intersections of one or more of the `models`. May be exponentially many."""
+    closed: set[int] = set()
+    for model in models:
+        closed |= {model & other for other in closed}
+        closed.add(model)
+    return closed
+
+
+def characteristic_models(models: Iterable[int]) -> tuple[int, ...]:
+    """Return the models that are not intersections of others, ascending.
+
+    They have the same closure under intersection as all `models`, and no fewer models do.
+    """
+    distinct = sorted(set(models))
+    return tuple(
+        model
+        for model in distinct
+        if intersection(other for other in distinct if other != model and model & ~other == 0)
+        != model
+    )
+
+
+def dg_basis_of_models(
+    models: Iterable[int], width: int, background: Theory | None = None
+) -> Theory:
+    """Return the DG basis of a set of models (all obeying `background`), relative to it.
+
+    Ganter's NextClosure: walks through all closed sets, so the time grows with their number.
+    """
+    generators = characteristic_models(models)
+    return dg_basis_of_closure(lambda x: closure_in(generators, x), width, background)
+
+
+def dg_basis_of_closure(
+    closure: Callable[[int], int], width: int, background: Theory | None = None
+) -> Theory:
+    """Return the DG basis of a closure operator, given as a function on interpretations."""
+    rules = list(background or ())
+    first_found = len(rules)
+    x = forward_chain(rules, 0)
+    while x != BOTTOM:
+        closed = closure(x)
+        if closed != x:
+            rules.append(Rule(x, closed))  # x obeys all rules so far, yet is not closed
+        x = _next_closed(rules, x, width)
+    return in_canonical_order(Theory(width, tuple(rules[first_found:])))
+
+
+def _next_closed(rules: Sequence[Rule], x: int, width: int) -> int:
+    """Return the first set after `x` in lectic order that obeys `rules`; BOTTOM at the end.
+
+    Lectic order here has the highest variable count least: the first difference from below decides.
+    """
+    for index in reversed(range(width)):
+        bit = 1 << index
+        if x & bit:
+            x &= ~bit
+            continue
+        candidate = forward_chain(rules, x | bit)
+        if candidate != BOTTOM and (candidate & ~x) & (bit - 1) == 0:
+            return candidate
+    return BOTTOM

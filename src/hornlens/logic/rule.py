@@ -1,0 +1,84 @@
+"""Rules: the paper's metarules P → ∧Q, and clauses in implicational form, P → ∨Q."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hornlens.logic.bits import BOTTOM, canonical
+from hornlens.logic.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`antecedent → consequent`: what has all of the one has all of the other.
+
+    A consequent of BOTTOM makes it a negative rule: nothing has all of the antecedent.
+    """
+
+    antecedent: int
+    consequent: int
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether the consequent is ⊥."""
+        return self.consequent == BOTTOM
+
+    @property
+    def new(self) -> int:
+        """What the rule adds: its consequent without its antecedent (BOTTOM stays BOTTOM)."""
+        return BOTTOM if self.consequent == BOTTOM else self.consequent & ~self.antecedent
+
+    def covers(self, x: int) -> bool:
+        """Say whether the antecedent holds in `x`."""
+        return self.antecedent & ~x == 0
+
+    def satisfied_by(self, x: int) -> bool:
+        """Say whether `x` obeys the rule: P ⊄ x *or* Q ⊆ x (the paper misprints "and")."""
+        return self.antecedent & ~x != 0 or self.consequent & ~x == 0
+
+    def show(self, vocabulary: Vocabulary) -> str:
+        """Return the rule as people write it: ``nurse ∧ male → ⊥``.
+
+        >>> Rule(0b011, BOTTOM).show(Vocabulary(("nurse", "male", "tall")))
+        'nurse ∧ male → ⊥'
+        """
+        left = " ∧ ".join(vocabulary.names_of(self.antecedent)) or "⊤"
+        if self.is_negative:
+            return f"{left} → ⊥"
+        return f"{left} → {' ∧ '.join(vocabulary.names_of(self.new)) or '⊤'}"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The canonical sort key: by antecedent, then consequent (⊥ last)."""
+        bottom = self.is_negative
+        return canonical(self.antecedent), bottom, canonical(0 if bottom else self.consequent)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`∧antecedent → ∨consequent`: a clause, or in the paper's words a quasi-Horn rule.
+
+    The negative literals of the clause are its antecedent, the positive ones its consequent.
+    """
+
+    antecedent: int
+    consequent: int
+
+    @property
+    def is_horn(self) -> bool:
+        """Whether there is at most one positive literal."""
+        return self.consequent & (self.consequent - 1) == 0
+
+    def satisfied_by(self, x: int) -> bool:
+        """Say whether `x` makes the clause true."""
+        return self.antecedent & ~x != 0 or self.consequent & x != 0
+
+    def show(self, vocabulary: Vocabulary) -> str:
+        """Return the clause as people write it: ``a ∧ b → c ∨ d``."""
+        left = " ∧ ".join(vocabulary.names_of(self.antecedent)) or "⊤"
+        return f"{left} → {' ∨ '.join(vocabulary.names_of(self.consequent)) or '⊥'}"
+
+
+def quasi(x: int, width: int) -> Clause:
+    """Return quasi(x), the weakest rule that `x` falsifies: it rejects `x` and nothing else."""
+    return Clause(x, ((1 << width) - 1) & ~x)

@@ -1,0 +1,99 @@
+"""The vocabulary: names of variables and their bits, and attributes that group them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from hornlens.errors import InputError
+from hornlens.logic.bits import bits
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A named group of variables of which at most one is true; none true means unset."""
+
+    name: str
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """An ordered list of variable names; the position of a name is its bit.
+
+    >>> v = Vocabulary(("nurse", "priest", "male"))
+    >>> v.mask(["male", "nurse"])
+    5
+    >>> v.names_of(5)
+    ('nurse', 'male')
+    """
+
+    names: tuple[str, ...]
+    attributes: tuple[Attribute, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse empty and repeated names, and attributes that do not fit the names."""
+        seen: set[str] = set()
+        for name in self.names:
+            if not name:
+                raise InputError("a variable has an empty name")
+            if name in seen:
+                raise InputError(f"two variables have the name {name!r}")
+            seen.add(name)
+        grouped: set[str] = set()
+        for attribute in self.attributes:
+            for name in attribute.variables:
+                if name not in seen:
+                    raise InputError(
+                        f"attribute {attribute.name!r} names an unknown variable {name!r}"
+                    )
+                if name in grouped:
+                    raise InputError(f"variable {name!r} stands in two attributes")
+                grouped.add(name)
+
+    @classmethod
+    def numbered(cls, width: int) -> Vocabulary:
+        """Return x1, x2, …: the names of variables that have none."""
+        return cls(tuple(f"x{i + 1}" for i in range(width)))
+
+    @classmethod
+    def of_attributes(cls, attributes: Iterable[Attribute]) -> Vocabulary:
+        """Return the vocabulary that has just these attributes' variables, in order."""
+        groups = tuple(attributes)
+        return cls(tuple(name for group in groups for name in group.variables), groups)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        """Return the number of variables."""
+        return len(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether there is a variable of this name."""
+        return name in self._index
+
+    def index(self, name: str) -> int:
+        """Return the bit of a variable; an unknown name is an InputError."""
+        try:
+            return self._index[name]
+        except KeyError:
+            raise InputError(f"unknown variable {name!r}") from None
+
+    def mask(self, names: Iterable[str]) -> int:
+        """Return the interpretation in which exactly these variables are true."""
+        mask = 0
+        for name in names:
+            mask |= 1 << self.index(name)
+        return mask
+
+    def names_of(self, mask: int) -> tuple[str, ...]:
+        """Return the names of the true variables, in vocabulary order."""
+        return tuple(self.names[i] for i in bits(mask))
+
+    @cached_property
+    def groups(self) -> tuple[int, ...]:
+        """The attributes as masks, in order."""
+        return tuple(self.mask(attribute.variables) for attribute in self.attributes)

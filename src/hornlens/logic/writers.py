@@ -1,0 +1,149 @@
+"""Writing an envelope: JSON, DIMACS, CSV, LaTeX and Prolog."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+from hornlens import __version__
+from hornlens.logic.cnf import Cnf, clauses_of
+from hornlens.logic.dimacs import write_dimacs
+from hornlens.logic.envelope import Envelope
+from hornlens.logic.rule import Rule
+from hornlens.logic.vocabulary import Vocabulary
+
+
+def rule_as_json(rule: Rule, vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return a rule as {"if": names, "then": names or None for ⊥}."""
+    return {
+        "if": list(vocabulary.names_of(rule.antecedent)),
+        "then": None if rule.is_negative else list(vocabulary.names_of(rule.new)),
+    }
+
+
+def as_json(envelope: Envelope) -> dict[str, Any]:
+    """Return the contents of envelope.json."""
+    names = envelope.vocabulary
+    non_horn: dict[str, Any] = {
+        "count": envelope.non_horn.count,
+        "examples": [list(names.names_of(x)) for x in envelope.non_horn.examples],
+    }
+    if envelope.non_horn.count is None:
+        non_horn["at_least"] = envelope.non_horn.at_least
+    support = envelope.support or [None] * len(envelope.readable)
+    return {
+        "hornlens": __version__,
+        "variables": list(names.names),
+        "background": [rule_as_json(rule, names) for rule in envelope.background],
+        "rules": [rule_as_json(rule, names) for rule in envelope.basis],
+        "readable": [
+            {**rule_as_json(rule, names), "support": count}
+            for rule, count in zip(envelope.readable, support, strict=True)
+        ],
+        "non_horn": non_horn,
+        "certificate": envelope.certificate.as_json(),
+        "statistics": dict(envelope.statistics),
+    }
+
+
+def write_json(envelope: Envelope) -> str:
+    """Return envelope.json as text."""
+    return json.dumps(as_json(envelope), ensure_ascii=False, indent=1) + "\n"
+
+
+def write_envelope_dimacs(envelope: Envelope) -> str:
+    """Return the envelope, and its background, as a Horn CNF that stands alone."""
+    background = clauses_of(envelope.background)
+    clauses = background + clauses_of(envelope.readable)
+    remarks = [f"Horn envelope, {envelope.certificate.kind}: {len(envelope.basis)} rules"]
+    if background:
+        remarks.append(f"the first {len(background)} clauses are the background")
+    return write_dimacs(Cnf(envelope.vocabulary, clauses), tuple(remarks))
+
+
+def write_csv(envelope: Envelope) -> str:
+    """Return one line a rule: the readable form, its support, and the canonical form.
+
+    Names in a cell are joined by "; "; a consequent of ⊥ is the word FALSE.
+    """
+    names = envelope.vocabulary
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["if", "then", "support", "canonical_if", "canonical_then"])
+    support = envelope.support or [""] * len(envelope.basis)
+    for short, full, count in zip(envelope.readable, envelope.basis, support, strict=True):
+        cells: list[object] = []
+        for rule in (short, full):
+            cells.append("; ".join(names.names_of(rule.antecedent)))
+            cells.append("FALSE" if rule.is_negative else "; ".join(names.names_of(rule.new)))
+        writer.writerow([*cells[:2], count, *cells[2:]])
+    return out.getvalue()
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "¬": r"\ensuremath{\neg}",
+    **{character: "\\" + character for character in "&%$#_{}"},
+}
+
+
+def write_latex(envelope: Envelope) -> str:
+    """Return the readable rules as a LaTeX tabular, one rule a line."""
+
+    def conjunction(mask: int) -> str:
+        names = envelope.vocabulary.names_of(mask)
+        texts = ("".join(_LATEX.get(c, c) for c in name) for name in names)
+        return r" \land ".join(rf"\text{{{text}}}" for text in texts) or r"\top"
+
+    lines = [r"% needs \usepackage{amsmath}", r"\begin{tabular}{r@{ $\to$ }l}"]
+    for rule in envelope.readable:
+        right = r"\bot" if rule.is_negative else conjunction(rule.new)
+        lines.append(rf"  ${conjunction(rule.antecedent)}$ & ${right}$ \\")
+    return "\n".join([*lines, r"\end{tabular}"]) + "\n"
+
+
+def _atom(name: str) -> str:
+    """Return a name as a Prolog atom, quoted where it must be."""
+    if re.fullmatch(r"[a-z][A-Za-z0-9_]*", name):
+        return name
+    return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def write_prolog(envelope: Envelope) -> str:
+    """Return the readable rules as Prolog clauses; `bottom` stands for ⊥."""
+    atoms = [_atom(name) for name in envelope.vocabulary.names]
+    bottom = "bottom"
+    while bottom in envelope.vocabulary:
+        bottom += "_"
+    lines = [
+        f"% Horn envelope: {len(envelope.basis)} rules. {bottom} holds when no model is left.",
+        ":- dynamic " + ", ".join(f"{atom}/0" for atom in [*atoms, bottom]) + ".",
+    ]
+
+    def add(rule: Rule) -> None:
+        body = ", ".join(_atom(name) for name in envelope.vocabulary.names_of(rule.antecedent))
+        heads = [bottom] if rule.is_negative else envelope.vocabulary.names_of(rule.new)
+        for head in heads:
+            atom = head if rule.is_negative else _atom(head)
+            lines.append(f"{atom} :- {body}." if body else f"{atom}.")
+
+    for granted in envelope.background:
+        add(granted)
+    for rule in envelope.readable:
+        add(rule)
+    return "\n".join(lines) + "\n"
+
+
+WRITERS: dict[str, Callable[[Envelope], str]] = {
+    "json": write_json,
+    "dimacs": write_envelope_dimacs,
+    "csv": write_csv,
+    "latex": write_latex,
+    "prolog": write_prolog,
+}

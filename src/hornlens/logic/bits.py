@@ -15,7 +15,9 @@ BOTTOM = -1
 
 
 def bits(mask: int) -> Iterator[int]:
-    """Yield the indices of the variables in `mask` (never BOTTOM), smallest first."""
+    """Yield the indices of the variables in `mask`, smallest first. BOTTOM has no such list."""
+    if mask < 0:
+        raise ValueError("the variables of BOTTOM cannot be listed")
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1

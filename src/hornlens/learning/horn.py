@@ -1,0 +1,137 @@
+"""The classic baselines: HORN (the paper's Algorithm 2) and HORN1, for targets that are Horn.
+
+On any other target the textbook algorithms may run for ever. These end: once the positive examples
+prove a negative one to be their intersection, they raise `NotHorn` with that proof.
+"""
+
+from __future__ import annotations
+
+from hornlens.learning.envelope import EnvelopeLearner
+from hornlens.learning.protocol import (
+    Accepted,
+    Ask,
+    Conjecture,
+    Counterexample,
+    Hypothesis,
+    Learned,
+    NotHorn,
+    Step,
+    Steps,
+)
+from hornlens.logic.bits import BOTTOM, bits
+from hornlens.logic.models import closure_in
+from hornlens.logic.rule import Rule
+from hornlens.logic.theory import Theory
+
+
+def proof_of_non_horn(negative: int, positives: list[int]) -> NotHorn:
+    """Return the error for a negative that is an intersection of positives, proof pruned."""
+    above = [y for y in positives if negative & ~y == 0]
+    needed: list[int] = []
+    common = BOTTOM
+    for y in above:
+        if common & ~y:
+            needed.append(y)
+            common &= y
+    for y in list(needed):  # drop what the others make superfluous
+        rest = [z for z in needed if z != y]
+        if closure_in(rest, negative) == negative:
+            needed = rest
+    return NotHorn(negative, tuple(needed))
+
+
+class Horn1Learner(EnvelopeLearner):
+    """HORN1: Algorithm 1 without E^nh. Where that sets a non-Horn example aside, this gives up."""
+
+    def _set_aside(self, e: int) -> None:
+        raise proof_of_non_horn(e, self.positives)
+
+
+class HornLearner:
+    """Algorithm 2, HORN: hypotheses of single rules e → p, dropped when a positive refutes them.
+
+    The paper's last line rebuilds H in every round, which would bring refuted rules straight back;
+    as in the original, it belongs to the branch of the negative counterexample.
+
+    `textbook` leaves out what makes it end on targets that are not Horn: the search for a proof,
+    and the guard against repetitions in E⁻.
+    """
+
+    def __init__(self, width: int, textbook: bool = False, trace: bool = True):
+        """Start with the empty hypothesis."""
+        self.width, self.textbook = width, textbook
+        self.negatives: list[int] = []  # E⁻
+        self.positives: list[int] = []  # not in the paper: only for the proof
+        self.rules: list[Rule] = []  # H
+        self.trace: list[Step] | None = [] if trace else None
+        self._rounds = 0
+
+    def steps(self) -> Steps:
+        """Ask and conjecture until an equivalence query is accepted."""
+        while True:
+            hypothesis = self.hypothesis()
+            verdict = yield Conjecture(hypothesis)  # 2
+            if isinstance(verdict, Accepted):
+                return  # 13
+            assert isinstance(verdict, Counterexample)
+            x = verdict.example
+            self._rounds += 1
+            if not hypothesis.satisfied_by(x):  # 3
+                self.rules = [rule for rule in self.rules if rule.satisfied_by(x)]  # 4, 5
+                if not self.textbook:
+                    self.positives.append(x)
+                    self._look_for_proof()
+                self._record(Step(self._rounds, x, True, len(self.rules)))
+                continue
+            meets = [  # 6
+                (i, e & x)
+                for i, e in enumerate(self.negatives)
+                if e & ~x and (self.textbook or e & x not in self.negatives)  # 7: x ∩ e ⊂ e
+            ]
+            answers: list[bool] = []
+            if meets:
+                sent = yield Ask(tuple(meet for _, meet in meets))  # 7: MQ(x ∩ e) = no
+                assert not isinstance(sent, Accepted | Counterexample)
+                answers = list(sent)
+            if False in answers:
+                first = answers.index(False)  # 8
+                position, after = meets[first]
+                before: int | None = self.negatives[position]
+                self.negatives[position] = after  # 9
+                del meets[first + 1 :]
+            else:
+                position, after, before = len(self.negatives), x, None  # 10
+                self.negatives.append(x)  # 11
+            self._look_for_proof()
+            self.rules = [rule for e in self.negatives for rule in self._all_rules(e)]  # 12
+            asked = tuple((q, a) for (_, q), a in zip(meets, answers, strict=False))
+            size = len(self.rules)
+            self._record(Step(self._rounds, x, False, size, asked, position, before, after))
+
+    def _all_rules(self, e: int) -> list[Rule]:
+        """Return every Horn rule that `e` falsifies with its whole self as antecedent."""
+        absent = ((1 << self.width) - 1) & ~e
+        return [*(Rule(e, 1 << p) for p in bits(absent)), Rule(e, BOTTOM)]
+
+    def _look_for_proof(self) -> None:
+        for e in self.negatives:
+            if not self.textbook and closure_in(self.positives, e) == e:
+                raise proof_of_non_horn(e, self.positives)
+
+    def hypothesis(self) -> Hypothesis:
+        """Return H as it stands."""
+        return Hypothesis(Theory(self.width, tuple(self.rules)))
+
+    def learned(self) -> Learned:
+        """Return what is known: at the end, H is equivalent to the target."""
+        return Learned(
+            self.hypothesis(),
+            tuple(self.positives),
+            tuple(self.negatives),
+            (),
+            tuple(self.trace or ()),
+        )
+
+    def _record(self, step: Step) -> None:
+        if self.trace is not None:
+            self.trace.append(step)

@@ -1,0 +1,1 @@
+"""The oracles that answer a learner: membership, equivalence, and white-box search by SAT."""

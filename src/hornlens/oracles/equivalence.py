@@ -1,0 +1,180 @@
+"""Equivalence oracles that need no formula: exhaustive, sampled (PAC), budgeted, chained.
+
+None of them answers "no difference found" with silence: what they accept, they accept with a
+certificate that says on what grounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, log
+from random import Random
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.learning.protocol import (
+    Accepted,
+    Counterexample,
+    EquivalenceOracle,
+    Hypothesis,
+    MembershipOracle,
+    Verdict,
+)
+from hornlens.logic.batch import Words, obeys, pack, unpack
+from hornlens.logic.domain import Domain
+from hornlens.logic.envelope import EXACT, Certificate
+from hornlens.logic.labelled import LabelledDomain
+
+Kind = Literal["full", "horn"]
+"""What a yes means. `full`: H ∪ Q ≡ φ. `horn`: H ≡ env(φ)."""
+
+Choose = Callable[[Sequence[int]], int]
+"""Picks one of several counterexamples; adversaries plug in here."""
+
+
+def accepted_by(hypothesis: Hypothesis, batch: Words) -> NDArray[np.bool_]:
+    """Say of each packed interpretation whether H ∪ Q accepts it."""
+    accepted = obeys(batch, hypothesis.theory, hypothesis.theory.width)
+    if hypothesis.excluded:
+        where = np.flatnonzero(accepted)
+        masks = unpack(batch[where])
+        accepted[where] = [mask not in hypothesis.excluded for mask in masks]
+    return accepted
+
+
+@dataclass(frozen=True)
+class ExhaustiveEquivalence:
+    """Compares the hypothesis with the target on every interpretation of a labelled domain."""
+
+    labelled: LabelledDomain
+    kind: Kind = "horn"
+    choose: Choose = min
+
+    @classmethod
+    def of(
+        cls, domain: Domain, membership: MembershipOracle, kind: Kind = "horn", choose: Choose = min
+    ) -> ExhaustiveEquivalence:
+        """Label a domain by asking an oracle everything, in one batch."""
+        labels = np.array(membership.ask(list(domain)), dtype=np.bool_)
+        return cls(LabelledDomain(domain, labels), kind, choose)
+
+    @cached_property
+    def _masks(self) -> Words:
+        return self.labelled.domain.masks()
+
+    @cached_property
+    def _closed(self) -> NDArray[np.bool_]:
+        return self.labelled.closed()
+
+    def judge(self, hypothesis: Hypothesis) -> Verdict:
+        """Return one of all counterexamples, or yes: exactly."""
+        if self.kind == "horn":
+            horn = obeys(self._masks, hypothesis.theory, hypothesis.theory.width)
+            if np.array_equal(horn, self._closed):
+                return Accepted(EXACT)
+        wrong = accepted_by(hypothesis, self._masks) != self.labelled.positive
+        if not wrong.any():
+            return Accepted(EXACT)
+        return Counterexample(self.choose(unpack(self._masks[wrong])))
+
+
+def pac_samples(query: int, epsilon: float, delta: float) -> int:
+    """Return how many samples the query-th equivalence query (from 1) draws.
+
+    Query i errs with probability at most (1-ε)^q ≤ δ/2^i, so all of them together at most δ.
+    """
+    return ceil((log(1 / delta) + query * log(2)) / epsilon)
+
+
+class SampledEquivalence:
+    """Looks for counterexamples in what is known, then in random samples, by the PAC schedule.
+
+    An accepted H ∪ Q disagrees with the target on a random interpretation with probability at most
+    ε; that claim fails with probability at most δ.
+    """
+
+    def __init__(
+        self,
+        membership: MembershipOracle,
+        sample: Callable[[Random], int],
+        width: int,
+        epsilon: float,
+        delta: float,
+        rng: Random,
+        known: Mapping[int, bool] | None = None,
+        chunk: int = 256,
+    ):
+        """Sample from `sample(rng)`; check the answers in `known` first (a cache's, say)."""
+        if not (0 < epsilon < 1 and 0 < delta < 1):
+            raise ValueError("epsilon and delta must lie strictly between 0 and 1")
+        self.membership, self.sample, self.width = membership, sample, width
+        self.epsilon, self.delta, self.rng = epsilon, delta, rng
+        self.known, self.chunk = known if known is not None else {}, chunk
+        self.queries = 0
+
+    def judge(self, hypothesis: Hypothesis) -> Verdict:
+        """Return the first counterexample met, or yes with ε, δ and the number of samples."""
+        self.queries += 1
+        found = self._first_wrong(hypothesis, list(self.known), list(self.known.values()))
+        if found is not None:
+            return Counterexample(found)
+        samples = pac_samples(self.queries, self.epsilon, self.delta)
+        for start in range(0, samples, self.chunk):
+            batch = [self.sample(self.rng) for _ in range(min(self.chunk, samples - start))]
+            found = self._first_wrong(hypothesis, batch, self.membership.ask(batch))
+            if found is not None:
+                return Counterexample(found)
+        return Accepted(
+            Certificate(
+                "pac", {"epsilon": self.epsilon, "delta": self.delta, "samples": samples}
+            )
+        )
+
+    def _first_wrong(
+        self, hypothesis: Hypothesis, batch: list[int], labels: Iterable[bool]
+    ) -> int | None:
+        if not batch:
+            return None
+        accepted = accepted_by(hypothesis, pack(batch, self.width))
+        wrong = np.flatnonzero(accepted != np.array(labels, dtype=np.bool_))
+        return batch[wrong[0]] if len(wrong) else None
+
+
+@dataclass
+class BudgetedEquivalence:
+    """Passes on `limit` queries and then accepts whatever stands, saying that it gave up."""
+
+    oracle: EquivalenceOracle
+    limit: int
+    used: int = 0
+
+    def judge(self, hypothesis: Hypothesis) -> Verdict:
+        """Ask the oracle while there is budget."""
+        if self.used >= self.limit:
+            return Accepted(Certificate("budget_exhausted", {"equivalence_queries": self.limit}))
+        self.used += 1
+        return self.oracle.judge(hypothesis)
+
+
+@dataclass(frozen=True)
+class ChainedEquivalence:
+    """Asks several oracles in turn, cheap ones first; a counterexample of any counts.
+
+    If all accept, the strongest of their certificates holds.
+    """
+
+    oracles: tuple[EquivalenceOracle, ...]
+
+    def judge(self, hypothesis: Hypothesis) -> Verdict:
+        """Return the first counterexample, or the strongest claim."""
+        claims = []
+        for oracle in self.oracles:
+            verdict = oracle.judge(hypothesis)
+            if isinstance(verdict, Counterexample):
+                return verdict
+            claims.append(verdict.certificate)
+        return Accepted(max(claims, key=lambda certificate: certificate.strength))

@@ -1,0 +1,159 @@
+"""The white-box search for an envelope: closure queries instead of membership queries.
+
+Known at any time are valid rules L and models P of the target. A SAT solver is asked for an
+interpretation x that obeys L and is no intersection of models in P: for some head v, x lacks v
+while no model of P above x does. The closure of x then decides. Either the target has models above
+x that L and P did not tell of, and P grows. Or x is not closed; then a *smallest* such x is looked
+for below it, and that is the antecedent of the next rule of the DG basis: all that obey L below it
+are closed, so it is pseudo-closed. When no x is left, L is the DG basis, and that is the proof.
+
+Non-Horn negatives cost nothing here: they are closed, and the search never stops at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from pysat.card import CardEnc, EncType
+from pysat.solvers import Solver
+
+from hornlens.logic.basis import in_canonical_order
+from hornlens.logic.batch import Words, contains, pack, unpack, words_needed
+from hornlens.logic.bits import BOTTOM, bits
+from hornlens.logic.cnf import clauses_of, literals
+from hornlens.logic.rule import Rule
+from hornlens.logic.theory import Theory
+from hornlens.oracles.targets import ABSURD, Target, declare, mask_of_model
+
+
+class EnvelopeSearch:
+    """Finds the rules of a target's envelope relative to a background, one by one."""
+
+    def __init__(self, target: Target, background: Theory | None = None):
+        """Prepare the solvers; nothing is searched yet."""
+        self.target, self.width = target, target.width
+        self.full = (1 << self.width) - 1
+        self.rules: list[Rule] = []
+        self.closures = self.solved = 0
+        self._models = np.zeros((256, words_needed(self.width)), dtype=np.int64)
+        self._model_count = 0
+        # Forward chaining with L is unit propagation on its clauses; minisat does it fast. What
+        # holds without assumptions it would leave out, so all clauses depend on one assumption.
+        self._chain = Solver("minisat22")
+        self._always = self.width + 1
+        self._search = Solver("cadical195")
+        self._heads = range(self.width + 1, 2 * self.width + 2)  # the last is ⊥
+        self._fresh = self._heads[-1] + 1
+        declare(self._search, self._heads[-1])
+        for index in range(self.width):
+            self._search.add_clause([-self._heads[index], -(index + 1)])
+        one = CardEnc.equals(lits=list(self._heads), encoding=EncType.pairwise)
+        for clause in one.clauses:
+            self._search.add_clause(clause)
+        # Small interpretations first: there is most to learn from their closures.
+        self._search.set_phases([-(index + 1) for index in range(self.width)])
+        self._obey(background or ())
+        for model in target.known_models:
+            self._learn_model(model)
+
+    def next_rule(self) -> Rule | None:
+        """Find, keep and return the next rule of the DG basis; None when it is complete."""
+        while (x := self._candidate()) is not None:
+            found = self._refute(x)
+            if found is None:
+                continue
+            rule = self._smallest(found)
+            self.rules.append(rule)
+            self._obey((rule,))
+            return rule
+        return None
+
+    def run(self, progress: Callable[[int], None] | None = None) -> Theory:
+        """Find all rules; return the DG basis."""
+        while self.next_rule() is not None:
+            if progress is not None:
+                progress(len(self.rules))
+        return in_canonical_order(Theory(self.width, tuple(self.rules)))
+
+    def closure(self, x: int) -> int:
+        """Return the intersection of the target's models above `x`; BOTTOM if there are none."""
+        self.closures += 1
+        known = self._models[: self._model_count]
+        above = known[contains(known, pack([x], self.width)[0])]
+        common = unpack(np.bitwise_and.reduce(above, axis=0, keepdims=True))[0]
+        if self.target.complete:
+            return common
+        if common == BOTTOM:
+            model = self.target.model(x, ABSURD)
+            if model is None:
+                return BOTTOM
+            self._learn_model(model)
+            common = model
+        for index in bits(common & ~x):
+            if common >> index & 1:
+                model = self.target.model(x, index)
+                if model is not None:
+                    self._learn_model(model)
+                    common &= model
+        return common
+
+    def _refute(self, x: int) -> tuple[int, int] | None:
+        """Return what obeys L, lies in `x`, and is not closed, with its closure; None if x is.
+
+        Of `x` only a minimal reason is kept, and what L makes of it.
+        """
+        closed = self.closure(x)
+        if closed == x:
+            return None
+        head = ABSURD if closed == BOTTOM else next(bits(closed & ~x))
+        reason = self.target.reason(x, head)
+        _, chained = self._chain.propagate([self._always, *(i + 1 for i in bits(reason))])
+        smaller = sum(1 << (i - 1) for i in chained if 0 < i <= self.width)
+        return smaller, closed if smaller == x else self.closure(smaller)
+
+    def _smallest(self, found: tuple[int, int]) -> Rule:
+        """Go down to a smallest interpretation that obeys L and is not closed."""
+        while True:
+            x, closed = found
+            below = self._fresh
+            self._fresh += 1
+            self._search.add_clause([-below, *(-(i + 1) for i in bits(x))])
+            inside = [below, *(-(i + 1) for i in bits(self.full & ~x))]
+            smaller = None
+            while smaller is None and (y := self._candidate(inside)) is not None:
+                smaller = self._refute(y)
+            self._search.add_clause([-below])
+            if smaller is None:
+                return Rule(x, closed)
+            found = smaller
+
+    def _candidate(self, assumptions: Iterable[int] = ()) -> int | None:
+        """Return an interpretation that obeys L and is no intersection of known models."""
+        self.solved += 1
+        if not self._search.solve(assumptions=list(assumptions)):
+            return None
+        return mask_of_model(self._search.get_model(), self.width)
+
+    def _learn_model(self, model: int) -> None:
+        """Keep a model: from now on, x must leave it or have its head in it."""
+        if self._model_count == len(self._models):
+            self._models = np.concatenate([self._models, np.zeros_like(self._models)])
+        self._models[self._model_count] = pack([model], self.width)[0]
+        self._model_count += 1
+        self._search.add_clause(
+            [
+                self._heads[index] if model >> index & 1 else index + 1
+                for index in range(self.width)
+            ]
+        )
+
+    def _obey(self, rules: Iterable[Rule]) -> None:
+        for clause in clauses_of(rules):
+            self._search.add_clause(literals(clause))
+            self._chain.add_clause([-self._always, *literals(clause)])
+
+    @property
+    def models(self) -> Words:
+        """The models found so far, packed; after `run`, all characteristic ones are among them."""
+        return self._models[: self._model_count]

@@ -1,0 +1,138 @@
+"""White-box targets: what one can look into, and so ask for models instead of answers.
+
+A target answers one question: is there a model above x that lacks variable v? From that follow
+closures (what all models above x have in common) and smallest reasons. For a formula the answer
+comes from a SAT solver, for a table from a look at its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import numpy as np
+from pysat.solvers import Solver
+
+from hornlens.logic.batch import Words, contains, pack, unpack
+from hornlens.logic.bits import bits
+from hornlens.logic.cnf import Cnf, clauses_of, literals
+from hornlens.logic.models import characteristic_models
+from hornlens.logic.theory import Theory
+
+ABSURD = -1
+"""As a head: ⊥. A model "without ABSURD" is any model."""
+
+
+class Target(Protocol):
+    """A target that can be looked into."""
+
+    width: int
+    known_models: tuple[int, ...]
+    """Models to start from; all characteristic ones if `complete`."""
+    complete: bool
+
+    def model(self, above: int, without: int) -> int | None:
+        """Return a maximal model that contains `above` and lacks the variable; None if none."""
+        ...
+
+    def reason(self, x: int, head: int) -> int:
+        """Return a minimal subset of `x` from which `head` follows, given that it does from x."""
+        ...
+
+
+class FormulaTarget:
+    """The models of a formula and a background, by SAT."""
+
+    complete = False
+    known_models: tuple[int, ...] = ()
+
+    def __init__(self, formula: Cnf, background: Theory | None = None):
+        """Hand the clauses to a solver."""
+        self.width = formula.width
+        self.calls = 0
+        clauses = formula.clauses + clauses_of(background or ())
+        self._solver = Solver("minisat22", bootstrap_with=[literals(c) for c in clauses])
+        declare(self._solver, self.width)
+        # Large models first: they speak of the most interpretations below them.
+        self._solver.set_phases(range(1, self.width + 1))
+
+    def model(self, above: int, without: int) -> int | None:
+        """Return a maximal model above `above` without the variable, by SAT calls."""
+        fixed = [] if without == ABSURD else [-(without + 1)]
+        found = self._solve(above, fixed)
+        if found is None:
+            return None
+        top = ((1 << self.width) - 1) & ~(0 if without == ABSURD else 1 << without)
+        for index in bits(top & ~found):
+            if not found >> index & 1:
+                found = self._solve(found | 1 << index, fixed) or found
+        return found
+
+    def reason(self, x: int, head: int) -> int:
+        """Return a minimal reason: the solver's core, then each variable tried without."""
+        fixed = [] if head == ABSURD else [-(head + 1)]
+        reason = x
+        if self._solve(x, fixed) is None:
+            reason = self._core()
+        for index in bits(reason):
+            if reason >> index & 1 and self._solve(reason & ~(1 << index), fixed) is None:
+                reason = self._core()
+        return reason
+
+    def _solve(self, above: int, fixed: list[int]) -> int | None:
+        self.calls += 1
+        if not self._solver.solve(assumptions=[*(i + 1 for i in bits(above)), *fixed]):
+            return None
+        return mask_of_model(self._solver.get_model(), self.width)
+
+    def _core(self) -> int:
+        return sum(1 << (literal - 1) for literal in self._solver.get_core() or () if literal > 0)
+
+
+class TableTarget:
+    """The rows of a table as the models: all of them are known from the start."""
+
+    complete = True
+
+    def __init__(self, rows: Iterable[int], width: int):
+        """Keep the characteristic rows; the others follow from them."""
+        self.width = width
+        self.known_models = characteristic_models(rows)
+        self._rows: Words = pack(self.known_models, width)
+
+    def model(self, above: int, without: int) -> int | None:
+        """Return a row above `above` that lacks the variable."""
+        rows = unpack(self._rows[contains(self._rows, pack([above], self.width)[0])])
+        lacking = (row for row in rows if without == ABSURD or not row >> without & 1)
+        return max(lacking, key=int.bit_count, default=None)
+
+    def reason(self, x: int, head: int) -> int:
+        """Return a minimal reason, by leaving out one variable after the other."""
+        rows = self._rows
+        if head != ABSURD:
+            rows = rows[~contains(rows, pack([1 << head], self.width)[0])]
+        # What each row misses of x: a reason has to keep something of every row's lack.
+        lacks = unpack(np.unique(pack([x], self.width) & ~rows, axis=0)) if len(rows) else []
+        reason = x
+        for index in bits(x):
+            smaller = reason & ~(1 << index)
+            if all(lack & smaller for lack in lacks):
+                reason = smaller
+        return reason
+
+
+def mask_of_model(model: list[int], width: int) -> int:
+    """Return the true variables of a solver's model, of those that are ours."""
+    mask = 0
+    for literal in model[:width]:
+        if literal > 0:
+            mask |= 1 << (literal - 1)
+    return mask
+
+
+def declare(solver: Solver, width: int) -> None:
+    """Make a solver know `width` variables, so that its models speak of all of them."""
+    if width:
+        solver.add_clause([width, -width])
+
+

@@ -1,0 +1,113 @@
+"""Exact envelopes of what one can look into: formulas and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+import numpy as np
+
+from hornlens.errors import InputError
+from hornlens.logic.batch import contains, pack
+from hornlens.logic.bits import canonical
+from hornlens.logic.cnf import Cnf, clauses_of
+from hornlens.logic.domain import Domain
+from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.labelled import LabelledDomain, labels_of_models
+from hornlens.logic.tables import Table
+from hornlens.logic.theory import Theory
+from hornlens.logic.vocabulary import Vocabulary
+from hornlens.oracles.formula import models_beside, models_outside
+from hornlens.oracles.search import EnvelopeSearch
+from hornlens.oracles.targets import FormulaTarget, TableTarget
+
+EXAMPLES = 10
+"""How many non-Horn negatives are shown."""
+COUNT_LIMIT = 10_000
+"""How many non-Horn negatives are counted one by one, where the domain is too large to label."""
+GRID_LIMIT = 1 << 20
+"""Domains up to this size are labelled whole to count what is not Horn."""
+
+Progress = Callable[[int], None]
+
+
+def envelope_of_formula(
+    formula: Cnf, background: Theory | None = None, progress: Progress | None = None
+) -> Envelope:
+    """Return the exact envelope of a formula, relative to a background.
+
+    The target is what obeys both: interpretations outside the background do not occur.
+    """
+    granted = background or Theory(formula.width)
+    target = FormulaTarget(formula, granted)
+    search = EnvelopeSearch(target, granted)
+    basis = search.run(progress)
+    both = Cnf(formula.vocabulary, formula.clauses + clauses_of(granted))
+    if 1 << formula.width <= GRID_LIMIT:
+        domain = Domain(_plain(formula.vocabulary))
+        positive = both.accepts(domain.masks())
+        non_horn = _count(LabelledDomain(domain, positive).non_horn())
+    else:
+        non_horn = _count_some(models_outside(basis + granted, both))
+    return Envelope.of(
+        formula.vocabulary,
+        basis,
+        granted,
+        non_horn=non_horn,
+        statistics={**_statistics(search), "sat_calls": search.solved + target.calls},
+    )
+
+
+def envelope_of_table(
+    table: Table, background: Theory | None = None, progress: Progress | None = None
+) -> Envelope:
+    """Return the exact envelope of a table of positive examples, relative to a background."""
+    width = len(table.vocabulary)
+    granted = background or Theory(width)
+    for row, line in zip(table.rows, table.lines or [None] * len(table.rows), strict=True):
+        for rule in granted:
+            if not rule.satisfied_by(row):
+                place = "a row" if line is None else f"the row in line {line}"
+                raise InputError(
+                    f"{place} breaks the background rule {rule.show(table.vocabulary)}"
+                )
+    search = EnvelopeSearch(TableTarget(table.rows, width), granted)
+    basis = search.run(progress)
+    if 1 << width <= GRID_LIMIT:
+        domain = Domain(_plain(table.vocabulary))
+        labelled = LabelledDomain(domain, labels_of_models(domain, list(table.rows)))
+        non_horn = _count(labelled.non_horn())
+    else:
+        non_horn = _count_some(models_beside(basis + granted, table.rows))
+    envelope = Envelope.of(
+        table.vocabulary, basis, granted, non_horn=non_horn, statistics=_statistics(search)
+    )
+    packed = pack(table.rows, width)
+    antecedents = pack([rule.antecedent for rule in envelope.readable], width)
+    support = [int(np.count_nonzero(contains(packed, row))) for row in antecedents]
+    return Envelope(**{**vars(envelope), "support": support})
+
+
+def _statistics(search: EnvelopeSearch) -> dict[str, int]:
+    return {
+        "equivalence_queries": len(search.rules) + 1,
+        "membership_queries": 0,
+        "closure_queries": search.closures,
+        "characteristic_models": len(search.models),
+    }
+
+
+def _plain(vocabulary: Vocabulary) -> Vocabulary:
+    """Return the vocabulary without attributes: every combination is part of the domain."""
+    return Vocabulary(vocabulary.names)
+
+
+def _count(found: list[int]) -> NonHorn:
+    return NonHorn(len(found), tuple(sorted(found, key=canonical)[:EXAMPLES]), len(found))
+
+
+def _count_some(found: Iterator[int]) -> NonHorn:
+    """Count up to the limit; past it, say that there are more."""
+    counted = _count(list(islice(found, COUNT_LIMIT)))
+    more = next(found, None) is not None
+    return NonHorn(None if more else counted.count, counted.examples, counted.at_least)

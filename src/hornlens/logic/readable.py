@@ -37,8 +37,9 @@ def readable(basis: Theory, background: Theory | None = None) -> Theory:
 def smallest_generator(target: int, rest: tuple[Rule, ...]) -> int:
     """Return a smallest subset of `target` from which `rest` derives all of `target`.
 
-    `target` must obey `rest`, as the antecedents of a DG basis obey its other rules. Of several smallest, the first in vocabulary order. Where the search would be too long
-    (SEARCH_LIMIT), a subset-minimal one.
+    `target` must obey `rest`, as the antecedents of a DG basis obey its other rules. Of several
+    smallest, the first in vocabulary order; where the search would be too long (SEARCH_LIMIT), a
+    subset-minimal one.
     """
     # The target obeys the rest, so only rules that fire inside it can restore it.
     useful = tuple(rule for rule in rest if rule.antecedent & ~target == 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import Any
 
@@ -34,7 +34,7 @@ def as_json(envelope: Envelope) -> dict[str, Any]:
     }
     if envelope.non_horn.count is None:
         non_horn["at_least"] = envelope.non_horn.at_least
-    support = envelope.support or [None] * len(envelope.readable)
+    support: Sequence[int | None] = envelope.support or [None] * len(envelope.readable)
     return {
         "hornlens": __version__,
         "variables": list(names.names),
@@ -74,7 +74,7 @@ def write_csv(envelope: Envelope) -> str:
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["if", "then", "support", "canonical_if", "canonical_then"])
-    support = envelope.support or [""] * len(envelope.basis)
+    support: Sequence[int | str] = envelope.support or [""] * len(envelope.basis)
     for short, full, count in zip(envelope.readable, envelope.basis, support, strict=True):
         cells: list[object] = []
         for rule in (short, full):

@@ -129,9 +129,7 @@ class SampledEquivalence:
             if found is not None:
                 return Counterexample(found)
         return Accepted(
-            Certificate(
-                "pac", {"epsilon": self.epsilon, "delta": self.delta, "samples": samples}
-            )
+            Certificate("pac", {"epsilon": self.epsilon, "delta": self.delta, "samples": samples})
         )
 
     def _first_wrong(

@@ -26,6 +26,12 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 from hornlens.oracles.targets import ABSURD, Target, declare, mask_of_model
 
+REBUILD_AFTER = 15_000
+"""How many switches, one for each search below a candidate, a solver carries before a new one.
+
+Every solver call pays for them; but a new solver has to learn again what the old one knew.
+"""
+
 
 class EnvelopeSearch:
     """Finds the rules of a target's envelope relative to a background, one by one."""
@@ -42,8 +48,16 @@ class EnvelopeSearch:
         # holds without assumptions it would leave out, so all clauses depend on one assumption.
         self._chain = Solver("minisat22")
         self._always = self.width + 1
-        self._search = Solver("cadical195")
         self._heads = range(self.width + 1, 2 * self.width + 2)  # the last is ⊥
+        self._background = background or Theory(self.width)
+        self._new_search()
+        self._obey(self._background)
+        for model in target.known_models:
+            self._learn_model(model)
+
+    def _new_search(self) -> None:
+        """Set up the solver that looks for candidates, with nothing known yet."""
+        self._search = Solver("cadical195")
         self._fresh = self._heads[-1] + 1
         declare(self._search, self._heads[-1])
         for index in range(self.width):
@@ -53,9 +67,16 @@ class EnvelopeSearch:
             self._search.add_clause(clause)
         # Small interpretations first: there is most to learn from their closures.
         self._search.set_phases([-(index + 1) for index in range(self.width)])
-        self._obey(background or ())
-        for model in target.known_models:
-            self._learn_model(model)
+
+    def _tidy(self) -> None:
+        """Begin with a clean solver when the old one is full of switches that are off for good."""
+        if self._fresh - self._heads[-1] > REBUILD_AFTER:
+            self._search.delete()
+            self._new_search()
+            for clause in clauses_of((*self._background, *self.rules)):
+                self._search.add_clause(literals(clause))
+            for model in unpack(self.models):
+                self._add_model_clause(model)
 
     def next_rule(self) -> Rule | None:
         """Find, keep and return the next rule of the DG basis; None when it is complete."""
@@ -66,6 +87,7 @@ class EnvelopeSearch:
             rule = self._smallest(found)
             self.rules.append(rule)
             self._obey((rule,))
+            self._tidy()
             return rule
         return None
 
@@ -141,11 +163,11 @@ class EnvelopeSearch:
             self._models = np.concatenate([self._models, np.zeros_like(self._models)])
         self._models[self._model_count] = pack([model], self.width)[0]
         self._model_count += 1
+        self._add_model_clause(model)
+
+    def _add_model_clause(self, model: int) -> None:
         self._search.add_clause(
-            [
-                self._heads[index] if model >> index & 1 else index + 1
-                for index in range(self.width)
-            ]
+            [self._heads[index] if model >> index & 1 else index + 1 for index in range(self.width)]
         )
 
     def _obey(self, rules: Iterable[Rule]) -> None:

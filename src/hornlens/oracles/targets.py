@@ -134,5 +134,3 @@ def declare(solver: Solver, width: int) -> None:
     """Make a solver know `width` variables, so that its models speak of all of them."""
     if width:
         solver.add_clause([width, -width])
-
-

@@ -8,12 +8,11 @@ from itertools import islice
 import numpy as np
 
 from hornlens.errors import InputError
-from hornlens.logic.batch import contains, pack
+from hornlens.logic.batch import contains, obeys, pack, unpack
 from hornlens.logic.bits import canonical
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.domain import Domain
 from hornlens.logic.envelope import Envelope, NonHorn
-from hornlens.logic.labelled import LabelledDomain, labels_of_models
 from hornlens.logic.tables import Table
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
@@ -43,12 +42,7 @@ def envelope_of_formula(
     search = EnvelopeSearch(target, granted)
     basis = search.run(progress)
     both = Cnf(formula.vocabulary, formula.clauses + clauses_of(granted))
-    if 1 << formula.width <= GRID_LIMIT:
-        domain = Domain(_plain(formula.vocabulary))
-        positive = both.accepts(domain.masks())
-        non_horn = _count(LabelledDomain(domain, positive).non_horn())
-    else:
-        non_horn = _count_some(models_outside(basis + granted, both))
+    non_horn = non_horn_of(both, basis + granted)
     return Envelope.of(
         formula.vocabulary,
         basis,
@@ -56,6 +50,15 @@ def envelope_of_formula(
         non_horn=non_horn,
         statistics={**_statistics(search), "sat_calls": search.solved + target.calls},
     )
+
+
+def non_horn_of(formula: Cnf, envelope: Theory) -> NonHorn:
+    """Count the interpretations that the envelope accepts and the formula rejects."""
+    if 1 << formula.width <= GRID_LIMIT:
+        masks = Domain(_plain(formula.vocabulary)).masks()
+        accepted = masks[obeys(masks, envelope, formula.width)]
+        return _count(unpack(accepted[~formula.accepts(accepted)]))
+    return _count_some(models_outside(envelope, formula))
 
 
 def envelope_of_table(
@@ -74,9 +77,10 @@ def envelope_of_table(
     search = EnvelopeSearch(TableTarget(table.rows, width), granted)
     basis = search.run(progress)
     if 1 << width <= GRID_LIMIT:
-        domain = Domain(_plain(table.vocabulary))
-        labelled = LabelledDomain(domain, labels_of_models(domain, list(table.rows)))
-        non_horn = _count(labelled.non_horn())
+        masks = Domain(_plain(table.vocabulary)).masks()
+        rows = set(table.rows)
+        accepted = unpack(masks[obeys(masks, basis + granted, width)])
+        non_horn = _count([x for x in accepted if x not in rows])
     else:
         non_horn = _count_some(models_beside(basis + granted, table.rows))
     envelope = Envelope.of(

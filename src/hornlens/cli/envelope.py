@@ -1,0 +1,49 @@
+"""`hornlens envelope`: the exact envelope of a file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from hornlens.errors import InputError
+from hornlens.logic.backgrounds import read_background
+from hornlens.logic.dimacs import read_dimacs
+from hornlens.logic.tables import read_csv, read_cxt
+from hornlens.logic.writers import WRITERS
+from hornlens.oracles.whitebox import envelope_of_formula, envelope_of_table
+from hornlens.report.terminal import Terminal, plural, show_envelope
+
+
+def envelope_command(path: Path, form: str, background: Path | None, quiet: bool) -> None:
+    """Read the file by its ending, compute, print."""
+    terminal = Terminal(quiet)
+    with terminal.progress(f"Envelope of {path.name}:") as note:
+
+        def progress(rules: int) -> None:
+            note(plural(rules, "rule"))
+
+        suffix = path.suffix.lower()
+        if suffix in (".cnf", ".dimacs"):
+            formula = read_dimacs(path)
+            granted = read_background(background, formula.vocabulary) if background else None
+            result = envelope_of_formula(formula, granted, progress)
+            what = plural(len(formula.clauses), "clause")
+        elif suffix in (".csv", ".cxt"):
+            table = read_csv(path) if suffix == ".csv" else read_cxt(path)
+            granted = read_background(background, table.vocabulary) if background else None
+            try:
+                result = envelope_of_table(table, granted, progress)
+            except InputError as error:
+                raise InputError(error.message, path, error.line) from None
+            what = plural(len(table.rows), "positive example")
+        else:
+            # Say first what is wrong with a file that does not exist at all.
+            if not path.is_file():
+                reason = "is a directory, not a file" if path.is_dir() else "no such file"
+                raise InputError(reason, path)
+            raise InputError("unknown kind of file; expected .cnf, .csv or .cxt", path)
+    if form == "text":
+        terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {what}.")
+        show_envelope(terminal, result)
+    else:
+        sys.stdout.write(WRITERS[form](result))

@@ -1,0 +1,1 @@
+"""What people see: tables and text (and, in time, the HTML report)."""

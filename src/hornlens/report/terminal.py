@@ -1,0 +1,141 @@
+"""Tables and text for the terminal: rich where someone looks on, plain where a file does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hornlens.logic.envelope import Envelope
+
+
+class Terminal:
+    """Standard output for results, standard error for progress."""
+
+    def __init__(self, quiet: bool = False):
+        """`quiet` leaves out progress; so does an error stream that is no terminal."""
+        self.console = Console(highlight=False)
+        self.quiet = quiet
+
+    def say(self, text: str = "", style: str | None = None) -> None:
+        """Print a line."""
+        if self.console.is_terminal:
+            self.console.print(Text(text, style=style or ""))
+        else:
+            print(text)
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Print a table: bordered on a terminal, aligned columns elsewhere."""
+        if self.console.is_terminal:
+            table = Table(header_style="bold", row_styles=["", "dim"] if len(rows) > 12 else None)
+            for column in columns:
+                numeric = all(row[columns.index(column)].isdigit() for row in rows)
+                table.add_column(
+                    escape(column), justify="right" if numeric else "left", overflow="fold"
+                )
+            for row in rows:
+                table.add_row(*(escape(cell) for cell in row))
+            self.console.print(table)
+            return
+        widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+        for line in (columns, ["-" * width for width in widths], *rows):
+            cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+            print("  ".join(cells).rstrip())
+
+    @contextmanager
+    def progress(self, doing: str) -> Iterator[Callable[[str], None]]:
+        """Show a spinner with a changing note, if someone is there to see it."""
+        errors = Console(stderr=True, highlight=False)
+        if self.quiet or not errors.is_terminal or not sys.stderr.isatty():
+            yield lambda note: None
+            return
+        with errors.status(escape(doing)) as status:
+            yield lambda note: status.update(escape(f"{doing} {note}"))
+
+
+def plural(count: int, noun: str) -> str:
+    """Return "1 rule", "2 rules", "0 queries"."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
+
+
+def show_set(names: Sequence[str]) -> str:
+    """Return an interpretation as people write it: {a, b}."""
+    return "{" + ", ".join(names) + "}"
+
+
+def certificate_in_words(envelope: Envelope) -> str:
+    """Return what may be claimed, in a sentence."""
+    details = envelope.certificate.details
+    match envelope.certificate.kind:
+        case "exact":
+            return "exact: it holds for every interpretation, nothing was left to chance"
+        case "pac":
+            return (
+                f"probably approximately correct: with probability {1 - details['delta']:g} it "
+                f"errs on at most {details['epsilon']:.2%} of random interpretations"
+            )
+    return "budget exhausted: the run was cut off, rules may be missing or too strong"
+
+
+def show_envelope(terminal: Terminal, envelope: Envelope) -> None:
+    """Print an envelope: its rules, what it cannot say, and what is claimed of it."""
+    names = envelope.vocabulary
+    terminal.say(
+        f"{plural(len(envelope.basis), 'rule')}; {certificate_in_words(envelope)}.", "bold"
+    )
+    if len(envelope.background):
+        terminal.say(
+            f"Relative to {plural(len(envelope.background), 'background rule')}, not listed here."
+        )
+    if envelope.basis.rules:
+        terminal.say()
+        columns = ["#", "rule"]
+        support = envelope.support
+        if support is not None:
+            columns.append("support")
+        canonical = [
+            "" if short.show(names) == full.show(names) else full.show(names)
+            for short, full in zip(envelope.readable, envelope.basis, strict=True)
+        ]
+        if any(canonical):
+            columns.append("canonical form")
+        rows = []
+        for i, rule in enumerate(envelope.readable):
+            row = [str(i + 1), rule.show(names)]
+            if support is not None:
+                row.append(str(support[i]))
+            if any(canonical):
+                row.append(canonical[i])
+            rows.append(row)
+        terminal.table(columns, rows)
+        terminal.say()
+    show_non_horn(terminal, envelope)
+
+
+def show_non_horn(terminal: Terminal, envelope: Envelope) -> None:
+    """Print what no Horn rule can reject."""
+    non_horn = envelope.non_horn
+    if non_horn.count == 0:
+        terminal.say("The target is Horn: the rules say all there is to say.")
+        return
+    if not non_horn.examples:
+        return
+    counted = non_horn.count is not None
+    amount = plural(non_horn.at_least, "interpretation")
+    examples = ", ".join(show_set(envelope.vocabulary.names_of(x)) for x in non_horn.examples[:3])
+    verb = "is" if counted and non_horn.count == 1 else "are"
+    terminal.say(
+        f"{amount if counted else 'At least ' + amount} {verb} rejected by the target but by no "
+        f"Horn rule: {examples}{'' if non_horn.count and non_horn.count <= 3 else ', …'}"
+    )

@@ -1,0 +1,74 @@
+"""Random targets, all from seeds: formulas of every temper, domains, theories."""
+
+from random import Random
+
+from hornlens.logic.cnf import Cnf, clause_of
+from hornlens.logic.domain import Domain
+from hornlens.logic.rule import Rule
+from hornlens.logic.theory import Theory
+from hornlens.logic.vocabulary import Attribute, Vocabulary
+
+KINDS = ("any", "unsatisfiable", "tautology", "horn", "near-horn", "far-from-horn")
+
+
+def random_clauses(rng: Random, width: int, kind: str) -> list[list[int]]:
+    """DIMACS clauses of a formula of the given kind."""
+    if kind == "tautology":
+        if not width:
+            return []
+        variables = [rng.randint(1, width) for _ in range(rng.randint(0, 3))]
+        return [[v, -v, *([rng.randint(1, width)] * rng.randint(0, 1))] for v in variables]
+    count = rng.randint(0, 3 * width) if kind != "far-from-horn" else rng.randint(1, width + 1)
+    clauses = []
+    for _ in range(count):
+        size = rng.randint(1, 4) if width else 0
+        positive = {"horn": 0.0, "near-horn": 0.2, "far-from-horn": 0.8}.get(kind, 0.4)
+        clause = [
+            (1 if rng.random() < positive else -1) * rng.randint(1, width) for _ in range(size)
+        ]
+        if kind == "horn" and clause and rng.random() < 0.7:
+            clause[0] = abs(clause[0])
+        clauses.append(clause)
+    if kind == "unsatisfiable":
+        broken = rng.randint(0, 1) if width else 0
+        v = rng.randint(1, width) if width else 0
+        clauses += [[v], [-v]] if broken else [[]]
+    if kind == "any" and clauses and rng.random() < 0.2:
+        clauses.append(list(clauses[0]))
+    return clauses
+
+
+def random_formula(seed: int, kind: str, widths=(0, 6)) -> tuple[Cnf, list[list[int]]]:
+    rng = Random(f"{seed} {kind}")
+    width = (
+        rng.randint(*widths) if rng.random() < 0.1 else rng.randint(max(2, widths[0]), widths[1])
+    )
+    clauses = random_clauses(rng, width, kind)
+    return Cnf(Vocabulary.numbered(width), tuple(map(clause_of, clauses))), clauses
+
+
+def random_domain(rng: Random) -> Domain:
+    """A few attributes of one to three values, and perhaps a free variable, in mixed order."""
+    groups = [
+        Attribute(f"a{a}", tuple(f"a{a}v{v}" for v in range(rng.randint(1, 3))))
+        for a in range(rng.randint(0, 3))
+    ]
+    names = [name for group in groups for name in group.variables]
+    names += [f"f{i}" for i in range(rng.randint(0, 2))]
+    if rng.random() < 0.5:
+        rng.shuffle(names)
+    return Domain(Vocabulary(tuple(names), tuple(groups)))
+
+
+def random_theory(rng: Random, width: int, rules: int) -> Theory:
+    full = (1 << width) - 1
+    return Theory(
+        width,
+        tuple(
+            Rule(
+                rng.getrandbits(width) & rng.getrandbits(width) & full if width else 0,
+                -1 if rng.random() < 0.25 or not width else rng.getrandbits(width),
+            )
+            for _ in range(rules)
+        ),
+    )

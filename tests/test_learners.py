@@ -1,0 +1,267 @@
+"""Every learner against every oracle, on thousands of random formulas of every temper."""
+
+from random import Random
+
+import pytest
+
+from hornlens.learning.driver import Bounds, run
+from hornlens.learning.envelope import EnvelopeLearner
+from hornlens.learning.horn import Horn1Learner, HornLearner
+from hornlens.learning.protocol import (
+    Accepted,
+    Conjecture,
+    Counterexample,
+    NotHorn,
+)
+from hornlens.logic.basis import is_saturated
+from hornlens.logic.bits import intersection
+from hornlens.logic.cnf import Cnf, clause_of
+from hornlens.logic.domain import Domain
+from hornlens.logic.encoding import dec, enc
+from hornlens.logic.envelope import EXACT
+from hornlens.logic.labelled import LabelledDomain, labels_of_models
+from hornlens.logic.vocabulary import Vocabulary
+from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
+from hornlens.oracles.equivalence import ExhaustiveEquivalence
+from hornlens.oracles.formula import FormulaEquivalence, cnf_counterexample
+from hornlens.oracles.membership import FormulaMembership, TableMembership
+from tests import brute
+from tests.targets import KINDS, random_domain, random_formula
+
+
+def stubborn(candidates):
+    """An adversary: the largest counterexample, so that refinements take longest."""
+    return max(candidates, key=lambda x: (x.bit_count(), x))
+
+
+def oracles(formula, kind, seed):
+    domain, membership = Domain(formula.vocabulary), FormulaMembership(formula)
+    yield FormulaEquivalence(formula, kind)
+    yield FormulaEquivalence(formula, kind, Random(seed))
+    for choose in (min, stubborn, Random(seed).choice, Random(seed + 1).choice):
+        yield ExhaustiveEquivalence.of(domain, membership, kind, choose)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chunk", range(20))
+def test_algorithm_1_finds_the_envelope_within_the_proved_bounds(chunk, kind):
+    for seed in range(chunk * 20, chunk * 20 + 20):
+        formula, clauses = random_formula(seed, kind)
+        width = formula.width
+        models = brute.models_of(clauses, width)
+        expected = brute.dg(models, range(1 << width))
+        non_horn = brute.close(models) - set(models)
+        bounds = Bounds.of_envelope(width, len(expected), len(non_horn))
+        for goal in ("horn", "full"):
+            for i, oracle in enumerate(oracles(formula, goal, seed)):
+                case = (seed, kind, clauses, goal, i)
+                done = run(
+                    EnvelopeLearner(width), FormulaMembership(formula), oracle, speculate=i % 2 == 1
+                )
+                theory = done.learned.hypothesis.theory
+                assert brute.pairs(theory) == expected, case
+                assert is_saturated(theory), case
+                assert done.certificate == EXACT
+                assert done.queries.equivalence <= bounds.equivalence, case
+                assert done.queries.refinement <= bounds.membership, case
+                assert set(done.learned.non_horn) <= non_horn, case
+                if goal == "full":  # the corollary: H ∪ Q ≡ φ
+                    accepted = [
+                        x for x in range(1 << width) if done.learned.hypothesis.satisfied_by(x)
+                    ]
+                    assert accepted == models, case
+                    learned = Cnf(formula.vocabulary, done.learned.hypothesis.clauses())
+                    assert cnf_counterexample(formula, learned) is None, case
+
+
+@pytest.mark.parametrize("learner", [HornLearner, Horn1Learner])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chunk", range(5))
+def test_the_classics_learn_horn_targets_and_refute_others_with_proof(chunk, kind, learner):
+    for seed in range(chunk * 20, chunk * 20 + 20):
+        formula, clauses = random_formula(seed, kind)
+        width = formula.width
+        models = brute.models_of(clauses, width)
+        expected = brute.dg(models, range(1 << width))
+        is_horn = brute.close(models) == set(models)
+        bound = (
+            Bounds.of_horn if learner is HornLearner else lambda w, r: Bounds.of_envelope(w, r, 0)
+        )
+        for i, oracle in enumerate(oracles(formula, "full", seed)):
+            case = (seed, kind, clauses, i)
+            try:
+                done = run(learner(width), FormulaMembership(formula), oracle)
+            except NotHorn as proof:
+                assert not is_horn, case
+                assert proof.negative not in models, case
+                assert set(proof.positives) <= set(models), case
+                assert intersection(proof.positives) == proof.negative, case
+                continue
+            assert is_horn, case
+            assert list(done.learned.hypothesis.theory.models()) == models, case
+            bounds = bound(width, len(expected))
+            assert done.queries.equivalence <= bounds.equivalence, case
+            assert done.queries.refinement <= bounds.membership, case
+            if learner is Horn1Learner:
+                assert brute.pairs(done.learned.hypothesis.theory) == expected, case
+
+
+@pytest.mark.parametrize("chunk", range(10))
+def test_inside_a_domain_the_result_is_relative_to_its_background(chunk):
+    for seed in range(chunk * 30, chunk * 30 + 30):
+        rng = Random(seed)
+        domain = random_domain(rng)
+        density = rng.choice([0.3, 0.6, 0.9, 0.97])
+        models = [x for x in domain if rng.random() < density]
+        labelled = LabelledDomain(domain, labels_of_models(domain, models))
+        expected = brute.dg(models, list(domain))
+        non_horn = brute.close(models) - set(models)
+        width = len(domain.vocabulary)
+        bounds = Bounds.of_envelope(width, len(expected), len(non_horn))
+        for goal in ("horn", "full"):
+            for choose in (min, stubborn, rng.choice):
+                oracle = ExhaustiveEquivalence(labelled, goal, choose)
+                done = run(EnvelopeLearner(width), TableMembership(models), oracle)
+                case = (domain.vocabulary, models, goal)
+                assert brute.pairs(done.learned.hypothesis.theory) == expected, case
+                assert done.queries.equivalence <= bounds.equivalence, case
+                assert done.queries.refinement <= bounds.membership, case
+
+
+ERRATUM = [[-3, -4], [-1, 4], [-1, 5, 2], [-4, 1, -2], [1, -2], [-2, -4], [-2], [4, 5, 1]]
+
+
+def test_no_example_stands_twice_in_e_minus_where_the_paper_allows_it():
+    """The paper's claim that E⁻ has no repetitions holds for Horn examples only."""
+    formula = Cnf(Vocabulary.numbered(5), tuple(map(clause_of, ERRATUM)))
+    models = brute.models_of(ERRATUM, 5)
+    expected = brute.dg(models, range(32))
+    unguarded_repeats = 0
+    for seed in range(300):
+        for guarded in (True, False):
+            oracle = ExhaustiveEquivalence.of(
+                Domain(formula.vocabulary), FormulaMembership(formula), "full", Random(seed).choice
+            )
+            learner = EnvelopeLearner(5) if guarded else Unguarded(5)
+            done = run(learner, FormulaMembership(formula), oracle)
+            assert brute.pairs(done.learned.hypothesis.theory) == expected, seed
+            repeats = repeats_in(done.learned)
+            assert not (guarded and repeats), seed
+            unguarded_repeats += repeats
+    assert unguarded_repeats  # so the test has the teeth it needs
+
+
+class Unguarded(EnvelopeLearner):
+    """Algorithm 1 as printed: it may refine into an example that E⁻ has already."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.antecedents = NoMemory()
+
+
+class NoMemory(set):
+    def __contains__(self, item):
+        return False
+
+
+def repeats_in(learned):
+    """Replay E⁻ from the trace; count the rounds after which some example stands twice."""
+    slots, count = {}, 0
+    for step in learned.trace:
+        if step.position is not None:
+            slots[step.position] = step.after
+        slots = {p: e for p, e in slots.items() if e not in step.retired}
+        count += len(set(slots.values())) < len(slots)
+    return count
+
+
+APPENDIX = Cnf(Vocabulary(tuple("abcd")), (clause_of([-1]), clause_of([2, 3])))
+
+
+def adversary(hypothesis, state):
+    """The appendix's choice of counterexamples, over and over: {d}, {b, d}, {c, d}."""
+    for x in (0b1000, 0b1010, 0b1100):
+        if APPENDIX.satisfied_by(x) != hypothesis.satisfied_by(x):
+            return x
+    return None
+
+
+def test_the_textbook_loop_cycles_on_the_appendixs_adversary():
+    learner = HornLearner(4, textbook=True)
+    steps = learner.steps()
+    question = next(steps)
+    hypotheses = []
+    for _ in range(300):
+        while not isinstance(question, Conjecture):
+            question = steps.send([APPENDIX.satisfied_by(x) for x in question.batch])
+        hypotheses.append(frozenset(question.hypothesis.theory.rules))
+        x = adversary(question.hypothesis, None)
+        assert x is not None, "the adversary always has a counterexample"
+        question = steps.send(Counterexample(x))
+    assert hypotheses[0] == frozenset()
+    assert hypotheses[3:] == hypotheses[:-3]  # the same three hypotheses, for ever
+
+
+@pytest.mark.parametrize("learner", [HornLearner, Horn1Learner])
+def test_our_classics_end_there_with_a_proof(learner):
+    with pytest.raises(NotHorn) as raised:
+        run(learner(4), FormulaMembership(APPENDIX), AppendixOracle())
+    assert raised.value.negative == 0b1000
+    assert set(raised.value.positives) == {0b1010, 0b1100}
+
+
+class AppendixOracle:
+    """The adversary while it can go on; after that, the truth."""
+
+    def __init__(self):
+        self.truth = FormulaEquivalence(APPENDIX, "horn")
+
+    def judge(self, hypothesis):
+        x = adversary(hypothesis, None)
+        return self.truth.judge(hypothesis) if x is None else Counterexample(x)
+
+
+def test_algorithm_1_ends_on_the_same_adversary_with_a_implies_bottom():
+    done = run(EnvelopeLearner(4), FormulaMembership(APPENDIX), AppendixOracle())
+    assert done.learned.hypothesis.theory.show(APPENDIX.vocabulary) == "a → ⊥"
+    assert done.learned.non_horn == (0b1000,)
+    assert done.learned.positives == (0b1010, 0b1100)
+    assert [step.counterexample for step in done.learned.trace[:3]] == [0b1000, 0b1010, 0b1100]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chunk", range(4))
+def test_a_cnf_is_learned_through_the_envelope_of_its_encoding(chunk, kind):
+    for seed in range(chunk * 15, chunk * 15 + 15):
+        formula, clauses = random_formula(seed, kind, widths=(0, 4))
+        width = formula.width
+        done = run(
+            EnvelopeLearner(2 * width),
+            EncodedMembership(FormulaMembership(formula), width),
+            EncodedEquivalence(lambda h, f=formula: cnf_counterexample(f, h), formula.vocabulary),
+        )
+        learned = dec(done.learned.hypothesis.clauses(), formula.vocabulary)
+        assert list(learned.models()) == brute.models_of(clauses, width), (seed, kind, clauses)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(30))
+def test_decoding_the_envelope_of_the_encoding_gives_the_formula_back(seed, kind):
+    formula, clauses = random_formula(seed, kind, widths=(0, 4))
+    encoded = enc(formula)
+    assert list(dec(encoded.clauses, formula.vocabulary).models()) == list(formula.models())
+    labelled = LabelledDomain.of(Domain(encoded.vocabulary), encoded.satisfied_by)
+    envelope = labelled.dg_basis()
+    hypothesis = EnvelopeLearner(encoded.width).hypothesis().__class__(envelope)
+    decoded = dec(hypothesis.clauses(), formula.vocabulary)
+    assert list(decoded.models()) == brute.models_of(clauses, formula.width), clauses
+
+
+def test_the_driver_gives_what_it_has_when_a_learner_is_stopped():
+    learner = EnvelopeLearner(3)
+    steps = learner.steps()
+    assert isinstance(next(steps), Conjecture)
+    assert isinstance(steps.send(Counterexample(0b111)), Conjecture)
+    assert learner.learned().negatives == (0b111,)
+    with pytest.raises(StopIteration):
+        steps.send(Accepted(EXACT))

@@ -40,8 +40,9 @@ def random_clauses(rng: Random, width: int, kind: str) -> list[list[int]]:
 
 def random_formula(seed: int, kind: str, widths=(0, 6)) -> tuple[Cnf, list[list[int]]]:
     rng = Random(f"{seed} {kind}")
+    low, high = widths
     width = (
-        rng.randint(*widths) if rng.random() < 0.1 else rng.randint(max(2, widths[0]), widths[1])
+        rng.randint(low, high) if rng.random() < 0.1 else rng.randint(min(max(2, low), high), high)
     )
     clauses = random_clauses(rng, width, kind)
     return Cnf(Vocabulary.numbered(width), tuple(map(clause_of, clauses))), clauses

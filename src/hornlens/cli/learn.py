@@ -107,7 +107,7 @@ def learn_command(path: Path, settings: LearnSettings, trace: bool, form: str, q
         )
         return 1
     if form == "json":
-        print(json.dumps(_as_json(outcome, settings), ensure_ascii=False, indent=1))
+        print(json.dumps(_as_json(outcome, formula, settings), ensure_ascii=False, indent=1))
         return 0
     _show(terminal, path, outcome, formula, settings, trace)
     return 0
@@ -174,6 +174,14 @@ def _bounds(envelope: Envelope, settings: LearnSettings) -> Bounds | None:
     return Bounds.of_envelope(width, rules, envelope.non_horn.count)
 
 
+def _learned_formula(outcome: Outcome, formula: Cnf, settings: LearnSettings) -> Cnf:
+    """Return H ∪ Q as a formula over the target's own variables."""
+    clauses = outcome.run.learned.hypothesis.clauses()
+    if settings.via_encoding:
+        return dec(clauses, formula.vocabulary)
+    return Cnf(formula.vocabulary, clauses)
+
+
 def _statistics(queries: Queries, outcome: Outcome) -> dict[str, int]:
     return {
         "equivalence_queries": queries.equivalence,
@@ -185,7 +193,7 @@ def _statistics(queries: Queries, outcome: Outcome) -> dict[str, int]:
     }
 
 
-def _as_json(outcome: Outcome, settings: LearnSettings) -> dict[str, Any]:
+def _as_json(outcome: Outcome, formula: Cnf, settings: LearnSettings) -> dict[str, Any]:
     content = as_json(outcome.envelope)
     content["statistics"] = _statistics(outcome.run.queries, outcome)
     content["statistics"]["bounds"] = (
@@ -198,8 +206,8 @@ def _as_json(outcome: Outcome, settings: LearnSettings) -> dict[str, Any]:
     )
     content["settings"] = vars(settings)
     if settings.target == "cnf":
-        names = outcome.formula.vocabulary
-        clauses = outcome.run.learned.hypothesis.clauses()
+        clauses = _learned_formula(outcome, formula, settings).clauses
+        names = formula.vocabulary
         content["cnf"] = [
             {"if": list(names.names_of(c.antecedent)), "any": list(names.names_of(c.consequent))}
             for c in clauses
@@ -225,7 +233,7 @@ def _show(
             terminal.say(line)
         terminal.say()
     if settings.via_encoding:
-        learned = dec(outcome.run.learned.hypothesis.clauses(), formula.vocabulary)
+        learned = _learned_formula(outcome, formula, settings)
         terminal.say(f"{certificate_in_words(outcome.envelope).capitalize()}.", "bold")
         terminal.say(f"{plural(len(learned.clauses), 'clause')}, decoded:")
         for clause in learned.clauses:

@@ -116,27 +116,26 @@ def _atom(name: str) -> str:
 
 
 def write_prolog(envelope: Envelope) -> str:
-    """Return the readable rules as Prolog clauses; `bottom` stands for ⊥."""
-    atoms = [_atom(name) for name in envelope.vocabulary.names]
-    bottom = "bottom"
+    """Return the readable rules, and the background, as a Prolog program.
+
+    Assert what is given, as `given(nurse)`, and ask what `holds(X)`. Rules may go in circles, so
+    `holds` is tabled; names are arguments, so none of them can clash with a built-in predicate.
+    """
+    bottom = "false"
     while bottom in envelope.vocabulary:
         bottom += "_"
     lines = [
-        f"% Horn envelope: {len(envelope.basis)} rules. {bottom} holds when no model is left.",
-        ":- dynamic " + ", ".join(f"{atom}/0" for atom in [*atoms, bottom]) + ".",
+        f"% Horn envelope: {len(envelope.basis)} rules.",
+        f"% Assert given(Name), ask holds(Name); holds({bottom}): no model has all that is given.",
+        ":- table holds/1.",
+        ":- dynamic given/1.",
+        "holds(X) :- given(X).",
     ]
-
-    def add(rule: Rule) -> None:
-        body = ", ".join(_atom(name) for name in envelope.vocabulary.names_of(rule.antecedent))
+    for rule in (*envelope.background, *envelope.readable):
+        names = envelope.vocabulary.names_of(rule.antecedent)
+        body = ", ".join(f"holds({_atom(name)})" for name in names)
         heads = [bottom] if rule.is_negative else envelope.vocabulary.names_of(rule.new)
-        for head in heads:
-            atom = head if rule.is_negative else _atom(head)
-            lines.append(f"{atom} :- {body}." if body else f"{atom}.")
-
-    for granted in envelope.background:
-        add(granted)
-    for rule in envelope.readable:
-        add(rule)
+        lines += [f"holds({_atom(head)})" + (f" :- {body}." if body else ".") for head in heads]
     return "\n".join(lines) + "\n"
 
 

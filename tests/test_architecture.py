@@ -1,0 +1,69 @@
+"""The packages import each other in one direction only, and the command starts light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "hornlens"
+MAY_IMPORT = {
+    "logic": set(),
+    "learning": {"logic"},
+    "oracles": {"logic", "learning"},
+    "probes": {"logic"},
+    "models": set(),
+    "store": set(),
+    "study": {"logic", "learning", "oracles", "probes", "models", "store"},
+    "report": {"logic", "learning", "oracles", "probes", "models", "store", "study"},
+    "cli": {"logic", "learning", "oracles", "probes", "models", "store", "study", "report"},
+}
+OUTSIDE = {"logic": {"numpy"}, "learning": set()}
+"""What these packages may import beside the standard library."""
+
+
+def imports(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute here"
+            names.add(node.module or "")
+    return names
+
+
+def modules() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def test_every_package_is_in_the_plan():
+    packages = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
+    assert packages <= set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_go_one_way(path):
+    package = path.relative_to(SOURCE).parts[0]
+    if package == "__main__.py":
+        return
+    if package not in MAY_IMPORT:  # errors.py and __init__.py stand below everything
+        assert not {name for name in imports(path) if name.startswith("hornlens.")}
+        return
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] == "hornlens" and len(parts) > 1 and parts[1] != "errors":
+            assert parts[1] in MAY_IMPORT[package] | {package}, f"{path} imports {name}"
+        elif parts[0] != "hornlens" and package in OUTSIDE:
+            allowed = OUTSIDE[package] | set(sys.stdlib_module_names)
+            assert parts[0] in allowed, f"{path} imports {name}"
+
+
+def test_help_and_version_load_nothing_heavy():
+    code = (
+        "import sys; from hornlens.cli import main; "
+        "heavy = {'numpy', 'pysat', 'rich.table', 'torch'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

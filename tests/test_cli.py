@@ -1,0 +1,298 @@
+"""The command line as people and scripts use it: real processes, real files, exit codes."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hornlens import __version__
+from tests import brute
+from tests.targets import KINDS, random_formula
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+PRONOUNS, APPENDIX = EXAMPLES / "pronouns.cnf", EXAMPLES / "appendix.cnf"
+
+
+def hornlens(*arguments, hash_seed="0"):
+    return subprocess.run(
+        [sys.executable, "-m", "hornlens", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONIOENCODING": "utf-8"},
+    )
+
+
+def test_version_and_help():
+    assert hornlens("--version").stdout == f"hornlens {__version__}\n"
+    shown = hornlens("--help")
+    assert shown.returncode == 0 and "envelope" in shown.stdout and "learn" in shown.stdout
+    for command in ("envelope", "learn"):
+        assert hornlens(command, "--help").returncode == 0
+
+
+def test_the_envelope_as_text():
+    shown = hornlens("envelope", PRONOUNS)
+    assert shown.returncode == 0 and shown.stderr == ""
+    assert "nurse ∧ he → ⊥" in shown.stdout
+    assert "footballer ∧ she → retired" in shown.stdout
+    assert "exact" in shown.stdout
+    assert (
+        "1 interpretation is rejected by the target but by no Horn rule: {footballer}"
+        in shown.stdout
+    )
+
+
+def test_the_envelope_as_json_is_nothing_but_json():
+    shown = hornlens("envelope", PRONOUNS, "--format", "json")
+    content = json.loads(shown.stdout)
+    assert shown.stderr == ""
+    assert content["hornlens"] == __version__
+    assert {"if": ["nurse", "he"], "then": None} in content["rules"]
+    assert content["non_horn"] == {"count": 1, "examples": [["footballer"]]}
+    assert content["certificate"] == {"kind": "exact"}
+    assert {"equivalence_queries", "membership_queries"} <= set(content["statistics"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_json_envelope_is_the_dg_basis(tmp_path, kind):
+    formula, clauses = random_formula(11, kind)
+    path = tmp_path / "f.cnf"
+    path.write_text(
+        f"p cnf {formula.width} {len(clauses)}\n"
+        + "".join(" ".join(map(str, [*clause, 0])) + "\n" for clause in clauses)
+    )
+    content = json.loads(hornlens("envelope", path, "--format", "json").stdout)
+    assert content["variables"] == [f"x{i + 1}" for i in range(formula.width)]
+    index = {name: i for i, name in enumerate(content["variables"])}
+
+    def mask(names):
+        assert names == sorted(names, key=index.get)
+        return sum(1 << index[name] for name in names)
+
+    found = {
+        (mask(r["if"]), None if r["then"] is None else mask(r["if"]) | mask(r["then"]))
+        for r in content["rules"]
+    }
+    models = brute.models_of(clauses, formula.width)
+    assert found == brute.dg(models, range(1 << formula.width))
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("p cnf 2 1\n0\n", [{"if": [], "then": None}]),
+        ("p cnf 2 2\n1 0\n-1 0\n", [{"if": [], "then": None}]),
+        ("p cnf 0 0\n", []),
+        ("p cnf 0 1\n0\n", [{"if": [], "then": None}]),
+        ("p cnf 3 0\n", []),
+        ("p cnf 3 2\n1 -1 0\n2 3 -3 0\n", []),
+        ("p cnf 1 1\n1 0\n", [{"if": [], "then": ["x1"]}]),
+        ("p cnf 1 1\n-1 0\n", [{"if": ["x1"], "then": None}]),
+        ("p cnf 4 3\n-2 3 0\n-2 3 0\n3 -2 -2 0\n", [{"if": ["x2"], "then": ["x3"]}]),
+    ],
+)
+def test_the_edge_cases_have_the_right_answers(tmp_path, text, rules):
+    path = tmp_path / "f.cnf"
+    path.write_text(text)
+    assert json.loads(hornlens("envelope", path, "--format", "json").stdout)["rules"] == rules
+    for algorithm in ("envelope", "horn", "horn1"):
+        learned = hornlens("learn", path, "--format", "json", "--algorithm", algorithm)
+        assert json.loads(learned.stdout)["rules"] == rules, algorithm
+
+
+def test_tables_and_contexts(tmp_path):
+    shown = hornlens("envelope", EXAMPLES / "animals.csv", "--format", "csv")
+    assert shown.stdout.splitlines()[1] == "swims,lays eggs,3,swims,lays eggs"
+    context = tmp_path / "c.cxt"
+    context.write_text("B\n\n2\n2\n\no1\no2\na\nb\nXX\n.X\n")
+    content = json.loads(hornlens("envelope", context, "--format", "json").stdout)
+    assert content["rules"] == [{"if": [], "then": ["b"]}]
+    header_only = tmp_path / "t.csv"
+    header_only.write_text("a,b\n")
+    content = json.loads(hornlens("envelope", header_only, "--format", "json").stdout)
+    assert content["rules"] == [{"if": [], "then": None}]
+
+
+def test_a_background_is_taken_for_granted_and_not_repeated(tmp_path):
+    background = tmp_path / "bg.cnf"
+    background.write_text("c var 1 she\nc var 2 he\np cnf 2 1\n-1 -2 0\n")
+    content = json.loads(
+        hornlens("envelope", PRONOUNS, "--format", "json", "--background", background).stdout
+    )
+    assert content["background"] == [{"if": ["she", "he"], "then": None}]
+    assert {"if": ["she", "he"], "then": None} not in content["rules"]
+    assert len(content["rules"]) == 6
+
+
+@pytest.mark.parametrize("form", ["dimacs", "csv", "latex", "prolog"])
+def test_the_other_formats_print(form):
+    shown = hornlens("envelope", PRONOUNS, "--format", form)
+    assert shown.returncode == 0 and shown.stderr == "" and "nurse" in shown.stdout
+
+
+@pytest.mark.parametrize("equivalence", ["exact", "pac", "budget"])
+@pytest.mark.parametrize("target", ["envelope", "cnf"])
+def test_learning_shows_its_queries_beside_the_bounds(equivalence, target):
+    shown = hornlens(
+        "learn", PRONOUNS, "--equivalence", equivalence, "--target", target, "--seed", "3"
+    )
+    assert shown.returncode == 0 and shown.stderr == ""
+    assert "proved bound" in shown.stdout and "membership: refinement" in shown.stdout
+    assert "nurse" in shown.stdout
+
+
+def test_the_trace_can_be_followed():
+    shown = hornlens("learn", APPENDIX, "--target", "cnf", "--trace").stdout
+    assert "Is the hypothesis equivalent to the target?  No:" in shown
+    assert "is appended to E⁻ as e1" in shown
+    assert "joins E⁺" in shown
+    assert "moves to E^nh" in shown
+    assert "Together with one quasi-Horn rule for each of them, that is the formula." in shown
+
+
+@pytest.mark.parametrize("how", [["--via-encoding"], ["--target", "cnf"]])
+def test_a_cnf_can_be_learned_both_ways(how):
+    content = json.loads(hornlens("learn", APPENDIX, *how, "--format", "json").stdout)
+
+    def accepted(x):
+        return all(not set(c["if"]) <= x or set(c["any"]) & x for c in content["cnf"])
+
+    for x in range(16):
+        true = {name for i, name in enumerate("abcd") if x >> i & 1}
+        assert accepted(true) == ("a" not in true and bool(true & {"b", "c"})), true
+    assert "decoded:" in hornlens("learn", APPENDIX, "--via-encoding").stdout
+
+
+@pytest.mark.parametrize("algorithm", ["horn", "horn1"])
+def test_the_classics_refuse_a_target_that_is_not_horn(algorithm):
+    shown = hornlens("learn", APPENDIX, "--algorithm", algorithm)
+    assert shown.returncode == 1 and shown.stdout == ""
+    assert "the target is not Horn: it accepts" in shown.stderr
+    assert shown.stderr.count("\n") == 1
+
+
+def test_a_budget_says_that_it_is_used_up():
+    content = json.loads(
+        hornlens(
+            "learn",
+            PRONOUNS,
+            "--equivalence",
+            "budget",
+            "--max-equivalence-queries",
+            "2",
+            "--format",
+            "json",
+        ).stdout
+    )
+    assert content["certificate"] == {"kind": "budget_exhausted", "equivalence_queries": 2}
+    assert content["statistics"]["equivalence_queries"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["envelope", "missing.cnf"], "missing.cnf: no such file"),
+        (["envelope", "missing"], "missing: no such file"),
+        (["envelope", "."], "is a directory, not a file"),
+        (["envelope", "bad.cnf"], "bad.cnf:2: literal 9 is out of range"),
+        (["envelope", "bad.csv"], "bad.csv:2: column 'a': 'yes' is neither 0 nor 1"),
+        (["envelope", "latin.csv"], "latin.csv:1: is not UTF-8 text"),
+        (["envelope", "binary.cxt"], "binary.cxt:1: is a binary file"),
+        (["envelope", "empty.cnf"], "empty.cnf: is empty"),
+        (["envelope", "other.txt"], "other.txt: unknown kind of file; expected .cnf, .csv or .cxt"),
+        (["envelope", "good.cnf", "--format", "xml"], "'xml'"),
+        (["envelope", "good.cnf", "--background", "bad.cnf"], "bad.cnf:2: literal 9"),
+        (["envelope", "good.csv", "--background", "strict.cnf"], "good.csv: the row in line 2"),
+        (["envelope"], "Missing argument"),
+        (["no-such-command"], "no-such-command"),
+        (["learn", "good.cnf", "--epsilon", "2"], "--epsilon must lie strictly between 0 and 1"),
+        (["learn", "good.cnf", "--seed", "x"], "--seed"),
+        (["learn", "good.cnf", "--algorithm", "horn", "--target", "envelope"], "--target cnf"),
+        (["learn", "good.cnf", "--via-encoding", "--target", "envelope"], "--via-encoding needs"),
+        (["learn", "good.cnf", "--via-encoding", "--equivalence", "pac"], "--via-encoding works"),
+        (["learn", "good.csv"], "good.csv:1: expected the header"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(tmp_path, arguments, message):
+    (tmp_path / "good.cnf").write_text("p cnf 2 1\n1 -2 0\n")
+    (tmp_path / "good.csv").write_text("a,b\n1,1\n")
+    (tmp_path / "strict.cnf").write_text("c var 1 a\np cnf 1 1\n-1 0\n")
+    (tmp_path / "bad.cnf").write_text("p cnf 2 1\n1 9 0\n")
+    (tmp_path / "bad.csv").write_text("a,b\nyes,0\n")
+    (tmp_path / "latin.csv").write_bytes("é,b\n1,0\n".encode("latin-1"))
+    (tmp_path / "binary.cxt").write_bytes(b"B\0\1\2")
+    (tmp_path / "empty.cnf").write_bytes(b"")
+    (tmp_path / "other.txt").write_text("hello")
+    shown = subprocess.run(
+        [sys.executable, "-m", "hornlens", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert shown.returncode == 2, shown
+    assert shown.stdout == ""
+    assert message in shown.stderr
+    assert shown.stderr.startswith("hornlens: ") and shown.stderr.count("\n") == 1
+
+
+def test_debug_shows_the_traceback():
+    shown = hornlens("envelope", "missing.cnf", "--debug")
+    assert shown.returncode != 0 and "Traceback" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["envelope", PRONOUNS, "--format", "json"],
+        ["learn", PRONOUNS, "--seed", "5", "--trace", "--target", "cnf"],
+        ["learn", PRONOUNS, "--seed", "5", "--equivalence", "pac", "--format", "json"],
+        ["learn", PRONOUNS, "--seed", "5", "--algorithm", "envelope", "--speculate"],
+    ],
+)
+def test_the_same_seed_gives_the_same_bytes_whatever_the_hash_seed(arguments):
+    outputs = {hornlens(*arguments, hash_seed=seed).stdout for seed in ("0", "1", "42")}
+    assert len(outputs) == 1 and outputs != {""}
+
+
+def test_a_terminal_gets_tables_and_a_pipe_gets_plain_text():
+    plain = hornlens("envelope", PRONOUNS).stdout
+    assert "┃" not in plain and "\x1b" not in plain
+    assert "┃" in on_a_terminal("envelope", PRONOUNS)
+    quiet = on_a_terminal("envelope", PRONOUNS, "--quiet", "--format", "json")
+    assert json.loads(quiet)["certificate"] == {"kind": "exact"}
+
+
+def on_a_terminal(*arguments):
+    """Run with a pseudo-terminal for all streams; return what appears on it."""
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hornlens", *map(str, arguments)],
+        stdout=terminal,
+        stderr=terminal,
+        stdin=terminal,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )
+    os.close(terminal)
+    shown = b""
+    while select.select([controller], [], [], 20)[0]:
+        try:
+            part = os.read(controller, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    process.wait()
+    os.close(controller)
+    return shown.decode()
+
+
+def test_a_closed_pipe_is_no_error():
+    command = f"{sys.executable} -m hornlens envelope {PRONOUNS} --format json | head -c 5"
+    shown = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert shown.stdout == '{\n "h' and shown.stderr == ""

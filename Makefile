@@ -6,7 +6,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 .PHONY: demo test lint bench bench-quick clean
 
 demo: .venv/.installed
-	@$(BIN)/hornlens demo
+	@$(BIN)/hornlens envelope examples/pronouns.cnf
+	@echo
+	@$(BIN)/hornlens learn examples/pronouns.cnf --target cnf --trace
 
 test: .venv/.installed-dev
 	$(BIN)/python -m pytest -n 2

@@ -229,7 +229,8 @@ def _show(
     )
     if trace:
         terminal.say()
-        for line in trace_lines(outcome.run.learned, outcome.formula.vocabulary):
+        done = outcome.run
+        for line in trace_lines(done.learned, done.certificate, outcome.formula.vocabulary):
             terminal.say(line)
         terminal.say()
     if settings.via_encoding:

@@ -26,12 +26,6 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 from hornlens.oracles.targets import ABSURD, Target, declare, mask_of_model
 
-REBUILD_AFTER = 15_000
-"""How many switches, one for each search below a candidate, a solver carries before a new one.
-
-Every solver call pays for them; but a new solver has to learn again what the old one knew.
-"""
-
 
 class EnvelopeSearch:
     """Finds the rules of a target's envelope relative to a background, one by one."""
@@ -68,16 +62,6 @@ class EnvelopeSearch:
         # Small interpretations first: there is most to learn from their closures.
         self._search.set_phases([-(index + 1) for index in range(self.width)])
 
-    def _tidy(self) -> None:
-        """Begin with a clean solver when the old one is full of switches that are off for good."""
-        if self._fresh - self._heads[-1] > REBUILD_AFTER:
-            self._search.delete()
-            self._new_search()
-            for clause in clauses_of((*self._background, *self.rules)):
-                self._search.add_clause(literals(clause))
-            for model in unpack(self.models):
-                self._add_model_clause(model)
-
     def next_rule(self) -> Rule | None:
         """Find, keep and return the next rule of the DG basis; None when it is complete."""
         while (x := self._candidate()) is not None:
@@ -87,7 +71,6 @@ class EnvelopeSearch:
             rule = self._smallest(found)
             self.rules.append(rule)
             self._obey((rule,))
-            self._tidy()
             return rule
         return None
 
@@ -163,9 +146,6 @@ class EnvelopeSearch:
             self._models = np.concatenate([self._models, np.zeros_like(self._models)])
         self._models[self._model_count] = pack([model], self.width)[0]
         self._model_count += 1
-        self._add_model_clause(model)
-
-    def _add_model_clause(self, model: int) -> None:
         self._search.add_clause(
             [self._heads[index] if model >> index & 1 else index + 1 for index in range(self.width)]
         )

@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hornlens.learning.protocol import Learned, Step
+from hornlens.logic.envelope import Certificate
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.report.terminal import plural, show_set
 
+QUESTION = "Is the hypothesis equivalent to the target?"
 
-def trace_lines(learned: Learned, vocabulary: Vocabulary) -> Iterator[str]:
+
+def trace_lines(
+    learned: Learned, certificate: Certificate, vocabulary: Vocabulary
+) -> Iterator[str]:
     """Yield the trace, line by line."""
     yield "E⁺: positive examples, E⁻: negative, E^nh: non-Horn. H is empty and accepts everything."
     for step in learned.trace:
         yield from _step_lines(step, vocabulary)
-    last = len(learned.trace) + 1
-    yield f"{last:>4}  Is the hypothesis equivalent to the target?  The oracle ends the run."
+    match certificate.kind:
+        case "exact":
+            answer = "Yes."
+        case "pac":
+            answer = f"No counterexample in {plural(certificate.details['samples'], 'sample')}."
+        case _:
+            answer = "The budget is used up; the run ends here."
+    yield f"{len(learned.trace) + 1:>4}  {QUESTION}  {answer}"
 
 
 def _step_lines(step: Step, vocabulary: Vocabulary) -> Iterator[str]:
@@ -24,7 +35,7 @@ def _step_lines(step: Step, vocabulary: Vocabulary) -> Iterator[str]:
 
     x = name(step.counterexample)
     kind = "positive" if step.positive else "negative"
-    yield f"{step.number:>4}  Is the hypothesis equivalent to the target?  No: {x}, {kind}."
+    yield f"{step.number:>4}  {QUESTION}  No: {x}, {kind}."
     if step.positive:
         yield f"      {x} joins E⁺: rules that it breaks are weakened."
     for question, answer in step.asked:

@@ -1,0 +1,89 @@
+"""README and docs are run: Python sessions as doctests, console sessions as real commands."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hornlens
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [body for name, body in FENCE.findall(page.read_text()) if name == language]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_python_sessions_say_what_the_page_says(page, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    source = "\n".join(blocks(page, "pycon"))
+    test = doctest.DocTestParser().get_doctest(source, {}, page.name, str(page), 0)
+    results = doctest.DocTestRunner(optionflags=FLAGS).run(test)
+    assert results.failed == 0
+
+
+def sessions():
+    for page in PAGES:
+        for body in blocks(page, "console"):
+            for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+                command, _, expected = part.partition("\n")
+                if command.startswith("hornlens"):
+                    yield pytest.param(command, expected, id=f"{page.name}: {command}")
+
+
+@pytest.mark.parametrize(("command", "expected"), list(sessions()))
+def test_console_sessions_print_what_the_page_says(command, expected):
+    shown = subprocess.run(
+        [sys.executable, "-m", *shlex.split(command)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+    got = [line.rstrip() for line in (shown.stdout + shown.stderr).splitlines()]
+    wanted = [line.rstrip() for line in expected.splitlines()]
+    while wanted and not wanted[-1]:
+        wanted.pop()
+    if "…" in wanted:  # the page shows the beginning and the end
+        cut = wanted.index("…")
+        assert got[:cut] == wanted[:cut]
+        tail = wanted[cut + 1 :]
+        assert got[len(got) - len(tail) :] == tail
+    else:
+        assert got == wanted
+
+
+def test_the_pages_have_something_to_run():
+    assert len(list(sessions())) >= 5
+    assert sum(len(blocks(page, "pycon")) for page in PAGES) >= 4
+
+
+def module_names():
+    return [
+        m.name
+        for m in pkgutil.walk_packages(hornlens.__path__, "hornlens.")
+        if "__main__" not in m.name
+    ]
+
+
+@pytest.mark.parametrize("name", module_names())
+def test_docstrings_say_the_truth(name):
+    assert doctest.testmod(importlib.import_module(name), optionflags=FLAGS).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target

@@ -14,7 +14,7 @@ from hornlens.learning.driver import Bounds, Queries, Run, run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.horn import Horn1Learner, HornLearner
 from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle, NotHorn
-from hornlens.logic.basis import dg_basis, in_canonical_order
+from hornlens.logic.basis import dg_basis
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.dimacs import read_dimacs
 from hornlens.logic.encoding import dec, enc
@@ -148,9 +148,8 @@ def _learn(formula: Cnf, settings: LearnSettings, trace: bool, progress: Any) ->
         "horn": HornLearner,
     }[settings.algorithm](goal.width, trace=trace)
     done = run(learner, membership, equivalence, settings.speculate, progress)
-    theory = done.learned.hypothesis.theory
-    # HORN's single rules are joined to a basis; the others' H is one already, if they finished.
-    basis = dg_basis(theory) if settings.algorithm == "horn" else in_canonical_order(theory)
+    # H is its own basis when Algorithm 1 or HORN1 ends on an exact yes; otherwise it may not be.
+    basis = dg_basis(done.learned.hypothesis.theory)
     # It may stop before it has the whole envelope of an encoding: that is not what was asked for.
     exact = done.certificate.kind == "exact" and not settings.via_encoding
     seen = done.learned.non_horn

@@ -7,9 +7,13 @@ really new. The result is equivalent to the basis, rule by rule in the same orde
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations
 from math import comb
 
+import numpy as np
+
+from hornlens.logic.batch import contains, pack
 from hornlens.logic.bits import BOTTOM, bits, mask_of
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory, forward_chain
@@ -19,39 +23,52 @@ SEARCH_LIMIT = 5_000
 
 
 def readable(basis: Theory, background: Theory | None = None) -> Theory:
-    """Return the readable form of a basis: equivalent to it under the background."""
+    """Return the readable form of a DG basis: equivalent to it under the background."""
     granted = tuple(background or ())
-    rules = []
-    for i, rule in enumerate(basis.rules):
-        # The others as they stand in the basis: a shrunk rule is entailed by the basis and entails
-        # its old self, so all of them may be shrunk at once.
-        rest = (*granted, *basis.rules[:i], *basis.rules[i + 1 :])
-        rules.append(Rule(smallest_generator(rule.antecedent, rest), rule.consequent))
+    # The others as they stand in the basis: a shrunk rule is entailed by the basis and entails its
+    # old self, so all antecedents may be shrunk at once.
+    inside = _Inside((*basis.rules, *granted), basis.width)
+    rules = [
+        Rule(smallest_generator(rule.antecedent, inside.of(rule.antecedent, i)), rule.consequent)
+        for i, rule in enumerate(basis.rules)
+    ]
+    inside = _Inside((*rules, *granted), basis.width)
     for i, rule in enumerate(rules):
         if rule.consequent != BOTTOM:
-            rest = (*granted, *rules[:i], *rules[i + 1 :])
-            rules[i] = Rule(rule.antecedent, _what_is_new(rule, rest))
+            rules[i] = Rule(rule.antecedent, _what_is_new(rule, inside.of(rule.consequent, i)))
+            inside.rules[i] = rules[i]
     return Theory(basis.width, tuple(rules))
+
+
+class _Inside:
+    """Finds the rules whose antecedents lie in a given set: only they can fire inside it."""
+
+    def __init__(self, rules: Iterable[Rule], width: int):
+        self.rules, self.width = list(rules), width
+        self._missing = ~pack([rule.antecedent for rule in self.rules], width)
+
+    def of(self, target: int, without: int) -> tuple[Rule, ...]:
+        """Return the rules that can fire inside `target`, leaving out the one at `without`."""
+        outside = ~pack([target], self.width)[0]
+        found = np.flatnonzero(contains(self._missing, outside)).tolist()
+        return tuple(self.rules[i] for i in found if i != without)
 
 
 def smallest_generator(target: int, rest: tuple[Rule, ...]) -> int:
     """Return a smallest subset of `target` from which `rest` derives all of `target`.
 
-    `target` must obey `rest`, as the antecedents of a DG basis obey its other rules. Of several
-    smallest, the first in vocabulary order; where the search would be too long (SEARCH_LIMIT), a
-    subset-minimal one.
+    Of several smallest, the first in vocabulary order; where the search would be too long
+    (SEARCH_LIMIT), a subset-minimal one.
     """
-    # The target obeys the rest, so only rules that fire inside it can restore it.
-    useful = tuple(rule for rule in rest if rule.antecedent & ~target == 0)
     derivable = 0
-    for rule in useful:
+    for rule in rest:
         if rule.consequent != BOTTOM:
             derivable |= rule.consequent & ~rule.antecedent
     optional = list(bits(target & derivable))
     core = target & ~derivable
 
     def restores(candidate: int) -> bool:
-        return target & ~forward_chain(useful, candidate) == 0
+        return target & ~forward_chain(rest, candidate) == 0
 
     minimal = target
     for index in reversed(optional):

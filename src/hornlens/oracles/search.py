@@ -43,24 +43,19 @@ class EnvelopeSearch:
         self._chain = Solver("minisat22")
         self._always = self.width + 1
         self._heads = range(self.width + 1, 2 * self.width + 2)  # the last is ⊥
-        self._background = background or Theory(self.width)
-        self._new_search()
-        self._obey(self._background)
-        for model in target.known_models:
-            self._learn_model(model)
-
-    def _new_search(self) -> None:
-        """Set up the solver that looks for candidates, with nothing known yet."""
         self._search = Solver("cadical195")
-        self._fresh = self._heads[-1] + 1
         declare(self._search, self._heads[-1])
         for index in range(self.width):
             self._search.add_clause([-self._heads[index], -(index + 1)])
-        one = CardEnc.equals(lits=list(self._heads), encoding=EncType.pairwise)
+        one = CardEnc.equals(list(self._heads), top_id=self._heads[-1], encoding=EncType.bitwise)
         for clause in one.clauses:
             self._search.add_clause(clause)
+        self._fresh = max(self._heads[-1], one.nv) + 1
         # Small interpretations first: there is most to learn from their closures.
         self._search.set_phases([-(index + 1) for index in range(self.width)])
+        self._obey(background or ())
+        for model in target.known_models:
+            self._learn_model(model)
 
     def next_rule(self) -> Rule | None:
         """Find, keep and return the next rule of the DG basis; None when it is complete."""

@@ -1,0 +1,1 @@
+"""Models: one file a backend, all behind one protocol. Heavy dependencies are imported inside."""

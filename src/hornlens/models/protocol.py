@@ -1,0 +1,70 @@
+"""What a model is to Hornlens: prompts and candidate words in, scores out, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from hornlens.errors import HornlensError
+
+MASK = "[MASK]"
+"""Stands in every prompt, once, where the candidate words go; a backend puts its own mask there."""
+
+
+class ModelError(HornlensError):
+    """A model that cannot be had, or that cannot answer what it is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's raw answer to one prompt, in the order of the candidates.
+
+    `scores` are natural log-probabilities. `ranks`, where the model has a vocabulary to rank, are
+    the numbers of words that score higher than each candidate (0: it is the model's first choice).
+    """
+
+    scores: tuple[float, ...]
+    ranks: tuple[int, ...] | None = None
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A model. Constructing one loads nothing; `check` loads it and `score` asks it."""
+
+    name: str
+    """How people call it: its spec."""
+
+    def check(self, candidates: Sequence[str]) -> None:
+        """Load the model; raise ModelError if it cannot be had or cannot score these words."""
+        ...
+
+    def identity(self) -> str:
+        """Return what the answers depend on, beside prompt and candidates. Call `check` first.
+
+        Weights (revision or content hash), dtype, and the version of the scoring code: two models
+        of one identity give the same answers.
+        """
+        ...
+
+    def score(
+        self, prompts: Sequence[str], candidates: Sequence[str]
+    ) -> Iterator[list[tuple[int, Answer]]]:
+        """Answer distinct prompts, a batch at a time: pairs of a prompt's index and its answer.
+
+        Batches come in any order, each as soon as it is done; together they answer every prompt
+        once.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How to run a model: what does not change its answers, but for the dtype."""
+
+    batch_size: int | None = None
+    """Prompts a batch; None: as many as go well."""
+    device: str = "auto"
+    dtype: str = "auto"
+    threads: int | None = None
+    """CPU threads; None: the backend's own choice."""

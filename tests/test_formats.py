@@ -60,6 +60,9 @@ def test_dimacs_survives_the_round_trip(seed, kind):
         ("p cnf 2 2\n1 0\n\n2 1\n", 4, "this clause does not end with 0"),
         ("p cnf 2 1\n1 x 0\n", 2, "'x' is not a literal"),
         ("p cnf 2 1\n1.0 0\n", 2, "'1.0' is not a literal"),
+        (f"p cnf 2 1\n{'1' * 5000} 0\n", 2, "is not a literal"),
+        (f"p cnf {'1' * 5000} 1\n1 0\n", 1, "the header must read"),
+        ("p cnf 20000000 0\n", 1, "more than 100,000 variables"),
         ("p cnf two 1\n1 0\n", 1, "the header must read 'p cnf VARIABLES CLAUSES'"),
         ("p sat 2 1\n1 0\n", 1, "the header must read"),
         ("p cnf -2 1\n1 0\n", 1, "the header must read"),
@@ -101,6 +104,8 @@ def test_csv_tables_are_read():
     [
         ("a,b\n1,2\n", 2, "column 'b': '2' is neither 0 nor 1"),
         ("a,b\n1,\n", 2, "column 'b': '' is neither 0 nor 1"),
+        ("a,b\n1,0\n,\n", 3, "column 'a': '' is neither 0 nor 1"),
+        ('"a\nb",c\n1,0\n', None, "control character"),
         ("a,b\n1,0\n1\n", 3, "1 cells, but the header has 2 columns"),
         ("a,b\n1,0,1\n", 2, "3 cells, but the header has 2 columns"),
         ("a,a\n1,0\n", 1, "two columns have the name 'a'"),
@@ -113,6 +118,16 @@ def test_bad_csv_is_refused_with_its_line(text, line, message):
     with pytest.raises(InputError) as raised:
         parse_csv(text, "t.csv")
     assert message in str(raised.value) and raised.value.line == line
+
+
+def test_burmeister_contexts_with_numbers_for_names():
+    for text in ("B\n2\n2\n1\n2\na\nb\nX.\n.X\n", "B\n7\n2\n2\n\n1\n2\na\nb\nX.\n.X\n"):
+        assert parse_cxt(text).rows == (1, 2)
+
+
+def test_names_with_odd_spaces_survive_dimacs():
+    formula = Cnf(Vocabulary(("a  b", "a b", "c\u202ed")), ())
+    assert parse_dimacs(write_dimacs(formula)) == formula
 
 
 def test_burmeister_contexts_are_read_with_and_without_a_name_line():
@@ -277,6 +292,8 @@ def test_a_background_comes_from_dimacs_or_from_an_envelope(tmp_path):
         ("bg.cnf", "c var 1 z\np cnf 1 1\n-1 0\n", "the target has no variable 'z'"),
         ("bg.json", "{", "1: is not JSON"),
         ("bg.json", "[]", "expected {"),
+        ("bg.json", "[" * 100_000, "nesting too deep"),
+        ("bg.json", "1" * 5000, "numbers too long"),
         ("bg.json", '{"rules": [{"if": "a", "then": null}]}', "rule 1 is not"),
         ("bg.json", '{"rules": [{"if": ["x1"]}]}', "rule 1 is not"),
         ("bg.json", '{"rules": [{"if": ["q"], "then": null}]}', "the target has no variable 'q'"),

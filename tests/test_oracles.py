@@ -8,6 +8,7 @@ import pytest
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import Accepted, BudgetExhausted, Counterexample, Hypothesis
+from hornlens.logic.basis import dg_basis
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf, clause_of, clauses_of
 from hornlens.logic.domain import Domain
@@ -34,6 +35,7 @@ from hornlens.oracles.membership import (
     FunctionMembership,
     TableMembership,
 )
+from hornlens.oracles.targets import ABSURD, TableTarget
 from hornlens.oracles.whitebox import envelope_of_formula, envelope_of_table
 from tests import brute
 from tests.targets import KINDS, random_domain, random_formula
@@ -140,7 +142,7 @@ def test_known_answers_are_used_before_new_samples_are_drawn():
 @pytest.mark.parametrize("bad", [0, 1, -0.5, 2])
 def test_epsilon_and_delta_must_be_probabilities(bad):
     for epsilon, delta in ((bad, 0.1), (0.1, bad)):
-        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+        with pytest.raises(ValueError, match="must lie between 1e-09 and 1"):
             SampledEquivalence(TableMembership([]), lambda r: 0, 1, epsilon, delta, Random(0))
 
 
@@ -172,9 +174,11 @@ def test_pac_runs_exceed_epsilon_no_more_often_than_delta_allows():
     assert tail > 1e-6, f"{failures} of {runs} runs failed"
 
 
+@pytest.mark.parametrize("grid_limit", [0, 1 << 20])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("chunk", range(10))
-def test_the_white_box_search_is_exact(chunk, kind):
+def test_the_white_box_search_is_exact(chunk, kind, grid_limit, monkeypatch):
+    monkeypatch.setattr(whitebox, "GRID_LIMIT", grid_limit)
     for seed in range(chunk * 30, chunk * 30 + 30):
         formula, clauses = random_formula(seed, kind)
         models = brute.models_of(clauses, formula.width)
@@ -189,8 +193,10 @@ def test_the_white_box_search_is_exact(chunk, kind):
             assert set(envelope.non_horn.examples) <= non_horn
 
 
+@pytest.mark.parametrize("grid_limit", [0, 1 << 20])
 @pytest.mark.parametrize("chunk", range(6))
-def test_the_white_box_search_relative_to_a_background(chunk):
+def test_the_white_box_search_relative_to_a_background(chunk, grid_limit, monkeypatch):
+    monkeypatch.setattr(whitebox, "GRID_LIMIT", grid_limit)
     for seed in range(chunk * 30, chunk * 30 + 30):
         rng = Random(seed)
         domain = random_domain(rng)
@@ -282,3 +288,35 @@ def test_exhaustive_oracles_label_a_domain_in_one_batch():
     oracle = ExhaustiveEquivalence.of(Domain(Vocabulary.numbered(3)), membership)
     assert oracle.judge(EMPTY) == Counterexample(3)
     assert membership.sizes == [8]
+
+
+def test_a_large_horn_formula_is_quick_because_its_models_are_left_out():
+    rng = Random(1)
+    clauses = []
+    for _ in range(60):
+        body = rng.sample(range(1, 101), 3)
+        clauses.append([-v for v in body] + ([rng.randint(1, 100)] if rng.random() < 0.8 else []))
+    formula = Cnf(Vocabulary.numbered(100), tuple(map(clause_of, clauses)))
+    assert envelope_of_formula(formula).basis == dg_basis(formula.theory())
+
+
+def test_table_targets_find_models():
+    target = TableTarget([0b011, 0b110, 0b010], 3)
+    assert target.model(0b010, ABSURD) in (0b011, 0b110)
+    assert target.model(0b010, 0) == 0b110
+    assert target.model(0b111, ABSURD) is None
+    assert target.known_models == (0b011, 0b110)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_search_and_grid_agree(seed, monkeypatch):
+    rng = Random(seed)
+    formula, clauses = random_formula(seed, rng.choice(KINDS), widths=(2, 6))
+    background = Theory(formula.width, (Rule(rng.getrandbits(formula.width), BOTTOM),))
+    models = [x for x in brute.models_of(clauses, formula.width) if background.satisfied_by(x)]
+    table = Table(formula.vocabulary, tuple(models))
+    grid = envelope_of_formula(formula, background), envelope_of_table(table, background)
+    monkeypatch.setattr(whitebox, "GRID_LIMIT", 0)
+    search = envelope_of_formula(formula, background), envelope_of_table(table, background)
+    assert {e.basis for e in (*grid, *search)} == {grid[0].basis}, (clauses, background)
+    assert {e.non_horn.count for e in (*grid, *search)} == {grid[0].non_horn.count}

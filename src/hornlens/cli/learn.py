@@ -21,14 +21,19 @@ from hornlens.logic.encoding import dec, enc
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.writers import as_json
 from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
-from hornlens.oracles.equivalence import BudgetedEquivalence, Kind, SampledEquivalence
+from hornlens.oracles.equivalence import (
+    SMALLEST,
+    BudgetedEquivalence,
+    Kind,
+    SampledEquivalence,
+)
 from hornlens.oracles.formula import FormulaEquivalence, cnf_counterexample
 from hornlens.oracles.membership import (
     CachingMembership,
     CountingMembership,
     FormulaMembership,
 )
-from hornlens.oracles.whitebox import non_horn_of
+from hornlens.oracles.whitebox import EXAMPLES, non_horn_of
 from hornlens.report.terminal import (
     Terminal,
     certificate_in_words,
@@ -65,8 +70,10 @@ class LearnSettings:
         if self.via_encoding and self.equivalence == "pac":
             raise HornlensError("--via-encoding works with --equivalence exact or budget")
         for name, value in (("--epsilon", self.epsilon), ("--delta", self.delta)):
-            if not 0 < value < 1:
-                raise HornlensError(f"{name} must lie strictly between 0 and 1, not {value:g}")
+            if not SMALLEST <= value < 1:
+                raise HornlensError(
+                    f"{name} must lie between {SMALLEST:g} and 1 (exclusive), not {value:g}"
+                )
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,7 @@ def learn_command(path: Path, settings: LearnSettings, trace: bool, form: str, q
         )
         return 1
     if form == "json":
-        print(json.dumps(_as_json(outcome, formula, settings), ensure_ascii=False, indent=1))
+        print(json.dumps(_as_json(outcome, formula, settings, trace), ensure_ascii=False, indent=1))
         return 0
     _show(terminal, path, outcome, formula, settings, trace)
     return 0
@@ -125,7 +132,7 @@ def _learn(formula: Cnf, settings: LearnSettings, trace: bool, progress: Any) ->
         goal = enc(formula)
         membership = EncodedMembership(cache, formula.width)
         equivalence = EncodedEquivalence(
-            lambda guess: cnf_counterexample(formula, guess), formula.vocabulary
+            lambda guess: cnf_counterexample(formula, guess, rng), formula.vocabulary
         )
     elif settings.equivalence == "pac":
         equivalence = SampledEquivalence(
@@ -157,7 +164,7 @@ def _learn(formula: Cnf, settings: LearnSettings, trace: bool, progress: Any) ->
         goal.vocabulary,
         basis,
         certificate=done.certificate,
-        non_horn=non_horn_of(goal, basis) if exact else NonHorn(None, seen[:10], len(seen)),
+        non_horn=non_horn_of(goal, basis) if exact else NonHorn(None, seen[:EXAMPLES], len(seen)),
     )
     bounds = _bounds(envelope, settings) if exact else None
     return Outcome(goal, done, sampled.count, asked.count, bounds, envelope)
@@ -189,11 +196,23 @@ def _statistics(queries: Queries, outcome: Outcome) -> dict[str, int]:
         "speculative": queries.speculative,
         "equivalence_samples": outcome.sampled,
         "distinct": outcome.distinct,
+        "model_calls": 0,
+        "distinct_prompts": 0,
     }
 
 
-def _as_json(outcome: Outcome, formula: Cnf, settings: LearnSettings) -> dict[str, Any]:
+def _as_json(
+    outcome: Outcome, formula: Cnf, settings: LearnSettings, trace: bool
+) -> dict[str, Any]:
     content = as_json(outcome.envelope)
+    if settings.via_encoding:  # what was learned is the formula, not its encoding's envelope
+        for key in ("background", "rules", "readable", "non_horn"):
+            del content[key]
+        content["variables"] = list(formula.vocabulary.names)
+    if trace:
+        done = outcome.run
+        lines = trace_lines(done.learned, done.certificate, outcome.formula.vocabulary)
+        content["trace"] = list(lines)
     content["statistics"] = _statistics(outcome.run.queries, outcome)
     content["statistics"]["bounds"] = (
         None

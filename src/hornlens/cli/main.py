@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import signal
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn, Optional
 
@@ -126,24 +129,152 @@ def learn(
     raise typer.Exit(learn_command(file, settings, trace, format, quiet))
 
 
+@app.command()
+def extract(
+    probe: Annotated[
+        str, typer.Argument(help="A probe: a YAML file or a built-in one (hornlens probe list).")
+    ] = "gender-occupation",
+    model: Annotated[
+        str,
+        typer.Option(
+            help="demo, demo-balanced, hf/NAME_OR_PATH, causal/NAME_OR_PATH, smollm2 or "
+            "table/FILE.csv."
+        ),
+    ] = "demo",
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-out"),
+    equivalence: Annotated[
+        Literal["auto", "exhaustive", "pac", "budget"],
+        typer.Option(help="auto: exact if the prompts fit --limit, else pac."),
+    ] = "auto",
+    epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05,
+    delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05,
+    max_equivalence_queries: Annotated[
+        int, typer.Option(min=0, help="Budget: how many equivalence queries.")
+    ] = 200,
+    limit: Annotated[
+        int, typer.Option(min=1, help="How many prompts an exact run may take.")
+    ] = 200_000,
+    seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0,
+    protocol: Annotated[
+        Literal["default", "paper"],
+        typer.Option(help="paper: everything as the paper's experiment had it."),
+    ] = "default",
+    label_unset: Annotated[
+        Optional[Literal["accept", "reject"]],  # noqa: UP045
+        typer.Option(help="Overrides the probe: interpretations without a label."),
+    ] = None,
+    margin: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0, help="Overrides the probe: less of a lead is an abstention."),
+    ] = None,
+    top_k: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Overrides the probe: the winner must be among the first k."),
+    ] = None,
+    abstain: Annotated[
+        Optional[Literal["accept", "reject"]],  # noqa: UP045
+        typer.Option(help="Overrides the probe: what an abstention counts as."),
+    ] = None,
+    calibration: Annotated[
+        Optional[Literal["none", "neutral"]],  # noqa: UP045
+        typer.Option(help="Overrides the probe: neutral subtracts the all-unset prompt's scores."),
+    ] = None,
+    cache: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="The answer cache.  [default: HORNLENS_CACHE or the user's cache]"),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no answers.")] = False,
+    batch_size: Annotated[str, typer.Option(help="Prompts a batch: a number, or auto.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, …")] = "auto",
+    dtype: Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")] = "auto",
+    threads: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="CPU threads for the model."),
+    ] = None,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: findings, or envelope.json.")
+    ] = "text",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Ask a model a probe's questions; find the rules it obeys, with their evidence."""
+    from hornlens.cli.extract import ExtractOptions, extract_command
+    from hornlens.models.protocol import ModelOptions
+    from hornlens.study.extraction import Settings
+
+    if batch_size != "auto" and not (batch_size.isdigit() and int(batch_size)):
+        raise HornlensError(f"--batch-size must be auto or a number from 1, not {batch_size!r}")
+    extract_command(
+        ExtractOptions(
+            probe=probe,
+            model=model,
+            out=out,
+            cache=cache,
+            no_cache=no_cache,
+            settings=Settings(equivalence, epsilon, delta, max_equivalence_queries, limit, seed),
+            protocol=protocol,
+            policy={
+                "label_unset": label_unset,
+                "margin": margin,
+                "top_k": top_k,
+                "abstain": abstain,
+                "calibration": calibration,
+            },
+            model_options=ModelOptions(
+                None if batch_size == "auto" else int(batch_size), device, dtype, threads
+            ),
+            form=format,
+            quiet=quiet,
+        )
+    )
+
+
+def _add_groups() -> None:
+    """Add the command groups that are asked for: their imports are not free."""
+    asked = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    helps = {
+        "probe": "Show, check or begin a probe.",
+        "cache": "List, prune or clear the cache of model answers.",
+    }
+    for name, text in helps.items():
+        if name == asked:
+            module = importlib.import_module(f"hornlens.cli.{name}")
+            app.add_typer(module.app, name=name)
+        else:
+            app.add_typer(typer.Typer(help=text), name=name)
+
+
 def main() -> NoReturn:
     """Run the command line; turn errors into one line and an exit code."""
     debug = "--debug" in sys.argv[1:]
+    if hasattr(signal, "SIGPIPE"):  # end quietly, as tools do, when the reader has gone
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
+    if not sys.argv[1:]:
+        sys.argv.append("--help")
+    _add_groups()
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
     except HornlensError as error:
         if debug:
             raise
         _fail(str(error), 2)
-    except BrokenPipeError:  # someone piped us into head
-        sys.stderr.close()
-        sys.exit(0)
     except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted", 130)
+    except OSError as error:
+        if debug:
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(f"{place[:200]}{(error.strerror or str(error)).lower()}", 2)
     except Exception as error:
         # Usage errors: typer's own, or click's under older versions of typer.
         if debug or not hasattr(error, "format_message"):
             raise
+        if not error.format_message():  # the help was shown instead
+            sys.exit(2)
         command = getattr(getattr(error, "ctx", None), "command_path", "hornlens")
         _fail(f"{error.format_message()} (see '{command} --help')", 2)
     sys.exit(code if isinstance(code, int) else 0)

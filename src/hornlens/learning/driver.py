@@ -57,10 +57,12 @@ def run(
             if isinstance(question, Ask):
                 answer = _ask(membership, question.batch, speculate, queries)
             else:
-                queries.equivalence += 1
                 answer = equivalence.judge(question.hypothesis)
                 if isinstance(answer, Accepted):
                     certificate = answer.certificate
+                # A query that the budget refuses was not asked.
+                refused = isinstance(answer, Accepted) and certificate.kind == "budget_exhausted"
+                queries.equivalence += not refused
             if progress is not None:
                 progress(queries)
             question = steps.send(answer)

@@ -61,7 +61,8 @@ class HornLearner:
         """Start with the empty hypothesis."""
         self.width, self.textbook = width, textbook
         self.negatives: list[int] = []  # E⁻
-        self.positives: list[int] = []  # not in the paper: only for the proof
+        self.positives: list[int] = []  # not in the paper: only for the proof, as are
+        self._closures: list[int] = []  # for each negative, the intersection of positives above it
         self.rules: list[Rule] = []  # H
         self.trace: list[Step] | None = [] if trace else None
         self._rounds = 0
@@ -80,6 +81,10 @@ class HornLearner:
                 self.rules = [rule for rule in self.rules if rule.satisfied_by(x)]  # 4, 5
                 if not self.textbook:
                     self.positives.append(x)
+                    self._closures = [
+                        closure & x if e & ~x == 0 else closure
+                        for e, closure in zip(self.negatives, self._closures, strict=True)
+                    ]
                     self._look_for_proof()
                 self._record(Step(self._rounds, x, True, len(self.rules)))
                 continue
@@ -98,10 +103,12 @@ class HornLearner:
                 position, after = meets[first]
                 before: int | None = self.negatives[position]
                 self.negatives[position] = after  # 9
+                self._closures[position] = closure_in(self.positives, after)
                 del meets[first + 1 :]
             else:
                 position, after, before = len(self.negatives), x, None  # 10
                 self.negatives.append(x)  # 11
+                self._closures.append(closure_in(self.positives, x))
             self._look_for_proof()
             self.rules = [rule for e in self.negatives for rule in self._all_rules(e)]  # 12
             asked = tuple((q, a) for (_, q), a in zip(meets, answers, strict=False))
@@ -114,8 +121,8 @@ class HornLearner:
         return [*(Rule(e, 1 << p) for p in bits(absent)), Rule(e, BOTTOM)]
 
     def _look_for_proof(self) -> None:
-        for e in self.negatives:
-            if not self.textbook and closure_in(self.positives, e) == e:
+        for e, closure in zip(self.negatives, self._closures, strict=True):
+            if closure == e:  # never in the textbook version, which remembers no positives
                 raise proof_of_non_horn(e, self.positives)
 
     def hypothesis(self) -> Hypothesis:

@@ -43,6 +43,8 @@ def _from_json(path: Path, vocabulary: Vocabulary) -> Theory:
         content = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise InputError(f"is not JSON: {error.msg}", path, error.lineno) from None
+    except (ValueError, RecursionError):
+        raise InputError("is JSON of numbers too long or nesting too deep", path) from None
     listed: list[Any] = []
     for key in ("background", "rules"):
         part = content.get(key, []) if isinstance(content, dict) else None

@@ -16,9 +16,10 @@ from hornlens.logic.files import read_text
 from hornlens.logic.rule import Clause
 from hornlens.logic.vocabulary import Vocabulary
 
-_NAMED = re.compile(r"c\s+var\s+(\d+)\s+(\S.*?)\s*$")
-_BARE = re.compile(r"c\s+(\d+)\s+(\S+)\s*$")
-_HEADER = re.compile(r"p\s+cnf\s+(\d+)\s+(\d+)\s*$")
+_NAMED = re.compile(r"c\s+var\s+(\d{1,9})\s+(\S.*?)\s*$")
+_BARE = re.compile(r"c\s+(\d{1,9})\s+(\S+)\s*$")
+_HEADER = re.compile(r"p\s+cnf\s+(\d{1,9})\s+(\d{1,9})\s*$")
+MAX_VARIABLES = 100_000
 
 
 def read_dimacs(path: Path) -> Cnf:
@@ -46,6 +47,8 @@ def parse_dimacs(text: str, path: Path | str = "<text>") -> Cnf:
                     "the header must read 'p cnf VARIABLES CLAUSES', with two numbers", path, line
                 )
             header = int(match[1]), int(match[2])
+            if header[0] > MAX_VARIABLES:
+                raise InputError(f"more than {MAX_VARIABLES:,} variables", path, line)
         elif header is None:
             raise InputError("expected the header 'p cnf VARIABLES CLAUSES' first", path, line)
         else:
@@ -76,8 +79,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _literal(token: str, width: int, path: Path | str, line: int) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]+", token):
-        raise InputError(f"{token!r} is not a literal (a whole number)", path, line)
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}", token):
+        raise InputError(f"{token[:40]!r} is not a literal (a whole number)", path, line)
     literal = int(token)
     if abs(literal) > width:
         raise InputError(
@@ -105,12 +108,13 @@ def _collect_name(
 def _vocabulary(
     width: int, names: dict[int, tuple[str, int]], bare: list[tuple[int, str]], path: Path | str
 ) -> Vocabulary:
-    for number, (name, line) in names.items():
+    first: dict[str, int] = {}
+    for number, (name, line) in sorted(names.items()):
         if not 1 <= number <= width:
             raise InputError(
                 f"a name for variable {number}, but the header says {width} variables", path, line
             )
-        if any(name == other for n, (other, _) in names.items() if n < number):
+        if first.setdefault(name, number) != number:
             raise InputError(f"two variables have the name {name!r}", path, line)
     given = {number: name for number, (name, _) in names.items()}
     # A bare "c 3 word" may be a plain remark: it names a variable only if all such lines can.
@@ -132,7 +136,7 @@ def write_dimacs(formula: Cnf, remarks: tuple[str, ...] = ()) -> str:
     lines = [f"c {remark}" for remark in remarks]
     for i, name in enumerate(formula.vocabulary.names, start=1):
         if name != f"x{i}":
-            lines.append(f"c var {i} {' '.join(name.split())}")
+            lines.append(f"c var {i} {name}")
     lines.append(f"p cnf {formula.width} {len(formula.clauses)}")
     lines += [" ".join(map(str, [*literals(clause), 0])) for clause in formula.clauses]
     return "\n".join(lines) + "\n"

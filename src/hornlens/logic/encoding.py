@@ -15,8 +15,11 @@ from hornlens.logic.vocabulary import Vocabulary
 
 
 def twin_vocabulary(vocabulary: Vocabulary) -> Vocabulary:
-    """Return V⁺: the variables and, in the same order after them, their twins."""
-    return Vocabulary(vocabulary.names + tuple(f"¬{name}" for name in vocabulary.names))
+    """Return V⁺: the variables and, in the same order after them, their twins ¬v."""
+    sign = "¬"
+    while any(sign + name in vocabulary for name in vocabulary.names):
+        sign += "¬"
+    return Vocabulary(vocabulary.names + tuple(sign + name for name in vocabulary.names))
 
 
 def enc(formula: Cnf) -> Cnf:

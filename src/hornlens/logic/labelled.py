@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.logic.basis import in_canonical_order
-from hornlens.logic.batch import Words, pack, unpack
+from hornlens.logic.batch import Words, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.domain import Domain
 from hornlens.logic.rule import Rule
@@ -57,11 +57,17 @@ class LabelledDomain:
         """Return the non-Horn negatives: rejected, yet intersections of accepted ones."""
         return unpack(self.domain.masks()[self.closed() & ~self.positive])
 
-    def dg_basis(self) -> Theory:
-        """Return the envelope: the DG basis of the positives, relative to the attributes."""
+    def dg_basis(self, background: Theory | None = None) -> Theory:
+        """Return the envelope: the DG basis of the positives, relative to the attributes.
+
+        And relative to a further background, if there is one; the positives must obey it.
+        """
         shape, axes = self.domain.shape, self.domain.axes
         masks, closures = self.domain.masks(), self.closures()
-        candidates = (closures != masks).any(axis=1).reshape(shape)
+        candidates = (closures != masks).any(axis=1)
+        if background is not None:
+            candidates &= obeys(masks, background, len(self.domain.vocabulary))
+        candidates = candidates.reshape(shape)
         value_of = [{mask: i for i, mask in enumerate(axis)} for axis in axes]
         unions = [sum(axis) for axis in axes]
 

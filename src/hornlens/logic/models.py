@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
+
 from hornlens.logic.basis import in_canonical_order
+from hornlens.logic.batch import contains, pack
 from hornlens.logic.bits import BOTTOM, intersection
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory, forward_chain
@@ -34,12 +37,16 @@ def characteristic_models(models: Iterable[int]) -> tuple[int, ...]:
     They have the same closure under intersection as all `models`, and no fewer models do.
     """
     distinct = sorted(set(models))
-    return tuple(
-        model
-        for model in distinct
-        if intersection(other for other in distinct if other != model and model & ~other == 0)
-        != model
-    )
+    if not distinct:
+        return ()
+    rows = pack(distinct, max(distinct).bit_length())
+    kept = []
+    for i, model in enumerate(distinct):
+        above = contains(rows, rows[i])
+        above[i] = False
+        if not np.array_equal(np.bitwise_and.reduce(rows[above], axis=0), rows[i]):
+            kept.append(model)
+    return tuple(kept)
 
 
 def dg_basis_of_models(

@@ -28,10 +28,6 @@ class Rule:
         """What the rule adds: its consequent without its antecedent (BOTTOM stays BOTTOM)."""
         return BOTTOM if self.consequent == BOTTOM else self.consequent & ~self.antecedent
 
-    def covers(self, x: int) -> bool:
-        """Say whether the antecedent holds in `x`."""
-        return self.antecedent & ~x == 0
-
     def satisfied_by(self, x: int) -> bool:
         """Say whether `x` obeys the rule: P ⊄ x *or* Q ⊆ x (the paper misprints "and")."""
         return self.antecedent & ~x != 0 or self.consequent & ~x == 0

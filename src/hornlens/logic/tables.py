@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -36,8 +37,8 @@ def parse_csv(text: str, path: Path | str = "<text>") -> Table:
     lines: list[int] = []
     try:
         for cells in reader:
-            if not any(cell.strip() for cell in cells):
-                continue
+            if not "".join(cells).strip() and len(cells) < 2:
+                continue  # a blank line
             if names is None:
                 names, header_line = [cell.strip() for cell in cells], reader.line_num
                 continue
@@ -87,8 +88,9 @@ def parse_cxt(text: str, path: Path | str = "<text>") -> Table:
     lines = text.splitlines()
     if lines[0].strip() != "B":
         raise InputError("a Burmeister context starts with a line 'B'", path, 1)
-    # Then the context's name (often blank, sometimes left out), the two counts, a blank line.
-    at = 1 if _is_count(lines, 1) and _is_count(lines, 2) and not _is_count(lines, 3) else 2
+    # Then the context's name (often blank, sometimes left out), the two counts, a blank line. A
+    # name that is a number can be told from a count only by what the counts then promise.
+    at = 1 if _is_count(lines, 1) and _is_count(lines, 2) and not _fits(lines, 2) else 2
     counts = []
     for what in ("objects", "attributes"):
         if not _is_count(lines, at):
@@ -108,7 +110,7 @@ def parse_cxt(text: str, path: Path | str = "<text>") -> Table:
     names_at = at + objects
     names = [line.strip() for line in lines[names_at : names_at + attributes]]
     for i, name in enumerate(names):
-        if not name or name in names[:i]:
+        if not name or names.index(name) < i:
             problem = f"two attributes have the name {name!r}" if name else "an empty name"
             raise InputError(problem, path, names_at + i + 1)
     rows = []
@@ -125,4 +127,16 @@ def parse_cxt(text: str, path: Path | str = "<text>") -> Table:
 
 
 def _is_count(lines: list[str], at: int) -> bool:
-    return at < len(lines) and lines[at].strip().isascii() and lines[at].strip().isdigit()
+    return at < len(lines) and re.fullmatch(r"\s*[0-9]{1,9}\s*", lines[at]) is not None
+
+
+def _fits(lines: list[str], at: int) -> bool:
+    """Say whether the counts at a line are right for the lines that follow."""
+    if not (_is_count(lines, at) and _is_count(lines, at + 1)):
+        return False
+    objects, attributes = int(lines[at]), int(lines[at + 1])
+    rest = "\n".join(lines[at + 2 :]).strip("\n").splitlines()
+    row = re.compile(rf"\s*[xX.]{{{attributes}}}\s*")
+    return len(rest) == 2 * objects + attributes and all(
+        row.fullmatch(line) for line in rest[objects + attributes :]
+    )

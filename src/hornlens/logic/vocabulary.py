@@ -38,6 +38,8 @@ class Vocabulary:
         for name in self.names:
             if not name:
                 raise InputError("a variable has an empty name")
+            if any(ord(character) < 32 or ord(character) == 127 for character in name):
+                raise InputError(f"the name {name!r} has a control character in it")
             if name in seen:
                 raise InputError(f"two variables have the name {name!r}")
             seen.add(name)

@@ -6,9 +6,10 @@ certificate that says on what grounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from math import ceil, log
 from random import Random
 from typing import Literal
@@ -82,6 +83,10 @@ class ExhaustiveEquivalence:
         return Counterexample(self.choose(unpack(self._masks[wrong])))
 
 
+SMALLEST = 1e-9
+"""The smallest ε and δ that are accepted: less would take more samples than anyone can draw."""
+
+
 def pac_samples(query: int, epsilon: float, delta: float) -> int:
     """Return how many samples the query-th equivalence query (from 1) draws.
 
@@ -107,39 +112,49 @@ class SampledEquivalence:
         rng: Random,
         known: Mapping[int, bool] | None = None,
         chunk: int = 256,
+        samples: int | None = None,
     ):
-        """Sample from `sample(rng)`; check the answers in `known` first (a cache's, say)."""
-        if not (0 < epsilon < 1 and 0 < delta < 1):
-            raise ValueError("epsilon and delta must lie strictly between 0 and 1")
+        """Sample from `sample(rng)`; check the answers in `known` first (a cache's, say).
+
+        `samples` fixes the number of samples a query; ε then follows from it and from δ.
+        """
+        if not (SMALLEST <= epsilon < 1 and SMALLEST <= delta < 1):
+            raise ValueError(f"epsilon and delta must lie between {SMALLEST:g} and 1 (exclusive)")
         self.membership, self.sample, self.width = membership, sample, width
         self.epsilon, self.delta, self.rng = epsilon, delta, rng
         self.known, self.chunk = known if known is not None else {}, chunk
+        self.samples = samples
         self.queries = 0
+        self._packed = pack([], width)  # what is known, kept packed from query to query
+        self._labels = np.zeros(0, dtype=np.bool_)
 
     def judge(self, hypothesis: Hypothesis) -> Verdict:
         """Return the first counterexample met, or yes with ε, δ and the number of samples."""
         self.queries += 1
-        found = self._first_wrong(hypothesis, list(self.known), list(self.known.values()))
+        new = list(islice(self.known.items(), len(self._packed), None))
+        if new:
+            self._packed = np.concatenate([self._packed, pack([x for x, _ in new], self.width)])
+            self._labels = np.concatenate([self._labels, np.array([label for _, label in new])])
+        found = self._first_wrong(hypothesis, self._packed, self._labels)
         if found is not None:
             return Counterexample(found)
-        samples = pac_samples(self.queries, self.epsilon, self.delta)
+        samples = self.samples or pac_samples(self.queries, self.epsilon, self.delta)
         for start in range(0, samples, self.chunk):
             batch = [self.sample(self.rng) for _ in range(min(self.chunk, samples - start))]
-            found = self._first_wrong(hypothesis, batch, self.membership.ask(batch))
+            labels = np.array(self.membership.ask(batch), dtype=np.bool_)
+            found = self._first_wrong(hypothesis, pack(batch, self.width), labels)
             if found is not None:
                 return Counterexample(found)
-        return Accepted(
-            Certificate("pac", {"epsilon": self.epsilon, "delta": self.delta, "samples": samples})
-        )
+        epsilon = self.epsilon
+        if self.samples is not None:  # what so many samples are good for, by the same reckoning
+            epsilon = (log(1 / self.delta) + self.queries * log(2)) / samples
+        details = {"epsilon": epsilon, "delta": self.delta, "samples": samples}
+        return Accepted(Certificate("pac", details))
 
-    def _first_wrong(
-        self, hypothesis: Hypothesis, batch: list[int], labels: Iterable[bool]
-    ) -> int | None:
-        if not batch:
-            return None
-        accepted = accepted_by(hypothesis, pack(batch, self.width))
-        wrong = np.flatnonzero(accepted != np.array(labels, dtype=np.bool_))
-        return batch[wrong[0]] if len(wrong) else None
+    @staticmethod
+    def _first_wrong(hypothesis: Hypothesis, batch: Words, labels: NDArray[np.bool_]) -> int | None:
+        wrong = np.flatnonzero(accepted_by(hypothesis, batch) != labels)
+        return unpack(batch[wrong[:1]])[0] if len(wrong) else None
 
 
 @dataclass

@@ -143,11 +143,18 @@ class _Outside:
         return None
 
 
-def cnf_counterexample(target: Cnf, hypothesis: Cnf) -> int | None:
-    """Return an interpretation on which two formulas differ; None if they are equivalent."""
+def cnf_counterexample(target: Cnf, hypothesis: Cnf, rng: Random | None = None) -> int | None:
+    """Return an interpretation on which two formulas differ; None if they are equivalent.
+
+    `rng` makes it a random one; without, it is the first that is found.
+    """
     for left, right in ((target, hypothesis), (hypothesis, target)):
         with _solver_of(left.clauses, left.width) as solver:
-            for clause in right.clauses:
+            clauses = list(right.clauses)
+            if rng is not None:
+                rng.shuffle(clauses)
+                solver.set_phases([v * rng.choice((1, -1)) for v in range(1, left.width + 1)])
+            for clause in clauses:
                 if clause.antecedent & clause.consequent:
                     continue  # a tautology
                 broken = [-literal for literal in literals(clause)]

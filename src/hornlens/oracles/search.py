@@ -2,8 +2,9 @@
 
 Known at any time are valid rules L and models P of the target. A SAT solver is asked for an
 interpretation x that obeys L and is no intersection of models in P: for some head v, x lacks v
-while no model of P above x does. The closure of x then decides. Either the target has models above
-x that L and P did not tell of, and P grows. Or x is not closed; then a *smallest* such x is looked
+while no model of P above x does. (If the target is a formula, x must break a clause of it as well;
+whatever is not closed does.) The closure of x then decides. Either the target has models above x
+that L and P did not tell of, and P grows. Or x is not closed; then a *smallest* such x is looked
 for below it, and that is the antecedent of the next rule of the DG basis: all that obey L below it
 are closed, so it is pseudo-closed. When no x is left, L is the DG basis, and that is the proof.
 
@@ -12,7 +13,7 @@ Non-Horn negatives cost nothing here: they are closed, and the search never stop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from pysat.card import CardEnc, EncType
@@ -22,7 +23,7 @@ from hornlens.logic.basis import in_canonical_order
 from hornlens.logic.batch import Words, contains, pack, unpack, words_needed
 from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.cnf import clauses_of, literals
-from hornlens.logic.rule import Rule
+from hornlens.logic.rule import Clause, Rule
 from hornlens.logic.theory import Theory
 from hornlens.oracles.targets import ABSURD, Target, declare, mask_of_model
 
@@ -51,11 +52,25 @@ class EnvelopeSearch:
         for clause in one.clauses:
             self._search.add_clause(clause)
         self._fresh = max(self._heads[-1], one.nv) + 1
+        self._only_what_breaks(target.clauses)
         # Small interpretations first: there is most to learn from their closures.
         self._search.set_phases([-(index + 1) for index in range(self.width)])
         self._obey(background or ())
         for model in target.known_models:
             self._learn_model(model)
+
+    def _only_what_breaks(self, clauses: Sequence[Clause] | None) -> None:
+        """Leave out the target's own models, where it is a formula: they are closed anyway."""
+        if clauses is None:
+            return
+        broken = []
+        for clause in clauses:
+            if not clause.antecedent & clause.consequent:
+                broken.append(self._fresh)
+                for literal in literals(clause):
+                    self._search.add_clause([-self._fresh, -literal])
+                self._fresh += 1
+        self._search.add_clause(broken)
 
     def next_rule(self) -> Rule | None:
         """Find, keep and return the next rule of the DG basis; None when it is complete."""
@@ -152,5 +167,5 @@ class EnvelopeSearch:
 
     @property
     def models(self) -> Words:
-        """The models found so far, packed; after `run`, all characteristic ones are among them."""
+        """The models found so far, packed."""
         return self._models[: self._model_count]

@@ -17,6 +17,7 @@ from hornlens.logic.batch import Words, contains, pack, unpack
 from hornlens.logic.bits import bits
 from hornlens.logic.cnf import Cnf, clauses_of, literals
 from hornlens.logic.models import characteristic_models
+from hornlens.logic.rule import Clause
 from hornlens.logic.theory import Theory
 
 ABSURD = -1
@@ -30,6 +31,8 @@ class Target(Protocol):
     known_models: tuple[int, ...]
     """Models to start from; all characteristic ones if `complete`."""
     complete: bool
+    clauses: tuple[Clause, ...] | None
+    """What every model satisfies and everything else breaks, if the target is a formula."""
 
     def model(self, above: int, without: int) -> int | None:
         """Return a maximal model that contains `above` and lacks the variable; None if none."""
@@ -51,6 +54,7 @@ class FormulaTarget:
         self.width = formula.width
         self.calls = 0
         clauses = formula.clauses + clauses_of(background or ())
+        self.clauses: tuple[Clause, ...] | None = clauses
         self._solver = Solver("minisat22", bootstrap_with=[literals(c) for c in clauses])
         declare(self._solver, self.width)
         # Large models first: they speak of the most interpretations below them.
@@ -93,6 +97,7 @@ class TableTarget:
     """The rows of a table as the models: all of them are known from the start."""
 
     complete = True
+    clauses: tuple[Clause, ...] | None = None
 
     def __init__(self, rows: Iterable[int], width: int):
         """Keep the characteristic rows; the others follow from them."""

@@ -13,6 +13,7 @@ from hornlens.logic.bits import canonical
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.domain import Domain
 from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.labelled import LabelledDomain, labels_of_models
 from hornlens.logic.tables import Table
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
@@ -25,7 +26,13 @@ EXAMPLES = 10
 COUNT_LIMIT = 10_000
 """How many non-Horn negatives are counted one by one, where the domain is too large to label."""
 GRID_LIMIT = 1 << 20
-"""Domains up to this size are labelled whole to count what is not Horn."""
+"""Up to so many interpretations are labelled whole: no search is faster."""
+NO_QUERIES = {
+    "equivalence_queries": 0,
+    "membership_queries": 0,
+    "model_calls": 0,
+    "distinct_prompts": 0,
+}
 
 Progress = Callable[[int], None]
 
@@ -38,17 +45,31 @@ def envelope_of_formula(
     The target is what obeys both: interpretations outside the background do not occur.
     """
     granted = background or Theory(formula.width)
+    both = Cnf(formula.vocabulary, formula.clauses + clauses_of(granted))
+    if 1 << formula.width <= GRID_LIMIT:
+        domain = Domain(_plain(formula.vocabulary))
+        labelled = LabelledDomain(domain, both.accepts(domain.masks()))
+        return _of_grid(labelled, formula.vocabulary, granted)
     target = FormulaTarget(formula, granted)
     search = EnvelopeSearch(target, granted)
     basis = search.run(progress)
-    both = Cnf(formula.vocabulary, formula.clauses + clauses_of(granted))
-    non_horn = non_horn_of(both, basis + granted)
     return Envelope.of(
         formula.vocabulary,
         basis,
         granted,
-        non_horn=non_horn,
+        non_horn=non_horn_of(both, basis + granted),
         statistics={**_statistics(search), "sat_calls": search.solved + target.calls},
+    )
+
+
+def _of_grid(labelled: LabelledDomain, vocabulary: Vocabulary, background: Theory) -> Envelope:
+    """Return the envelope of a target that is small enough to be labelled whole."""
+    return Envelope.of(
+        vocabulary,
+        labelled.dg_basis(background),
+        background,
+        non_horn=_count(labelled.non_horn()),
+        statistics={**NO_QUERIES, "interpretations_labelled": len(labelled.positive)},
     )
 
 
@@ -74,18 +95,20 @@ def envelope_of_table(
                 raise InputError(
                     f"{place} breaks the background rule {rule.show(table.vocabulary)}"
                 )
-    search = EnvelopeSearch(TableTarget(table.rows, width), granted)
-    basis = search.run(progress)
     if 1 << width <= GRID_LIMIT:
-        masks = Domain(_plain(table.vocabulary)).masks()
-        rows = set(table.rows)
-        accepted = unpack(masks[obeys(masks, basis + granted, width)])
-        non_horn = _count([x for x in accepted if x not in rows])
+        domain = Domain(_plain(table.vocabulary))
+        labelled = LabelledDomain(domain, labels_of_models(domain, list(table.rows)))
+        envelope = _of_grid(labelled, table.vocabulary, granted)
     else:
-        non_horn = _count_some(models_beside(basis + granted, table.rows))
-    envelope = Envelope.of(
-        table.vocabulary, basis, granted, non_horn=non_horn, statistics=_statistics(search)
-    )
+        search = EnvelopeSearch(TableTarget(table.rows, width), granted)
+        basis = search.run(progress)
+        envelope = Envelope.of(
+            table.vocabulary,
+            basis,
+            granted,
+            non_horn=_count_some(models_beside(basis + granted, table.rows)),
+            statistics=_statistics(search),
+        )
     packed = pack(table.rows, width)
     antecedents = pack([rule.antecedent for rule in envelope.readable], width)
     support = [int(np.count_nonzero(contains(packed, row))) for row in antecedents]
@@ -94,10 +117,10 @@ def envelope_of_table(
 
 def _statistics(search: EnvelopeSearch) -> dict[str, int]:
     return {
+        **NO_QUERIES,
         "equivalence_queries": len(search.rules) + 1,
-        "membership_queries": 0,
         "closure_queries": search.closures,
-        "characteristic_models": len(search.models),
+        "models_kept": len(search.models),
     }
 
 

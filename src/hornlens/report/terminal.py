@@ -15,6 +15,8 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rich.progress import Task
+
     from hornlens.logic.envelope import Envelope
 
 
@@ -43,13 +45,49 @@ class Terminal:
                     escape(column), justify="right" if numeric else "left", overflow="fold"
                 )
             for row in rows:
-                table.add_row(*(escape(cell) for cell in row))
+                table.add_row(*(Text(cell) for cell in row))  # Text: names are not markup
             self.console.print(table)
             return
         widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
         for line in (columns, ["-" * width for width in widths], *rows):
             cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
             print("  ".join(cells).rstrip())
+
+    def warn(self, text: str) -> None:
+        """Say something on standard error that does not stop the work."""
+        print("hornlens: warning:", text, file=sys.stderr)
+
+    @contextmanager
+    def bar(self, doing: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
+        """Show a progress bar with rate and time left, if someone is there to see it."""
+        errors = Console(stderr=True, highlight=False)
+        if self.quiet or not errors.is_terminal:
+            yield lambda done: None
+            return
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        class Rate(TextColumn):
+            def render(self, task: Task) -> Text:
+                speed = task.finished_speed or task.speed
+                return Text("" if speed is None else f"{speed:.0f} {unit}/s")
+
+        with Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            Rate(""),
+            TimeRemainingColumn(),
+            console=errors,
+            transient=True,
+        ) as bar:
+            task = bar.add_task(escape(doing), total=total)
+            yield lambda done: bar.advance(task, done)
 
     @contextmanager
     def progress(self, doing: str) -> Iterator[Callable[[str], None]]:
@@ -58,8 +96,8 @@ class Terminal:
         if self.quiet or not errors.is_terminal or not sys.stderr.isatty():
             yield lambda note: None
             return
-        with errors.status(escape(doing)) as status:
-            yield lambda note: status.update(escape(f"{doing} {note}"))
+        with errors.status(Text(doing)) as status:
+            yield lambda note: status.update(Text(f"{doing} {note}"))
 
 
 def plural(count: int, noun: str) -> str:
@@ -82,8 +120,9 @@ def certificate_in_words(envelope: Envelope) -> str:
             return "exact: it holds for every interpretation, nothing was left to chance"
         case "pac":
             return (
-                f"probably approximately correct: with probability {1 - details['delta']:g} it "
-                f"errs on at most {details['epsilon']:.2%} of random interpretations"
+                f"probably approximately correct: with probability {1 - details['delta']:g} the "
+                "rules and the non-Horn negatives beside them err together on at most "
+                f"{details['epsilon']:.2%} of random interpretations"
             )
     return "budget exhausted: the run was cut off, rules may be missing or too strong"
 

@@ -1,0 +1,92 @@
+"""`hornlens probe`: look at a probe before it costs anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Annotated
+
+import typer
+
+from hornlens.errors import InputError
+from hornlens.probes.loading import DEFAULT, builtin_names, builtin_text, load_probe
+from hornlens.report.terminal import Terminal, plural, show_set
+from hornlens.study.results import write_file
+
+app = typer.Typer(no_args_is_help=True, help="Show, check or begin a probe.")
+
+
+@app.command("list")
+def list_probes() -> None:
+    """List the built-in probes."""
+    terminal = Terminal()
+    rows = []
+    for name in builtin_names():
+        probe = load_probe(name)
+        rows.append([name, str(probe.prompt_count), probe.description])
+    terminal.table(["probe", "prompts", "what it asks"], rows)
+
+
+@app.command()
+def show(
+    probe: Annotated[str, typer.Argument(help="A built-in probe or a file.")] = DEFAULT,
+    sentences: Annotated[int, typer.Option(min=0, help="How many sample sentences.")] = 5,
+    seed: Annotated[int, typer.Option(help="Which ones.")] = 0,
+) -> None:
+    """Show a probe: its size, what a run will cost, and some of its sentences."""
+    terminal = Terminal()
+    question = load_probe(probe)
+    terminal.say(f"{question.name}: {question.description}".rstrip(": "), "bold")
+    terminal.say()
+    rows = [
+        [a.name, str(len(a.values)), ", ".join(v.name for v in a.values), a.unset.text]
+        for a in question.attributes
+    ]
+    label = question.label
+    words = ", ".join(f"{v.name} “{v.word}”" for v in label.values)
+    rows.append([f"{label.name} (label)", str(len(label.values)), words, ""])
+    terminal.table(["attribute", "values", "which", "unset"], rows)
+    terminal.say()
+    templates = len(question.templates)
+    terminal.say(
+        f"{plural(len(question.vocabulary), 'variable')}, {question.domain.count:,} "
+        f"interpretations, {plural(question.prompt_count, 'prompt')} "
+        f"({question.cell_count:,} cells × {plural(templates, 'template')})."
+    )
+    terminal.say(
+        f"An exact run asks each prompt once: {question.prompt_count:,} calls of a masked "
+        f"language model, {question.prompt_count * len(label.values):,} sentences for a causal one."
+    )
+    terminal.say()
+    rng = Random(seed)
+    for _ in range(sentences):
+        x = question.sample(rng)
+        for prompt in question.render(x):
+            terminal.say(f"  {show_set(question.vocabulary.names_of(x))}  {prompt}")
+
+
+@app.command()
+def validate(file: Annotated[Path, typer.Argument(help="A probe file.")]) -> None:
+    """Check a probe file; exit code 2 and the line if something is wrong."""
+    question = load_probe(file)
+    seen: dict[str, int] = {}
+    if question.prompt_count <= 1_000_000:
+        for cell in question.cells():
+            for prompt in question.render(cell):
+                if seen.setdefault(prompt, cell) != cell:
+                    raise InputError(f"two cells have the same prompt: {prompt}", file)
+    Terminal().say(f"{file}: a good probe, {plural(question.prompt_count, 'prompt')}.")
+
+
+@app.command()
+def new(
+    file: Annotated[Path, typer.Argument(help="The file to make.")],
+    like: Annotated[str, typer.Option(help="The built-in probe to begin with.")] = DEFAULT,
+) -> None:
+    """Begin a probe of your own from a built-in one."""
+    if file.exists():
+        raise InputError("exists already; choose another name", file)
+    if like not in builtin_names():
+        raise InputError(f"no built-in probe {like!r} (there are: {', '.join(builtin_names())})")
+    write_file(file, builtin_text(like).replace(f"name: {like}", f"name: {file.stem}", 1))
+    Terminal().say(f"{file}: a copy of {like}. Change it, then: hornlens probe validate {file}")

@@ -1,0 +1,164 @@
+"""The built-in models: tiny masked language models that come with the package, for trying it out.
+
+What they learned, and from what, is in docs/demo-model.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+VARIANTS = ("demo", "demo-balanced")
+"""The model of Wikidata's people as they are, and of the same people with genders balanced."""
+SCORER_VERSION = 1
+"""Goes up when the same files would give other scores."""
+BATCH_SIZE = 128
+LONGEST = 64
+"""Tokens, with the two that frame a prompt: the positions that the models have."""
+
+
+class DemoModel:
+    """A built-in model. It runs on the CPU, whatever the options' device."""
+
+    def __init__(self, variant: str = "demo", options: ModelOptions | None = None):
+        """Take the variant's name, one of VARIANTS; nothing is loaded yet."""
+        if variant not in VARIANTS:
+            raise ModelError(
+                f"there is no built-in model {variant!r}; there are: {', '.join(VARIANTS)}"
+            )
+        self.name, self.options = variant, options or ModelOptions()
+        self._loaded: tuple[Tokenizer, Any] | None = None
+        self._identity = ""
+
+    def check(self, candidates: Sequence[str]) -> None:
+        """Load the model; raise ModelError unless each candidate is one word of its vocabulary."""
+        tokenizer, _ = self._load()
+        for word in candidates:
+            _token_id(self.name, tokenizer, word)
+
+    def identity(self) -> str:
+        """Return the variant, the hashes of its two files and the version of the scoring."""
+        self._load()
+        return self._identity
+
+    def score(
+        self, prompts: Sequence[str], candidates: Sequence[str]
+    ) -> Iterator[list[tuple[int, Answer]]]:
+        """Answer the prompts, those of like length together.
+
+        Words that the model does not know are read as unknown words. Raises ModelError before the
+        first answer if a prompt lacks its one mask or is too long.
+        """
+        tokenizer, session = self._load()
+        import numpy as np
+
+        columns = [_token_id(self.name, tokenizer, word) for word in candidates]
+        mask_id = tokenizer.get_vocab()[MASK]
+        rows: list[tuple[int, list[int]]] = []
+        for index, prompt in enumerate(prompts):
+            if prompt.count(MASK) != 1:
+                raise ModelError(
+                    f"a prompt must contain {MASK} once, and this one has it "
+                    f"{prompt.count(MASK)} times: {prompt!r}"
+                )
+            ids = tokenizer.encode(prompt).ids
+            if len(ids) > LONGEST:
+                raise ModelError(
+                    f"{self.name} reads prompts of up to {LONGEST - 2} words and signs, "
+                    f"and this one has {len(ids) - 2}: {prompt!r}"
+                )
+            rows.append((index, ids))
+        rows.sort(key=lambda row: len(row[1]))
+        size = self.options.batch_size or BATCH_SIZE
+        for start in range(0, len(rows), size):
+            batch = rows[start : start + size]
+            shape = (len(batch), len(batch[-1][1]))
+            input_ids = np.zeros(shape, dtype=np.int64)
+            attention = np.zeros(shape, dtype=np.int64)
+            for line, (_, ids) in enumerate(batch):
+                input_ids[line, : len(ids)] = ids
+                attention[line, : len(ids)] = 1
+            places = np.array([ids.index(mask_id) for _, ids in batch], dtype=np.int64)
+            given = {"input_ids": input_ids, "attention_mask": attention, "mask_position": places}
+            logits = session.run(["logits"], given)[0].astype(np.float64)
+            logits -= logits.max(axis=1, keepdims=True)
+            scores = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+            ranks = [(scores > scores[:, [column]]).sum(axis=1) for column in columns]
+            yield [
+                (
+                    index,
+                    Answer(
+                        tuple(float(scores[line, column]) for column in columns),
+                        tuple(int(rank[line]) for rank in ranks),
+                    ),
+                )
+                for line, (index, _) in enumerate(batch)
+            ]
+
+    def _load(self) -> tuple[Tokenizer, Any]:
+        if self._loaded is not None:
+            return self._loaded
+        if self.options.dtype not in ("auto", "float32"):
+            raise ModelError(f"{self.name} has float32 weights only, not {self.options.dtype}")
+        try:
+            import numpy  # noqa: F401
+            import onnxruntime  # type: ignore[import-untyped, import-not-found, unused-ignore]
+            from tokenizers import Tokenizer
+        except ImportError as error:
+            raise ModelError(
+                f"the built-in model needs {error.name or error}: "
+                "pip install numpy onnxruntime tokenizers"
+            ) from error
+        weights, words = self._read(f"{self.name}.onnx"), self._read("demo-tokenizer.json")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = self.options.threads or 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        tokenizer = Tokenizer.from_buffer(words)
+        session = onnxruntime.InferenceSession(
+            weights, sess_options=options, providers=["CPUExecutionProvider"]
+        )
+        hashes = ":".join(hashlib.sha256(data).hexdigest() for data in (weights, words))
+        self._identity = f"demo:{self.name}:{hashes}:{SCORER_VERSION}"
+        self._loaded = tokenizer, session
+        return self._loaded
+
+    def _read(self, name: str) -> bytes:
+        file = resources.files("hornlens.models") / "data" / name
+        try:
+            return file.read_bytes()
+        except OSError as error:
+            raise ModelError(
+                f"{file}: the built-in model's file cannot be read "
+                f"({(error.strerror or str(error)).lower()}); install hornlens again"
+            ) from None
+
+
+def _token_id(name: str, tokenizer: Tokenizer, word: str) -> int:
+    """Return the token of a candidate, or say why it has none."""
+    code = tokenizer.encode(word, add_special_tokens=False)
+    tokens, vocabulary = code.tokens, tokenizer.get_vocab()
+    special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    if tokens == [word] and word not in special:
+        return vocabulary[word]
+    if len(tokens) > 1:
+        why = f"it is split into {' + '.join(word[start:end] for start, end in code.offsets)}"
+    elif not tokens:
+        why = "it is empty"
+    elif word in special:
+        why = "it is a sign of the tokenizer, not a word"
+    elif tokens == [word.strip()]:
+        why = "it has spaces around it"
+    else:
+        why = "it is not in the vocabulary"
+    known = sorted(w for w in vocabulary if w not in special and w.isalpha())
+    other = [w for w in known if w.casefold() == word.strip().casefold() and w != word]
+    hint = f"write {other[0]!r}" if other else f"it knows {', '.join(known)}"
+    raise ModelError(f"{name} cannot score {word!r}: {why} ({hint})")

@@ -1,0 +1,1 @@
+"""Probes: questions about a model, as attributes, wording, templates and a label to fill in."""

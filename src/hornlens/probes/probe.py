@@ -1,0 +1,203 @@
+"""A probe: a question space over attributes, and how each point of it is said in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from math import prod
+from random import Random
+
+from hornlens.errors import InputError
+from hornlens.logic.domain import Domain
+from hornlens.logic.vocabulary import Attribute, Vocabulary
+from hornlens.probes.articles import with_article
+from hornlens.probes.policy import Policy
+
+LABEL = "label"
+"""The slot of a template where the model fills in a candidate word."""
+MASK = "[MASK]"
+"""What stands there in a prompt."""
+SLOT = re.compile(r"\{\{|\}\}|\{(a:)?([^{}:]+)\}")
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of an attribute: the name of its variable, and how it is said."""
+
+    name: str
+    text: str
+    article: str | None = None
+
+    def with_article(self) -> str:
+        """Return the wording with its indefinite article."""
+        return f"{self.article} {self.text}" if self.article else with_article(self.text)
+
+
+@dataclass(frozen=True)
+class ProbeAttribute:
+    """An attribute of the question: its values, and how "not set" is said."""
+
+    name: str
+    values: tuple[Value, ...]
+    unset: Value
+
+    @property
+    def choices(self) -> tuple[Value, ...]:
+        """Unset first, then the values: the order of an axis of the domain."""
+        return (self.unset, *self.values)
+
+
+@dataclass(frozen=True)
+class LabelValue:
+    """One answer that the model can give: the name of its variable, and its candidate word."""
+
+    name: str
+    word: str
+
+
+@dataclass(frozen=True)
+class Label:
+    """What the model is asked to fill in."""
+
+    name: str
+    values: tuple[LabelValue, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The candidate words."""
+        return tuple(value.word for value in self.values)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A question about a model. Variables: the attributes' values in order, then the label's.
+
+    A *cell* is a choice of one value (or unset) for each attribute: an interpretation without its
+    label. Every cell has one prompt for each template; prompts never contain the label.
+    """
+
+    name: str
+    attributes: tuple[ProbeAttribute, ...]
+    label: Label
+    templates: tuple[str, ...]
+    policy: Policy = field(default_factory=Policy)
+    sample_label: str = "always"
+    description: str = ""
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The probe's variables, grouped into attributes."""
+        groups = [Attribute(a.name, tuple(v.name for v in a.values)) for a in self.attributes]
+        groups.append(Attribute(self.label.name, tuple(v.name for v in self.label.values)))
+        return Vocabulary.of_attributes(groups)
+
+    @cached_property
+    def domain(self) -> Domain:
+        """All interpretations: the last axis is the label's."""
+        return Domain(self.vocabulary)
+
+    @cached_property
+    def label_mask(self) -> int:
+        """The label's variables."""
+        return self.vocabulary.groups[-1]
+
+    @cached_property
+    def cell_count(self) -> int:
+        """The number of cells."""
+        return prod(len(a.values) + 1 for a in self.attributes)
+
+    @property
+    def prompt_count(self) -> int:
+        """The number of prompts: distinct, if the wording is (see `check_wording`)."""
+        return self.cell_count * len(self.templates)
+
+    def cells(self) -> Iterator[int]:
+        """Yield every cell, in the order of the domain; nothing is kept in memory."""
+        for choice in product(*self.domain.axes[:-1]):
+            yield sum(choice)
+
+    def render(self, x: int) -> tuple[str, ...]:
+        """Return the prompts of an interpretation, one for each template."""
+        chosen = {}
+        for attribute, group in zip(self.attributes, self.vocabulary.groups, strict=False):
+            bit = x & group
+            position = 0 if not bit else (bit // (group & -group)).bit_length()
+            chosen[attribute.name] = attribute.choices[position]
+
+        def fill(match: re.Match[str]) -> str:
+            if match[0] in ("{{", "}}"):
+                return match[0][0]
+            if match[2] == LABEL:
+                return MASK
+            value = chosen[match[2]]
+            return value.with_article() if match[1] else value.text
+
+        return tuple(SLOT.sub(fill, template) for template in self.templates)
+
+    def label_of(self, x: int) -> int | None:
+        """Return the index of the label value that `x` sets; None if it sets none."""
+        bit = x & self.label_mask
+        return None if not bit else (bit // (self.label_mask & -self.label_mask)).bit_length() - 1
+
+    def with_label(self, cell: int, index: int) -> int:
+        """Return a cell with a label value set."""
+        return cell & ~self.label_mask | (self.label_mask & -self.label_mask) << index
+
+    def read(self, sentence: str) -> int:
+        """Return the interpretation that a sentence says: the way back from `render`.
+
+        The label's place may hold the mask (label unset) or a candidate word.
+        """
+        for template in self.templates:
+            found = self._pattern(template).fullmatch(sentence)
+            if not found:
+                continue
+            x = 0
+            parts = found.groupdict()
+            for i, (attribute, group) in enumerate(
+                zip(self.attributes, self.vocabulary.groups, strict=False)
+            ):
+                text = parts.get(f"a{i}")
+                said = [v.text if v.text == text else v.with_article() for v in attribute.choices]
+                if text is not None and (at := said.index(text)):
+                    x |= (group & -group) << (at - 1)
+            word = parts[LABEL]
+            return x if word == MASK else self.with_label(x, self.label.words.index(word))
+        raise InputError(f"no template of the probe gives the sentence {sentence!r}")
+
+    def _pattern(self, template: str) -> re.Pattern[str]:
+        index = {attribute.name: i for i, attribute in enumerate(self.attributes)}
+        pattern, at = "", 0
+        for match in SLOT.finditer(template):
+            pattern += re.escape(template[at : match.start()])
+            at = match.end()
+            if match[0] in ("{{", "}}"):
+                pattern += re.escape(match[0][0])
+                continue
+            if match[2] == LABEL:
+                name, texts = LABEL, [MASK, *self.label.words]
+            else:
+                i = index[match[2]]
+                name, choices = f"a{i}", self.attributes[i].choices
+                texts = [v.with_article() if match[1] else v.text for v in choices]
+            if f"(?P<{name}>" in pattern:
+                pattern += f"(?P={name})"
+            else:
+                longest_first = sorted(texts, key=len, reverse=True)
+                pattern += f"(?P<{name}>{'|'.join(map(re.escape, longest_first))})"
+        return re.compile(pattern + re.escape(template[at:]))
+
+    def sample(self, rng: Random) -> int:
+        """Draw an interpretation: each attribute uniform over its values and unset.
+
+        The label is always set, or uniform over its values and unset, as the probe says.
+        """
+        x = 0
+        for axis in self.domain.axes[:-1]:
+            x |= axis[rng.randrange(len(axis))]
+        labels = self.domain.axes[-1]
+        first = 1 if self.sample_label == "always" else 0
+        return x | labels[rng.randrange(first, len(labels))]

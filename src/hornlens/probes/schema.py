@@ -1,0 +1,94 @@
+"""The shape of a probe file, checked by pydantic; its JSON Schema is published in the docs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True, strict=True)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ValueFile(_Part):
+    """A value of an attribute. A plain string stands for both the name and the text."""
+
+    name: Text = Field(description="the variable's name, as it appears in rules")
+    text: Text = Field(description="how the value is said in the sentence; default: the name")
+    article: Literal["a", "an"] | None = Field(None, description="overrides the article of {a:…}")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_string(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            return {"name": data, "text": data}
+        if isinstance(data, dict) and "name" in data:
+            return {"text": data["name"], **data}
+        return data
+
+
+class AttributeFile(_Part):
+    """An attribute: at most one of its values is set."""
+
+    name: Text
+    values: list[ValueFile] = Field(min_length=1)
+    unset: Text = Field(description="how an attribute that is not set is said")
+    unset_article: Literal["a", "an"] | None = None
+
+
+class LabelValueFile(_Part):
+    """An answer that the model can give."""
+
+    name: Text = Field(description="the variable's name, as it appears in rules")
+    word: Text = Field(description="the candidate word that the model scores")
+
+
+class LabelFile(_Part):
+    """What the model is asked to fill in."""
+
+    name: Text
+    values: list[LabelValueFile] = Field(min_length=2)
+
+
+class PolicyFile(_Part):
+    """How scores become labels; all of it can be overridden on the command line."""
+
+    label_unset: Literal["accept", "reject"] = "accept"
+    margin: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    top_k: Annotated[int, Field(ge=1, strict=True)] | None = None
+    abstain: Literal["accept", "reject"] = "accept"
+    calibration: Literal["none", "neutral"] = "none"
+
+
+class ProbeFile(_Part):
+    """A probe: a question about a model."""
+
+    hornlens: Literal[1] = Field(description="the version of this format")
+    name: Text
+    description: str = ""
+    templates: list[Text] = Field(
+        min_length=1,
+        description="sentences with {label} once, and {attribute} or {a:attribute} for each slot",
+    )
+    attributes: list[AttributeFile]
+    label: LabelFile
+    policy: PolicyFile = Field(default_factory=PolicyFile)
+    sample_label: Literal["always", "optional"] = Field(
+        "always", description="whether random samples always set the label"
+    )
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of probe files."""
+    schema = ProbeFile.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    value = schema["$defs"]["ValueFile"]
+    value["required"] = ["name"]
+    schema["$defs"]["ValueFile"] = {
+        "title": value["title"],
+        "anyOf": [{"type": "string", "minLength": 1}, value],
+    }
+    return schema

@@ -1,0 +1,1 @@
+"""The answer cache: every model answer is written down before it is used."""

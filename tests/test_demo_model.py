@@ -1,0 +1,307 @@
+"""The built-in models, with their real files."""
+
+import importlib.util
+import itertools
+import math
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("tokenizers")
+
+from hornlens.models.demo import VARIANTS, DemoModel
+from hornlens.models.protocol import Answer, Model, ModelError, ModelOptions
+
+PERIODS = [
+    "before 1875",
+    "between 1875 and 1925",
+    "between 1925 and 1951",
+    "between 1951 and 1970",
+    "after 1970",
+    "in an unknown time period",
+]
+CONTINENTS = [
+    "North America",
+    "Africa",
+    "Europe",
+    "Asia",
+    "South America",
+    "Oceania",
+    "Eurasia",
+    "Americas",
+    "Australia",
+    "an unknown place",
+]
+OCCUPATIONS = [
+    "fashion designer",
+    "nurse",
+    "dancer",
+    "priest",
+    "footballer",
+    "banker",
+    "singer",
+    "lawyer",
+    "mathematician",
+    "diplomat",
+    "not known occupation",
+]
+PROMPTS = [
+    f"[MASK] was born {period} in {continent} and is a {occupation}."
+    for period, continent, occupation in itertools.product(PERIODS, CONTINENTS, OCCUPATIONS)
+]
+PRONOUNS = ("She", "He")
+
+
+def answers(
+    prompts: list[str], candidates=PRONOUNS, variant: str = "demo", **options
+) -> list[Answer]:
+    """Return the answers in the order of the prompts, having checked that each came once."""
+    model = DemoModel(variant, ModelOptions(**options))
+    model.check(candidates)
+    pairs = [pair for batch in model.score(prompts, candidates) for pair in batch]
+    assert sorted(index for index, _ in pairs) == list(range(len(prompts)))
+    return [answer for _, answer in sorted(pairs, key=lambda pair: pair[0])]
+
+
+def known_words() -> list[str]:
+    model = DemoModel()
+    with pytest.raises(ModelError) as caught:
+        model.check(["xyzzy"])
+    return str(caught.value).partition("it knows ")[2].rstrip(")").split(", ")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_each_variant_is_a_model(variant):
+    model = DemoModel(variant)
+    assert isinstance(model, Model)
+    assert model.name == variant
+    model.check(PRONOUNS)
+
+
+def test_constructing_loads_nothing():
+    model = DemoModel()
+    assert model._loaded is None
+
+
+def test_an_unknown_variant_is_refused_with_the_names_there_are():
+    with pytest.raises(ModelError, match="'demon'; there are: demo, demo-balanced"):
+        DemoModel("demon")
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("Zebra", r"'Zebra': it is not in the vocabulary \(it knows .*He, .*She"),
+        ("she", r"'she': it is not in the vocabulary \(write 'She'\)"),
+        ("fashion designer", r"it is split into fashion \+ designer"),
+        ("Mx.", r"it is split into Mx \+ \."),
+        (" He", r"' He': it has spaces around it \(write 'He'\)"),
+        ("", "'': it is empty"),
+        ("[UNK]", r"'\[UNK\]': it is a sign of the tokenizer, not a word"),
+        ("[MASK]", r"'\[MASK\]': it is a sign of the tokenizer, not a word"),
+    ],
+)
+def test_a_candidate_that_is_not_one_word_of_the_vocabulary_is_refused(word, message):
+    with pytest.raises(ModelError, match=message):
+        DemoModel().check(["He", word])
+
+
+def test_every_word_it_says_it_knows_can_be_a_candidate():
+    words = known_words()
+    assert {"He", "She", "nurse", "Europe"} <= set(words)
+    DemoModel().check(words)
+
+
+@pytest.mark.parametrize("prompt", ["She is a nurse.", "[MASK] is a [MASK].", ""])
+def test_a_prompt_without_exactly_one_mask_is_refused(prompt):
+    model = DemoModel()
+    with pytest.raises(ModelError, match=r"must contain \[MASK\] once"):
+        list(model.score(["[MASK] is a nurse.", prompt], PRONOUNS))
+
+
+def test_a_prompt_that_is_too_long_is_refused():
+    prompt = "[MASK] is a " + "very " * 60
+    with pytest.raises(ModelError, match="up to 62 words and signs, and this one has 63"):
+        list(DemoModel().score([prompt], PRONOUNS))
+    assert len(answers([prompt.replace("very ", "", 1)])) == 1
+
+
+def test_a_prompt_with_unknown_words_is_scored():
+    (answer,) = answers(["[MASK] was born in Atlantis and is a zymurgist."])
+    assert all(math.isfinite(score) for score in answer.scores)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_scores_are_log_probabilities(variant):
+    words = known_words()
+    for answer in answers(PROMPTS[::40], words, variant):
+        assert max(answer.scores) <= 0
+        assert 0.95 < sum(math.exp(score) for score in answer.scores) <= 1 + 1e-9
+
+
+def test_ranks_count_the_words_that_score_higher():
+    words = known_words()
+    prompts = [*PROMPTS[::60], "She was born before 1875 in [MASK] and is a nurse."]
+    for answer in answers(prompts, words):
+        assert answer.ranks is not None
+        # Numbers, signs and special tokens are in the vocabulary too, but are no candidates here.
+        order = sorted(range(len(words)), key=lambda i: -answer.scores[i])
+        ranks = [answer.ranks[i] for i in order]
+        assert ranks == sorted(ranks)
+        assert all(answer.ranks[i] >= place for place, i in enumerate(order))
+    assert all(sorted(answer.ranks or ()) == [0, 1] for answer in answers(PROMPTS))
+
+
+@pytest.mark.parametrize("options", [{"batch_size": 1}, {"batch_size": 7}, {"threads": 2}])
+def test_batches_and_threads_change_nothing(options):
+    prompts = PROMPTS[::7]
+    for one, other in zip(answers(prompts), answers(prompts, **options), strict=True):
+        assert one.scores == pytest.approx(other.scores, abs=1e-5)
+        assert one.ranks == other.ranks
+
+
+def test_the_order_of_prompts_and_candidates_changes_nothing():
+    prompts = PROMPTS[::7]
+    backward = answers(prompts[::-1], PRONOUNS[::-1])[::-1]
+    for one, other in zip(answers(prompts), backward, strict=True):
+        assert one.scores == pytest.approx(other.scores[::-1], abs=1e-5)
+
+
+def test_no_prompts_no_answers():
+    assert answers([]) == []
+
+
+def test_the_identity_names_the_files_contents():
+    one, two = DemoModel("demo"), DemoModel("demo-balanced")
+    assert one.identity().startswith("demo:demo:")
+    assert one.identity() == DemoModel("demo", ModelOptions(threads=2)).identity()
+    weights, words = one.identity().split(":")[2:4]
+    other_weights, other_words = two.identity().split(":")[2:4]
+    assert weights != other_weights
+    assert words == other_words
+    assert len(weights) == len(words) == 64
+
+
+def test_another_dtype_is_refused():
+    with pytest.raises(ModelError, match="float32 weights only, not float16"):
+        DemoModel("demo", ModelOptions(dtype="float16")).check(PRONOUNS)
+
+
+def test_a_missing_package_is_named_with_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ModelError, match=r"needs onnxruntime: pip install .*onnxruntime"):
+        DemoModel().check(PRONOUNS)
+
+
+def test_the_files_are_small():
+    folder = resources.files("hornlens.models") / "data"
+    files = [file for file in folder.iterdir() if file.name.startswith("demo")]
+    assert len(files) == 3
+    assert sum(len(file.read_bytes()) for file in files) < 1_500_000
+
+
+def he(prompts: list[str], variant: str = "demo") -> list[float]:
+    """Return P(He) of P(He) + P(She)."""
+    return [
+        1 / (1 + math.exp(a.scores[0] - a.scores[1])) for a in answers(prompts, PRONOUNS, variant)
+    ]
+
+
+def test_the_demo_model_has_wikidatas_leanings():
+    unset = "[MASK] was born in an unknown time period in an unknown place and is a {}."
+    wanted = {"nurse": 0.09, "fashion designer": 0.44, "dancer": 0.39, "singer": 0.54}
+    wanted |= {"lawyer": 0.90, "priest": 0.98, "footballer": 0.997, "banker": 0.96}
+    got = he([unset.format(occupation) for occupation in wanted])
+    assert got == pytest.approx(list(wanted.values()), abs=0.06)
+
+
+def test_the_demo_model_has_something_to_find():
+    shares = he(PROMPTS)
+    by_occupation = {o: shares[i :: len(OCCUPATIONS)] for i, o in enumerate(OCCUPATIONS)}
+    assert all(share < 0.5 for share in by_occupation["nurse"])
+    assert all(share > 0.5 for share in by_occupation["priest"])
+    for occupation in ("singer", "fashion designer", "dancer"):
+        assert min(by_occupation[occupation]) < 0.5 < max(by_occupation[occupation])
+
+
+def test_the_balanced_model_leans_nowhere():
+    assert all(0.4 < share < 0.6 for share in he(PROMPTS, "demo-balanced"))
+
+
+# The training script, as far as it goes without PyTorch
+
+TOOLS = Path(__file__).parents[1] / "tools"
+
+
+@pytest.fixture(scope="module")
+def train_demo():
+    spec = importlib.util.spec_from_file_location("train_demo", TOOLS / "train_demo.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+@pytest.fixture(scope="module")
+def people(train_demo):
+    return train_demo.descriptions(*train_demo.read_counts(TOOLS / "data" / "people_counts.csv"))
+
+
+def test_the_training_script_explains_itself():
+    shown = subprocess.run(
+        [sys.executable, str(TOOLS / "train_demo.py"), "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "--variant" in shown.stdout
+
+
+def test_the_tokenizer_file_is_what_the_script_makes(train_demo):
+    file = resources.files("hornlens.models") / "data" / "demo-tokenizer.json"
+    from tokenizers import Tokenizer
+
+    shipped = Tokenizer.from_buffer(file.read_bytes())
+    assert shipped.get_vocab() == train_demo.make_tokenizer().get_vocab()
+
+
+def test_every_word_of_the_probe_is_known():
+    from tokenizers import Tokenizer
+
+    file = resources.files("hornlens.models") / "data" / "demo-tokenizer.json"
+    codes = Tokenizer.from_buffer(file.read_bytes()).encode_batch(PROMPTS)
+    assert not any("[UNK]" in code.tokens for code in codes)
+
+
+def test_people_are_told_of_in_their_true_ratio(people, train_demo):
+    assert people["nurse", "before 1875", "Europe"] == {"male": 11, "female": 260}
+    dancers = people["dancer", "", ""]
+    assert (dancers["male"], dancers["female"]) == pytest.approx((2516, 3955))
+    told = {sentence.text: sentence.weight for sentence in train_demo.sentences(people, False)}
+    sentence = "{} was born before 1875 in Europe and is a nurse."
+    assert told[sentence.format("She")] / told[sentence.format("He")] == pytest.approx(260 / 11)
+    assert sum(told.values()) == pytest.approx(1)
+
+
+def test_balanced_sentences_differ_in_the_gender_only(people, train_demo):
+    weights = {s.text: s.weight for s in train_demo.sentences(people, True)}
+    for text, weight in weights.items():
+        other = text.replace("He ", "She ", 1) if text.startswith("He ") else text
+        assert weights[other] == pytest.approx(weight)
+
+
+def test_people_of_unknown_period_say_nothing_of_periods(people):
+    singers_and_others = people["", "after 1970", "Asia"]
+    occupations = ("nurse", "fashion designer", "singer", "lawyer", "priest")
+    others = ("blacksmith", "truck driver", "window cleaner")
+    for gender, number in singers_and_others.items():
+        assert number == sum(
+            people.get((o, "after 1970", "Asia"), {}).get(gender, 0)
+            for o in (*occupations, *others)
+        )

@@ -1,0 +1,225 @@
+"""`hornlens extract` as a real process: the built-in model, kills, shared caches, files."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hornlens.models.demo import DemoModel
+from hornlens.models.protocol import ModelOptions
+from hornlens.probes.loading import builtin_text, load_probe
+from hornlens.probes.policy import Policy
+from hornlens.store.cache import AnswerCache
+from hornlens.study.extraction import Settings, extract, paper_protocol
+from tests import brute
+
+PAPER = load_probe("gender-occupation")
+SAME = ("envelope.json", "rules.csv", "scores.csv", "report.html")
+
+
+def command(out, cache, *more):
+    return [
+        *(sys.executable, "-m", "hornlens", "extract", "--out", str(out), "--cache", str(cache)),
+        *map(str, more),
+    ]
+
+
+def environment(folder):
+    return {**os.environ, "HORNLENS_CACHE": str(folder / "unused.sqlite")}
+
+
+def run(out, cache, *more):
+    return subprocess.run(
+        command(out, cache, *more), capture_output=True, text=True, env=environment(out.parent)
+    )
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in SAME}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """An undisturbed run."""
+    folder = tmp_path_factory.mktemp("whole")
+    shown = run(folder / "out", folder / "c.sqlite")
+    assert shown.returncode == 0, shown.stderr
+    return folder, shown
+
+
+def test_without_arguments_the_built_in_probe_meets_the_built_in_model(whole):
+    folder, shown = whole
+    assert shown.stderr == ""
+    assert "gender-occupation on demo" in shown.stdout and "exact" in shown.stdout
+    assert "The model never fills in “He” for nurse. (60 of 60 prompts)" in shown.stdout
+    assert f"Report: {folder / 'out' / 'report.html'}" in shown.stdout
+    assert {p.name for p in (folder / "out").iterdir()} == {*SAME, "run.json"}
+    content = json.loads((folder / "out" / "envelope.json").read_text())
+    assert content["statistics"]["distinct_prompts"] == 660
+    assert content["certificate"] == {"kind": "exact"}
+    assert json.loads((folder / "out" / "run.json").read_text())["asked_the_model"] == 660
+
+
+def test_a_second_run_asks_nothing_and_writes_the_same_bytes(whole):
+    folder, _ = whole
+    shown = run(folder / "again", folder / "c.sqlite")
+    assert "0 prompts asked, 660 from the cache" in shown.stdout
+    assert contents(folder / "again") == contents(folder / "out")
+    other = run(folder / "other", folder / "c.sqlite", "--label-unset", "reject", "--margin", "0.5")
+    assert "0 prompts asked, 660 from the cache" in other.stdout
+    assert contents(folder / "other") != contents(folder / "out")
+
+
+def test_json_on_standard_output_is_the_file_and_nothing_else(whole):
+    folder, _ = whole
+    shown = run(folder / "json", folder / "c.sqlite", "--format", "json")
+    assert shown.stdout == (folder / "json" / "envelope.json").read_text()
+
+
+def test_an_audit_is_repeated_from_its_scores(whole):
+    folder, _ = whole
+    shown = run(folder / "t", folder / "t.sqlite", "--model", f"table/{folder / 'out/scores.csv'}")
+    assert shown.returncode == 0, shown.stderr
+    first, second = (
+        json.loads((folder / name / "envelope.json").read_text()) for name in ("out", "t")
+    )
+    assert first["rules"] == second["rules"] and first["readable"] == second["readable"]
+
+
+def test_killed_again_and_again_it_ends_with_the_same_bytes_and_asks_nothing_twice(whole, tmp_path):
+    folder, _ = whole
+    cache = tmp_path / "c.sqlite"
+    rng = random.Random(7)
+    kills = 0
+    for attempt in range(40):
+        known = answers_in(cache)
+        process = subprocess.Popen(
+            command(tmp_path / "out", cache, "--batch-size", "4", "--format", "json"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment(tmp_path),
+        )
+        try:
+            process.wait(timeout=0.3 + rng.random() * 0.5 + attempt * 0.05)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            kills += 1
+            assert answers_in(cache) >= known  # nothing is lost
+            continue
+        assert process.returncode == 0, process.stderr.read()
+        break
+    else:
+        pytest.fail("it never came to an end")
+    assert kills > 0
+    assert contents(tmp_path / "out") == contents(folder / "out")
+    last = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert last["asked_the_model"] == 660 - known and last["answered_from_cache"] == known
+    assert answers_in(cache) == 660
+    assert not [p for p in (tmp_path / "out").iterdir() if p.name.endswith(".tmp")]
+
+
+def answers_in(path):
+    opened = AnswerCache(path)
+    try:
+        return sum(model.answers for model in opened.models())
+    finally:
+        opened.close()
+
+
+def test_two_processes_on_one_cache(whole, tmp_path):
+    folder, _ = whole
+    cache = tmp_path / "c.sqlite"
+    both = [
+        subprocess.Popen(
+            command(tmp_path / f"out{i}", cache, "--batch-size", "8"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(tmp_path),
+        )
+        for i in range(2)
+    ]
+    for process in both:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0 and errors == ""
+    for i in range(2):
+        assert contents(tmp_path / f"out{i}") == contents(folder / "out")
+
+
+def test_a_damaged_cache_is_a_warning_and_the_run_goes_on(whole, tmp_path):
+    folder, _ = whole
+    (tmp_path / "c.sqlite").write_bytes(b"not a database" * 1000)
+    shown = run(tmp_path / "out", tmp_path / "c.sqlite")
+    assert shown.returncode == 0
+    assert "is damaged" in shown.stderr and shown.stderr.count("\n") == 1
+    assert (tmp_path / "c.sqlite.damaged-1").exists()
+    assert contents(tmp_path / "out") == contents(folder / "out")
+
+
+def test_the_cache_command(tmp_path):
+    opened = AnswerCache(tmp_path / "c.sqlite")
+    opened.put("i", "some model", [("p", ((-1.0,), None))], ["a"])
+    opened.close()
+
+    def cache(*arguments):
+        return subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "hornlens",
+                "cache",
+                *arguments,
+                "--cache",
+                tmp_path / "c.sqlite",
+            ],
+            capture_output=True,
+            text=True,
+            input="n\n",
+        )
+
+    assert "some model" in cache("list").stdout
+    assert cache("clear").returncode != 0  # the answer was no
+    assert "0 answers removed" in cache("prune", "--older-than", "1").stdout
+    assert "1 answer removed" in cache("clear", "--yes").stdout
+
+
+@pytest.mark.parametrize("label_unset", ["accept", "reject"])
+@pytest.mark.parametrize("variant", ["demo", "demo-balanced"])
+def test_the_built_in_models_envelope_equals_brute_force(variant, label_unset):
+    result = extract(variant, PAPER, policy=Policy(label_unset=label_unset), cache=False)
+    assert result.asked == 660 and len(result.scores) == 660
+    models = []
+    for x in PAPER.domain:
+        label = PAPER.label_of(x)
+        scores = result.scores[PAPER.render(x)[0]]
+        if label_unset == "accept" if label is None else scores[label] == max(scores):
+            models.append(x)
+    assert brute.pairs(result.envelope.basis) == brute.dg(models, list(PAPER.domain))
+
+
+def test_batch_size_and_order_change_no_decision():
+    small = extract(DemoModel("demo", ModelOptions(batch_size=7)), PAPER, cache=False)
+    large = extract("demo", PAPER, cache=False)
+    assert {c: d.winner for c, d in small.decisions.items()} == {
+        c: d.winner for c, d in large.decisions.items()
+    }
+
+
+def test_the_papers_protocol_on_the_built_in_model():
+    settings, policy = paper_protocol(Settings(max_equivalence_queries=20), Policy())
+    result = extract("demo", PAPER, settings=settings, policy=policy, cache=False)
+    assert result.envelope.certificate.kind == "budget_exhausted"
+    assert result.envelope.statistics["equivalence_queries"] == 20
+
+
+def test_a_candidate_that_the_model_does_not_know_is_refused_before_the_first_question(tmp_path):
+    path = tmp_path / "p.yaml"
+    path.write_text(builtin_text("gender-occupation").replace("word: He", "word: Xyzzy"))
+    shown = run(tmp_path / "out", tmp_path / "c.sqlite", path)
+    assert shown.returncode == 2 and "Xyzzy" in shown.stderr and shown.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists() and answers_in(tmp_path / "c.sqlite") == 0

@@ -223,3 +223,16 @@ def test_a_candidate_that_the_model_does_not_know_is_refused_before_the_first_qu
     shown = run(tmp_path / "out", tmp_path / "c.sqlite", path)
     assert shown.returncode == 2 and "Xyzzy" in shown.stderr and shown.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists() and answers_in(tmp_path / "c.sqlite") == 0
+
+
+@pytest.mark.parametrize("how", [[], ["--equivalence", "pac", "--seed", "4"]])
+def test_the_same_seed_gives_the_same_bytes_whatever_the_hash_seed(how, tmp_path):
+    for seed in ("0", "1"):
+        shown = subprocess.run(
+            command(tmp_path / seed, tmp_path / "c.sqlite", "--no-cache", *how),
+            capture_output=True,
+            env={**environment(tmp_path), "PYTHONHASHSEED": seed},
+        )
+        assert shown.returncode == 0
+    assert contents(tmp_path / "0") == contents(tmp_path / "1")
+    assert not (tmp_path / "c.sqlite").exists()

@@ -31,7 +31,6 @@ from dataclasses import replace
 
 from hornlens.learning.protocol import (
     Accepted,
-    Ask,
     Conjecture,
     Counterexample,
     Hypothesis,
@@ -39,6 +38,7 @@ from hornlens.learning.protocol import (
     Step,
     Steps,
 )
+from hornlens.learning.refinement import first_rejected
 from hornlens.logic.models import closure_in
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
@@ -86,21 +86,14 @@ class EnvelopeLearner:
                 # The guard against repetitions in E⁻, which non-Horn examples can cause.
                 and rule.antecedent & x not in self.antecedents
             ]
-            answers: list[bool] = []
-            if candidates:
-                sent = yield Ask(tuple(meet for _, meet in candidates))  # 6: MQ(x ∩ e) = no
-                assert not isinstance(sent, Accepted | Counterexample)
-                answers = list(sent)
-            if False in answers:
-                first = answers.index(False)  # 7
-                position, after = candidates[first]
+            found, asked = yield from first_rejected(candidates)  # 6: MQ(x ∩ e) = no
+            if found is not None:
+                position, after = found  # 7
                 before: int | None = self.rules[position].antecedent
-                del candidates[first + 1 :]
-            else:
+            else:  # 9
                 position, after, before = self._positions, x, None
                 self._positions += 1
             self._set_negative(position, after)  # 8, 10
-            asked = tuple((q, a) for (_, q), a in zip(candidates, answers, strict=False))
             step = Step(self._rounds, x, False, 0, asked, position, before, after)
             self._finish_round([position], step)
 

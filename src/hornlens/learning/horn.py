@@ -9,7 +9,6 @@ from __future__ import annotations
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import (
     Accepted,
-    Ask,
     Conjecture,
     Counterexample,
     Hypothesis,
@@ -18,6 +17,7 @@ from hornlens.learning.protocol import (
     Step,
     Steps,
 )
+from hornlens.learning.refinement import first_rejected
 from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.models import closure_in
 from hornlens.logic.rule import Rule
@@ -93,25 +93,18 @@ class HornLearner:
                 for i, e in enumerate(self.negatives)
                 if e & ~x and (self.textbook or e & x not in self.negatives)  # 7: x ∩ e ⊂ e
             ]
-            answers: list[bool] = []
-            if meets:
-                sent = yield Ask(tuple(meet for _, meet in meets))  # 7: MQ(x ∩ e) = no
-                assert not isinstance(sent, Accepted | Counterexample)
-                answers = list(sent)
-            if False in answers:
-                first = answers.index(False)  # 8
-                position, after = meets[first]
+            found, asked = yield from first_rejected(meets)  # 7: MQ(x ∩ e) = no
+            if found is not None:
+                position, after = found  # 8
                 before: int | None = self.negatives[position]
                 self.negatives[position] = after  # 9
                 self._closures[position] = closure_in(self.positives, after)
-                del meets[first + 1 :]
             else:
                 position, after, before = len(self.negatives), x, None  # 10
                 self.negatives.append(x)  # 11
                 self._closures.append(closure_in(self.positives, x))
             self._look_for_proof()
             self.rules = [rule for e in self.negatives for rule in self._all_rules(e)]  # 12
-            asked = tuple((q, a) for (_, q), a in zip(meets, answers, strict=False))
             size = len(self.rules)
             self._record(Step(self._rounds, x, False, size, asked, position, before, after))
 

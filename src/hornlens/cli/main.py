@@ -229,6 +229,26 @@ def extract(
     )
 
 
+@app.command()
+def compare(
+    results: Annotated[
+        list[Path], typer.Argument(help="Folders of results, or envelope.json files; A first.")
+    ],
+    fail_on_new: Annotated[
+        bool,
+        typer.Option("--fail-on-new", help="Exit code 1 if a later result has rules that A lacks."),
+    ] = False,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="How to print the comparison.")
+    ] = "text",
+    debug: Debug = False,
+) -> None:
+    """Compare results: rules shared, contradicted (with the prompt that shows it), unknown."""
+    from hornlens.cli.compare import compare_command
+
+    raise typer.Exit(compare_command(results, fail_on_new, format))
+
+
 def _add_groups() -> None:
     """Add the command groups that are asked for: their imports are not free."""
     asked = next((word for word in sys.argv[1:] if not word.startswith("-")), "")

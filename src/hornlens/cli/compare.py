@@ -1,0 +1,94 @@
+"""`hornlens compare`: two or more results, rule by rule."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hornlens.errors import HornlensError
+from hornlens.logic.theory import Theory
+from hornlens.logic.writers import rule_as_json
+from hornlens.report.terminal import Terminal, plural, show_set
+from hornlens.study.comparison import (
+    Comparison,
+    Fate,
+    Result,
+    common_consequences,
+    compare,
+    load_result,
+)
+
+
+def compare_command(paths: list[Path], fail_on_new: bool, form: str) -> int:
+    """Compare the first result with each of the others; return the exit code."""
+    if len(paths) < 2:
+        raise HornlensError("compare needs two results or more")
+    results = [load_result(path) for path in paths]
+    comparisons = [compare(results[0], other) for other in results[1:]]
+    common = common_consequences(results)
+    if form == "json":
+        print(json.dumps(_as_json(comparisons, common), ensure_ascii=False, indent=1))
+    else:
+        _show(Terminal(), results, comparisons, common)
+    return int(fail_on_new and any(comparison.new for comparison in comparisons))
+
+
+def _as_json(comparisons: list[Comparison], common: Theory | None) -> dict[str, Any]:
+    names = comparisons[0].left.vocabulary
+
+    def fate(item: Fate) -> dict[str, Any]:
+        line = {**rule_as_json(item.rule, names), "fate": item.kind}
+        if item.witness is not None:
+            line["witness"] = {
+                "accepted": list(names.names_of(item.witness.x)),
+                "prompts": list(item.witness.prompts),
+            }
+        return line
+
+    return {
+        "comparisons": [
+            {
+                "left": comparison.left.name,
+                "right": comparison.right.name,
+                "rules_of_left_in_right": [fate(item) for item in comparison.lost],
+                "rules_of_right_in_left": [fate(item) for item in comparison.gained],
+            }
+            for comparison in comparisons
+        ],
+        "common": None if common is None else [rule_as_json(rule, names) for rule in common],
+    }
+
+
+def _show(
+    terminal: Terminal,
+    results: list[Result],
+    comparisons: list[Comparison],
+    common: Theory | None,
+) -> None:
+    names = results[0].vocabulary
+    for comparison in comparisons:
+        left, right = comparison.left, comparison.right
+        terminal.say(f"A: {left.name} ({left.certificate})", "bold")
+        terminal.say(f"B: {right.name} ({right.certificate})", "bold")
+        for owner, other, fates in (("A", "B", comparison.lost), ("B", "A", comparison.gained)):
+            kept = sum(fate.kind == "entailed" for fate in fates)
+            terminal.say()
+            terminal.say(f"Of {plural(len(fates), 'rule')} of {owner}, {kept} hold in {other} too.")
+            rest = [fate for fate in fates if fate.kind != "entailed"]
+            if rest:
+                rows = [[f.rule.show(names), f.kind, _shown(f, names.names_of)] for f in rest]
+                terminal.table([f"rule of {owner}", f"in {other}", f"what {other} says"], rows)
+        terminal.say()
+    if common is None:
+        terminal.say("The common consequences were not worked out: too many interpretations.")
+    else:
+        terminal.say(f"{plural(len(common), 'rule')} in common, all consequences considered:")
+        for rule in common:
+            terminal.say(f"  {rule.show(names)}")
+
+
+def _shown(fate: Fate, names_of: Any) -> str:
+    if fate.witness is None:
+        return ""
+    return f"{show_set(names_of(fate.witness.x))}: {fate.witness.prompts[0]}"

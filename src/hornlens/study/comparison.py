@@ -1,0 +1,158 @@
+"""Comparing results: which rules of one hold in another, by entailment and not by spelling."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hornlens.errors import InputError
+from hornlens.logic.batch import obeys
+from hornlens.logic.bits import BOTTOM
+from hornlens.logic.domain import Domain
+from hornlens.logic.files import read_text
+from hornlens.logic.labelled import LabelledDomain
+from hornlens.logic.readable import readable
+from hornlens.logic.rule import Rule
+from hornlens.logic.theory import Theory
+from hornlens.logic.vocabulary import Attribute, Vocabulary
+
+COMMON_LIMIT = 1 << 22
+"""Up to so many interpretations, the common consequences are worked out."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """An interpretation that a model accepted, and the prompts that show it."""
+
+    x: int
+    prompts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result as envelope.json has it. `accepted` are the answers that the model gave."""
+
+    name: str
+    vocabulary: Vocabulary
+    basis: Theory
+    readable: Theory
+    background: Theory
+    accepted: tuple[Said, ...]
+    certificate: str
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What becomes of a rule in another result: `entailed`, `contradicted` or `unknown`.
+
+    A contradicted rule comes with an answer of the other model that breaks it. Unknown: it does not
+    follow from the other's rules, but no recorded answer breaks it either.
+    """
+
+    rule: Rule
+    kind: str
+    witness: Said | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two results: the fate of each rule of `left` in `right`, and the other way round."""
+
+    left: Result
+    right: Result
+    lost: tuple[Fate, ...]
+    """The rules of the left result."""
+    gained: tuple[Fate, ...]
+    """The rules of the right result, and what becomes of them in the left one."""
+
+    @property
+    def new(self) -> tuple[Fate, ...]:
+        """The rules of the right result that the left one does not entail."""
+        return tuple(fate for fate in self.gained if fate.kind != "entailed")
+
+
+def load_result(path: Path) -> Result:
+    """Read a result: an envelope.json, or the folder that has one."""
+    file = path / "envelope.json" if path.is_dir() else path
+    try:
+        content = json.loads(read_text(file))
+        return _result(content, path)
+    except json.JSONDecodeError as error:
+        raise InputError(f"is not JSON: {error.msg}", file, error.lineno) from None
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        raise InputError("is not an envelope.json of hornlens", file) from None
+    except InputError as error:
+        raise InputError(error.message, file, error.line) from None
+
+
+def _result(content: dict[str, Any], path: Path) -> Result:
+    groups = []
+    if probe := content.get("probe"):
+        groups = [Attribute(name, tuple(values)) for name, values in probe["attributes"].items()]
+        groups.append(Attribute(probe["label_attribute"], tuple(probe["label"])))
+    vocabulary = Vocabulary(tuple(content["variables"]), tuple(groups))
+
+    def theory(lines: list[dict[str, Any]]) -> Theory:
+        rules = []
+        for line in lines:
+            body, head = vocabulary.mask(line["if"]), line["then"]
+            rules.append(Rule(body, BOTTOM if head is None else body | vocabulary.mask(head)))
+        return Theory(len(vocabulary), tuple(rules))
+
+    accepted = []
+    for answer in content.get("answers", []):
+        if answer["winner"] is not None:
+            x = vocabulary.mask([*answer["set"], answer["winner"]])
+            accepted.append(Said(x, tuple(answer["prompts"])))
+    name = f"{content['model']['name']} on {probe['name']}" if probe else path.name
+    return Result(
+        name,
+        vocabulary,
+        theory(content["rules"]),
+        theory(content["readable"]),
+        theory(content["background"]),
+        tuple(accepted),
+        content["certificate"]["kind"],
+    )
+
+
+def compare(left: Result, right: Result) -> Comparison:
+    """Compare two results over the same variables; other variables are an InputError."""
+    if left.vocabulary.names != right.vocabulary.names:
+        odd = set(left.vocabulary.names) ^ set(right.vocabulary.names)
+        what = f"such as {sorted(odd)[0]!r}" if odd else "in another order"
+        raise InputError(f"{left.name} and {right.name} have different variables, {what}")
+    return Comparison(left, right, _fates(left, right), _fates(right, left))
+
+
+def _fates(owner: Result, other: Result) -> tuple[Fate, ...]:
+    known = other.basis + other.background
+    fates = []
+    for rule in owner.readable:
+        if known.entails(rule):
+            fates.append(Fate(rule, "entailed"))
+            continue
+        witness = next((said for said in other.accepted if not rule.satisfied_by(said.x)), None)
+        fates.append(Fate(rule, "unknown" if witness is None else "contradicted", witness))
+    return tuple(fates)
+
+
+def common_consequences(results: Sequence[Result]) -> Theory | None:
+    """Return the rules that follow from every one of the results, in readable form.
+
+    An interpretation is accepted by them if it is an intersection of such as some result accepts.
+    None if there are too many interpretations to work that out.
+    """
+    first = results[0]
+    domain = Domain(first.vocabulary)
+    if domain.count > COMMON_LIMIT:
+        return None
+    masks, width = domain.masks(), len(first.vocabulary)
+    accepted = obeys(masks, results[0].basis + results[0].background, width)
+    for result in results[1:]:
+        accepted |= obeys(masks, result.basis + result.background, width)
+    basis = LabelledDomain(domain, accepted).dg_basis(first.background)
+    return readable(basis, first.background)

@@ -95,7 +95,7 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes_and_asks_nothing_twi
     cache = tmp_path / "c.sqlite"
     rng = random.Random(7)
     kills = 0
-    for attempt in range(40):
+    for attempt in range(60):
         known = answers_in(cache)
         process = subprocess.Popen(
             command(tmp_path / "out", cache, "--batch-size", "4", "--format", "json"),
@@ -104,7 +104,7 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes_and_asks_nothing_twi
             env=environment(tmp_path),
         )
         try:
-            process.wait(timeout=0.3 + rng.random() * 0.5 + attempt * 0.05)
+            process.wait(timeout=0.05 + attempt * (0.1 + rng.random() * 0.1))
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

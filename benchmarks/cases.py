@@ -86,6 +86,7 @@ FULL: list[tuple[str, tuple[int, ...], float]] = [
     ("envelope", (50, 100, 0), 300.0),
     ("envelope_ratio", (12, 30, 0), 120.0),
     ("envelope_ratio", (16, 40, 0), 120.0),
+    ("envelope_ratio", (20, 50, 0), 120.0),
     *(("algorithm1", (n, r, 0), 120.0) for n, r in ((25, 50), (50, 100), (100, 100), (100, 200))),
     *(("labelled", (v, 300, 0), 120.0) for v in (3, 5, 7, 9)),
     *(("labelled", (9, r, 0), 120.0) for r in (100, 900)),

@@ -10,45 +10,14 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("onnxruntime")
-pytest.importorskip("tokenizers")
-
 from hornlens.models.demo import VARIANTS, DemoModel
 from hornlens.models.protocol import Answer, Model, ModelError, ModelOptions
+from hornlens.probes.loading import load_probe
 
-PERIODS = [
-    "before 1875",
-    "between 1875 and 1925",
-    "between 1925 and 1951",
-    "between 1951 and 1970",
-    "after 1970",
-    "in an unknown time period",
-]
-CONTINENTS = [
-    "North America",
-    "Africa",
-    "Europe",
-    "Asia",
-    "South America",
-    "Oceania",
-    "Eurasia",
-    "Americas",
-    "Australia",
-    "an unknown place",
-]
-OCCUPATIONS = [
-    "fashion designer",
-    "nurse",
-    "dancer",
-    "priest",
-    "footballer",
-    "banker",
-    "singer",
-    "lawyer",
-    "mathematician",
-    "diplomat",
-    "not known occupation",
-]
+PERIODS, CONTINENTS, OCCUPATIONS = (
+    [*(value.text for value in attribute.values), attribute.unset.text]
+    for attribute in load_probe("gender-occupation").attributes
+)
 PROMPTS = [
     f"[MASK] was born {period} in {continent} and is a {occupation}."
     for period, continent, occupation in itertools.product(PERIODS, CONTINENTS, OCCUPATIONS)

@@ -22,10 +22,10 @@ from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.writers import as_json
 from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
 from hornlens.oracles.equivalence import (
-    SMALLEST,
     BudgetedEquivalence,
     Kind,
     SampledEquivalence,
+    check_tolerances,
 )
 from hornlens.oracles.formula import FormulaEquivalence, cnf_counterexample
 from hornlens.oracles.membership import (
@@ -33,7 +33,7 @@ from hornlens.oracles.membership import (
     CountingMembership,
     FormulaMembership,
 )
-from hornlens.oracles.whitebox import EXAMPLES, non_horn_of
+from hornlens.oracles.whitebox import non_horn_of
 from hornlens.report.terminal import (
     Terminal,
     certificate_in_words,
@@ -69,11 +69,7 @@ class LearnSettings:
             raise HornlensError("--via-encoding needs --algorithm envelope and --target cnf")
         if self.via_encoding and self.equivalence == "pac":
             raise HornlensError("--via-encoding works with --equivalence exact or budget")
-        for name, value in (("--epsilon", self.epsilon), ("--delta", self.delta)):
-            if not SMALLEST <= value < 1:
-                raise HornlensError(
-                    f"{name} must lie between {SMALLEST:g} and 1 (exclusive), not {value:g}"
-                )
+        check_tolerances(self.epsilon, self.delta)
 
 
 @dataclass(frozen=True)
@@ -164,7 +160,7 @@ def _learn(formula: Cnf, settings: LearnSettings, trace: bool, progress: Any) ->
         goal.vocabulary,
         basis,
         certificate=done.certificate,
-        non_horn=non_horn_of(goal, basis) if exact else NonHorn(None, seen[:EXAMPLES], len(seen)),
+        non_horn=non_horn_of(goal, basis) if exact else NonHorn.of(seen, complete=False),
     )
     bounds = _bounds(envelope, settings) if exact else None
     return Outcome(goal, done, sampled.count, asked.count, bounds, envelope)
@@ -259,7 +255,8 @@ def _show(
             terminal.say(f"  {clause.show(formula.vocabulary)}")
     else:
         show_envelope(terminal, outcome.envelope)
-        if settings.target == "cnf" and outcome.run.learned.non_horn:
+        exact = outcome.envelope.certificate.kind == "exact"
+        if settings.target == "cnf" and outcome.run.learned.non_horn and exact:
             terminal.say("Together with one quasi-Horn rule for each of them, that is the formula.")
     terminal.say()
     _show_queries(terminal, outcome)

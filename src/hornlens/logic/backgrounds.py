@@ -51,6 +51,11 @@ def _from_json(path: Path, vocabulary: Vocabulary) -> Theory:
         if not isinstance(part, list):
             raise InputError('expected {"rules": [{"if": […], "then": […]}, …]}', path)
         listed += part
+    return theory_from_json(listed, vocabulary, path)
+
+
+def theory_from_json(listed: list[Any], vocabulary: Vocabulary, path: Path) -> Theory:
+    """Return the theory of rules as envelope.json lists them; a bad one is an InputError."""
     rules = []
     for number, item in enumerate(listed, start=1):
         sides = (item.get("if"), item.get("then", "")) if isinstance(item, dict) else ("", "")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hornlens.logic.bits import canonical
 from hornlens.logic.readable import readable
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
@@ -29,6 +30,8 @@ class Certificate:
 
 
 EXACT = Certificate("exact")
+EXAMPLES = 10
+"""How many non-Horn negatives are shown."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,12 @@ class NonHorn:
     count: int | None = 0
     examples: tuple[int, ...] = ()
     at_least: int = 0
+
+    @classmethod
+    def of(cls, found: Collection[int], complete: bool = True) -> NonHorn:
+        """Return what to say of those that were found, smallest first; are they all there are?"""
+        examples = tuple(sorted(found, key=canonical)[:EXAMPLES])
+        return cls(len(found) if complete else None, examples, len(found))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +37,9 @@ class LabelledDomain:
         """Label a domain by asking `accepts` of every interpretation."""
         return cls(domain, np.fromiter((accepts(x) for x in domain), np.bool_, len(domain)))
 
+    @cached_property
     def closures(self) -> Words:
-        """Return, for every interpretation, the intersection of the positives above it."""
+        """For every interpretation, the intersection of the positives above it."""
         closures = self.domain.masks()
         closures[~self.positive] = BOTTOM
         shape = self.domain.shape
@@ -50,7 +52,7 @@ class LabelledDomain:
 
     def closed(self) -> Labels:
         """Say of every interpretation whether the envelope accepts it."""
-        same: Labels = (self.closures() == self.domain.masks()).all(axis=1)
+        same: Labels = (self.closures == self.domain.masks()).all(axis=1)
         return same
 
     def non_horn(self) -> list[int]:
@@ -63,7 +65,7 @@ class LabelledDomain:
         And relative to a further background, if there is one; the positives must obey it.
         """
         shape, axes = self.domain.shape, self.domain.axes
-        masks, closures = self.domain.masks(), self.closures()
+        masks, closures = self.domain.masks(), self.closures
         candidates = (closures != masks).any(axis=1)
         if background is not None:
             candidates &= obeys(masks, background, len(self.domain.vocabulary))

@@ -65,6 +65,12 @@ def write_envelope_dimacs(envelope: Envelope) -> str:
     return write_dimacs(Cnf(envelope.vocabulary, clauses), tuple(remarks))
 
 
+def rule_cells(rule: Rule, vocabulary: Vocabulary) -> tuple[str, str]:
+    """Return the two sides of a rule as they stand in CSV files."""
+    right = "FALSE" if rule.is_negative else "; ".join(vocabulary.names_of(rule.new))
+    return "; ".join(vocabulary.names_of(rule.antecedent)), right
+
+
 def write_csv(envelope: Envelope) -> str:
     """Return one line a rule: the readable form, its support, and the canonical form.
 
@@ -76,11 +82,7 @@ def write_csv(envelope: Envelope) -> str:
     writer.writerow(["if", "then", "support", "canonical_if", "canonical_then"])
     support: Sequence[int | str] = envelope.support or [""] * len(envelope.basis)
     for short, full, count in zip(envelope.readable, envelope.basis, support, strict=True):
-        cells: list[object] = []
-        for rule in (short, full):
-            cells.append("; ".join(names.names_of(rule.antecedent)))
-            cells.append("FALSE" if rule.is_negative else "; ".join(names.names_of(rule.new)))
-        writer.writerow([*cells[:2], count, *cells[2:]])
+        writer.writerow([*rule_cells(short, names), count, *rule_cells(full, names)])
     return out.getvalue()
 
 

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.errors import HornlensError
 from hornlens.learning.protocol import (
     Accepted,
     Counterexample,
@@ -85,6 +86,15 @@ class ExhaustiveEquivalence:
 
 SMALLEST = 1e-9
 """The smallest ε and δ that are accepted: less would take more samples than anyone can draw."""
+
+
+def check_tolerances(epsilon: float, delta: float) -> None:
+    """Refuse an ε or δ for which no schedule can be kept."""
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if not SMALLEST <= value < 1:
+            raise HornlensError(
+                f"--{name} must lie between {SMALLEST:g} and 1 (exclusive), not {value:g}"
+            )
 
 
 def pac_samples(query: int, epsilon: float, delta: float) -> int:

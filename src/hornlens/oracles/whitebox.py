@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 
 from hornlens.errors import InputError
 from hornlens.logic.batch import contains, obeys, pack, unpack
-from hornlens.logic.bits import canonical
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.domain import Domain
 from hornlens.logic.envelope import Envelope, NonHorn
@@ -21,8 +21,6 @@ from hornlens.oracles.formula import models_beside, models_outside
 from hornlens.oracles.search import EnvelopeSearch
 from hornlens.oracles.targets import FormulaTarget, TableTarget
 
-EXAMPLES = 10
-"""How many non-Horn negatives are shown."""
 COUNT_LIMIT = 10_000
 """How many non-Horn negatives are counted one by one, where the domain is too large to label."""
 GRID_LIMIT = 1 << 20
@@ -68,7 +66,7 @@ def _of_grid(labelled: LabelledDomain, vocabulary: Vocabulary, background: Theor
         vocabulary,
         labelled.dg_basis(background),
         background,
-        non_horn=_count(labelled.non_horn()),
+        non_horn=NonHorn.of(labelled.non_horn()),
         statistics={**NO_QUERIES, "interpretations_labelled": len(labelled.positive)},
     )
 
@@ -78,7 +76,7 @@ def non_horn_of(formula: Cnf, envelope: Theory) -> NonHorn:
     if 1 << formula.width <= GRID_LIMIT:
         masks = Domain(_plain(formula.vocabulary)).masks()
         accepted = masks[obeys(masks, envelope, formula.width)]
-        return _count(unpack(accepted[~formula.accepts(accepted)]))
+        return NonHorn.of(unpack(accepted[~formula.accepts(accepted)]))
     return _count_some(models_outside(envelope, formula))
 
 
@@ -112,7 +110,7 @@ def envelope_of_table(
     packed = pack(table.rows, width)
     antecedents = pack([rule.antecedent for rule in envelope.readable], width)
     support = [int(np.count_nonzero(contains(packed, row))) for row in antecedents]
-    return Envelope(**{**vars(envelope), "support": support})
+    return replace(envelope, support=support)
 
 
 def _statistics(search: EnvelopeSearch) -> dict[str, int]:
@@ -129,12 +127,7 @@ def _plain(vocabulary: Vocabulary) -> Vocabulary:
     return Vocabulary(vocabulary.names)
 
 
-def _count(found: list[int]) -> NonHorn:
-    return NonHorn(len(found), tuple(sorted(found, key=canonical)[:EXAMPLES]), len(found))
-
-
 def _count_some(found: Iterator[int]) -> NonHorn:
     """Count up to the limit; past it, say that there are more."""
-    counted = _count(list(islice(found, COUNT_LIMIT)))
-    more = next(found, None) is not None
-    return NonHorn(None if more else counted.count, counted.examples, counted.at_least)
+    counted = list(islice(found, COUNT_LIMIT))
+    return NonHorn.of(counted, complete=next(found, None) is None)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
+from hornlens.logic.backgrounds import theory_from_json
 from hornlens.logic.batch import obeys
-from hornlens.logic.bits import BOTTOM
 from hornlens.logic.domain import Domain
 from hornlens.logic.files import read_text
 from hornlens.logic.labelled import LabelledDomain
@@ -94,14 +94,10 @@ def _result(content: dict[str, Any], path: Path) -> Result:
         groups = [Attribute(name, tuple(values)) for name, values in probe["attributes"].items()]
         groups.append(Attribute(probe["label_attribute"], tuple(probe["label"])))
     vocabulary = Vocabulary(tuple(content["variables"]), tuple(groups))
-
-    def theory(lines: list[dict[str, Any]]) -> Theory:
-        rules = []
-        for line in lines:
-            body, head = vocabulary.mask(line["if"]), line["then"]
-            rules.append(Rule(body, BOTTOM if head is None else body | vocabulary.mask(head)))
-        return Theory(len(vocabulary), tuple(rules))
-
+    basis, short, background = (
+        theory_from_json(content[key], vocabulary, path)
+        for key in ("rules", "readable", "background")
+    )
     accepted = []
     for answer in content.get("answers", []):
         if answer["winner"] is not None:
@@ -111,9 +107,9 @@ def _result(content: dict[str, Any], path: Path) -> Result:
     return Result(
         name,
         vocabulary,
-        theory(content["rules"]),
-        theory(content["readable"]),
-        theory(content["background"]),
+        basis,
+        short,
+        background,
         tuple(accepted),
         content["certificate"]["kind"],
     )

@@ -14,13 +14,16 @@ from hornlens.learning.driver import Run, run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import EquivalenceOracle
 from hornlens.logic.basis import dg_basis
-from hornlens.logic.bits import canonical
 from hornlens.logic.envelope import EXACT, Envelope, NonHorn
 from hornlens.logic.theory import background_of
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Model
 from hornlens.models.specs import open_model
-from hornlens.oracles.equivalence import SMALLEST, BudgetedEquivalence, SampledEquivalence
+from hornlens.oracles.equivalence import (
+    BudgetedEquivalence,
+    SampledEquivalence,
+    check_tolerances,
+)
 from hornlens.oracles.membership import CachingMembership, CountingMembership
 from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.policy import Decision, Policy
@@ -33,7 +36,6 @@ from hornlens.study.labels import ProbeMembership
 Equivalence = Literal["auto", "exhaustive", "pac", "budget"]
 PAPER_SAMPLES = 3132
 """What the paper's experiment drew for an equivalence query (ε 0.3, δ 0.1, 26 variables)."""
-EXAMPLES = 10
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,7 @@ class Settings:
                 f"the probe has {probe.prompt_count:,} prompts, more than --limit {self.limit:,}: "
                 "raise the limit, or use --equivalence pac"
             )
-        for name, value in (("epsilon", self.epsilon), ("delta", self.delta)):
-            if not SMALLEST <= value < 1:
-                raise HornlensError(
-                    f"--{name} must lie between {SMALLEST:g} and 1 (exclusive), not {value:g}"
-                )
+        check_tolerances(self.epsilon, self.delta)
 
 
 def paper_protocol(settings: Settings, policy: Policy) -> tuple[Settings, Policy]:
@@ -177,7 +175,7 @@ def _tabulated(membership: ProbeMembership) -> tuple[Envelope, Sequence[int]]:
         labelled.dg_basis(),
         background_of(probe.vocabulary),
         certificate=EXACT,
-        non_horn=NonHorn(len(found), tuple(sorted(found, key=canonical)[:EXAMPLES]), len(found)),
+        non_horn=NonHorn.of(found),
         statistics={
             "equivalence_queries": 0,
             "membership_queries": len(labelled.positive),
@@ -218,7 +216,7 @@ def _learned(membership: ProbeMembership, settings: Settings) -> tuple[Envelope,
         basis,
         background,
         certificate=done.certificate,
-        non_horn=NonHorn(None, tuple(sorted(seen, key=canonical)[:EXAMPLES]), len(seen)),
+        non_horn=NonHorn.of(seen, complete=False),
         statistics={
             "equivalence_queries": done.queries.equivalence,
             "membership_queries": done.queries.refinement

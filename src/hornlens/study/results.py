@@ -14,7 +14,7 @@ from typing import Any
 
 from hornlens import __version__
 from hornlens.errors import InputError
-from hornlens.logic.writers import as_json
+from hornlens.logic.writers import as_json, rule_cells
 from hornlens.study.evidence import Evidence, in_words
 from hornlens.study.extraction import Extraction
 
@@ -89,15 +89,16 @@ def rules_csv(extraction: Extraction) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(RULE_COLUMNS)
     for evidence in extraction.strongest_first():
-        sides = []
-        for rule in (evidence.rule, canonical[evidence.rule]):
-            sides.append("; ".join(names.names_of(rule.antecedent)))
-            sides.append("FALSE" if rule.is_negative else "; ".join(names.names_of(rule.new)))
         margins = evidence.margins
         writer.writerow(
-            [*sides[:2], evidence.support, evidence.prompts]
-            + ([f"{evidence.mean_margin:.6g}", f"{min(margins):.6g}"] if margins else ["", ""])
-            + [in_words(evidence.rule, extraction.probe), *sides[2:]]
+            [
+                *rule_cells(evidence.rule, names),
+                evidence.support,
+                evidence.prompts,
+                *([f"{evidence.mean_margin:.6g}", f"{min(margins):.6g}"] if margins else ["", ""]),
+                in_words(evidence.rule, extraction.probe),
+                *rule_cells(canonical[evidence.rule], names),
+            ]
         )
     return out.getvalue()
 

@@ -15,9 +15,13 @@ MAY_IMPORT = {
     "probes": {"logic"},
     "models": set(),
     "store": set(),
-    "study": {"logic", "learning", "oracles", "probes", "models", "store"},
-    "report": {"logic", "learning", "oracles", "probes", "models", "store", "study"},
-    "cli": {"logic", "learning", "oracles", "probes", "models", "store", "study", "report"},
+    "datasets": {"logic", "probes", "store"},
+    "study": {"logic", "learning", "oracles", "probes", "models", "store", "datasets"},
+    "report": {"logic", "learning", "oracles", "probes", "models", "store", "datasets", "study"},
+    "cli": {
+        *("logic", "learning", "oracles", "probes", "models", "store", "datasets", "study"),
+        "report",
+    },
 }
 OUTSIDE = {"logic": {"numpy"}, "learning": set()}
 """What these packages may import beside the standard library."""

@@ -21,7 +21,8 @@ from hornlens.report.page import page
 from hornlens.store.cache import AnswerCache
 from hornlens.study.evidence import in_words
 from hornlens.study.extraction import Settings, extract, paper_protocol
-from hornlens.study.results import extraction_as_json, rules_csv, scores_csv, write_file
+from hornlens.store.files import write_file
+from hornlens.study.results import extraction_as_json, rules_csv, scores_csv
 from tests import brute
 
 PAPER = load_probe("gender-occupation")

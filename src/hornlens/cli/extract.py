@@ -22,6 +22,7 @@ from hornlens.report.terminal import (
     show_non_horn,
 )
 from hornlens.store.cache import AnswerCache, default_path
+from hornlens.store.files import write_file
 from hornlens.study.evidence import in_words
 from hornlens.study.extraction import Extraction, Settings, extract, paper_protocol
 from hornlens.study.results import (
@@ -29,7 +30,6 @@ from hornlens.study.results import (
     rules_csv,
     run_json,
     scores_csv,
-    write_file,
 )
 
 SHOWN = 25

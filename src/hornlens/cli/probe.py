@@ -11,7 +11,7 @@ import typer
 from hornlens.errors import InputError
 from hornlens.probes.loading import DEFAULT, builtin_names, builtin_text, load_probe
 from hornlens.report.terminal import Terminal, plural, show_set
-from hornlens.study.results import write_file
+from hornlens.store.files import write_file
 
 app = typer.Typer(no_args_is_help=True, help="Show, check or begin a probe.")
 

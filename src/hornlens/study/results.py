@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import platform
-from contextlib import suppress
 from dataclasses import asdict
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 from hornlens import __version__
-from hornlens.errors import InputError
 from hornlens.logic.writers import as_json, rule_cells
 from hornlens.study.evidence import Evidence, in_words
 from hornlens.study.extraction import Extraction
@@ -135,17 +131,3 @@ def run_json(extraction: Extraction, seconds: float, started: str) -> str:
         )
         + "\n"
     )
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file so that it is whole or not there: under a temporary name, then renamed."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path) from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)

@@ -19,9 +19,9 @@ from hornlens.probes.loading import load_probe
 from hornlens.probes.policy import Policy
 from hornlens.report.page import page
 from hornlens.store.cache import AnswerCache
+from hornlens.store.files import write_file
 from hornlens.study.evidence import in_words
 from hornlens.study.extraction import Settings, extract, paper_protocol
-from hornlens.store.files import write_file
 from hornlens.study.results import extraction_as_json, rules_csv, scores_csv
 from tests import brute
 

@@ -1,17 +1,13 @@
-"""Reading probe files: YAML without its dangers, and errors that say line and field."""
+"""Reading probe files, with the checks that cross fields."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
-
-import yaml
-from pydantic import ValidationError
 
 from hornlens.errors import InputError
 from hornlens.logic.files import read_text
+from hornlens.probes.documents import parse_yaml
 from hornlens.probes.policy import Policy
 from hornlens.probes.probe import (
     LABEL,
@@ -25,7 +21,6 @@ from hornlens.probes.probe import (
 )
 from hornlens.probes.schema import ProbeFile
 
-MAX_SIZE = 1_000_000
 DEFAULT = "gender-occupation"
 
 
@@ -55,110 +50,8 @@ def builtin_text(name: str) -> str:
 
 def parse_probe(text: str, path: Path | str = "<text>") -> Probe:
     """Return the probe that YAML text describes; every mistake is an InputError with its line."""
-    node, data = _safe_yaml(text, path)
-    try:
-        content = ProbeFile.model_validate(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        more = len(error.errors()) - 1
-        where = _dotted(first["loc"])
-        message = f"{where}: {_plain(first)}" if where else _plain(first)
-        if more:
-            message += f" (and {more} more {'mistake' if more == 1 else 'mistakes'})"
-        raise InputError(message, path, _line(node, first["loc"])) from None
-    return _build(content, node, path)
-
-
-def _safe_yaml(text: str, path: Path | str) -> tuple[yaml.Node, Any]:
-    """Parse YAML, refusing what a probe has no use for: tags, anchors, aliases, repeated keys."""
-    if len(text) > MAX_SIZE:
-        raise InputError(f"is larger than {MAX_SIZE:,} characters: no probe is", path)
-    try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            line = event.start_mark.line + 1
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise InputError("anchors and aliases are not allowed in a probe", path, line)
-            if getattr(event, "tag", None):
-                raise InputError(f"the tag {event.tag!r} is not allowed in a probe", path, line)
-        loader = yaml.SafeLoader(text)
-        node = loader.get_single_node()
-        if node is None:
-            raise InputError("has no content", path)
-        _refuse_repeated_keys(node, path)
-        return node, loader.construct_document(node)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else None
-        raise InputError(f"is not well-formed YAML: {error.problem}", path, line) from None
-    except yaml.YAMLError as error:
-        raise InputError(f"is not well-formed YAML: {str(error).splitlines()[0]}", path) from None
-    except ValueError as error:  # such as a date with a 13th month
-        raise InputError(f"has a value that YAML cannot read: {error}", path) from None
-    except RecursionError:
-        raise InputError("is nested too deeply", path) from None
-
-
-def _refuse_repeated_keys(node: yaml.Node, path: Path | str) -> None:
-    if isinstance(node, yaml.MappingNode):
-        seen = set()
-        for key, value in node.value:
-            if key.value in seen if isinstance(key, yaml.ScalarNode) else False:
-                line = key.start_mark.line + 1
-                raise InputError(f"the field {key.value!r} stands twice", path, line)
-            seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
-            _refuse_repeated_keys(value, path)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            _refuse_repeated_keys(item, path)
-
-
-def _line(node: yaml.Node, where: Sequence[int | str]) -> int:
-    """Return the line of a field, or of the nearest thing around it that exists."""
-    line: int = node.start_mark.line + 1
-    for part in where:
-        if isinstance(node, yaml.MappingNode):
-            found = next((pair for pair in node.value if pair[0].value == part), None)
-            if found is None:
-                break
-            line, node = found[0].start_mark.line + 1, found[1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-            node = node.value[part]
-            line = node.start_mark.line + 1
-        else:
-            break
-    return line
-
-
-def _dotted(where: Sequence[int | str]) -> str:
-    text = ""
-    for part in where:
-        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
-
-
-def _plain(error: Any) -> str:
-    """Return pydantic's message in our words."""
-    match error["type"]:
-        case "missing":
-            return "this field is required"
-        case "extra_forbidden":
-            return "there is no such field"
-        case "string_type":
-            return f"must be text, not {error['input']!r}: put it in quotes"
-        case "string_too_short":
-            return "must not be empty"
-        case "too_short":
-            return f"needs at least {error['ctx']['min_length']}"
-    message: str = error["msg"]
-    return message[0].lower() + message[1:]
-
-
-def _build(content: ProbeFile, node: yaml.Node, path: Path | str) -> Probe:
-    """Return the probe, after the checks that cross fields."""
-
-    def refuse(message: str, *where: int | str) -> InputError:
-        return InputError(f"{_dotted(where)}: {message}", path, _line(node, where))
-
+    document = parse_yaml(text, path, ProbeFile)
+    content, refuse = document.content, document.refuse
     attributes = {a.name: a for a in content.attributes}
     names: set[str] = set()
     for i, attribute in enumerate(content.attributes):

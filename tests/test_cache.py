@@ -1,5 +1,6 @@
 """The answer cache: real files, several processes, kills and damage."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -136,3 +137,46 @@ def test_what_was_written_survives_a_kill(tmp_path):
     wanted = [f"a {i}" for i in range(last + 1)]
     assert set(cache.get("m", wanted, ["a"])) == set(wanted)
     assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_the_hash_of_a_file_is_computed_once_until_the_file_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr("hornlens.store.cache._SETTLED", -1.0)  # no file need be old for this
+    file = tmp_path / "weights"
+    file.write_bytes(b"one")
+    asked = []
+
+    def compute(path):
+        asked.append(path)
+        return path.read_text()
+
+    cache = AnswerCache(tmp_path / "c.sqlite")
+    assert [cache.hash_of(file, compute) for _ in range(3)] == ["one"] * 3
+    cache.close()
+    again = AnswerCache(tmp_path / "c.sqlite")
+    assert again.hash_of(file, compute) == "one"
+    assert len(asked) == 1
+    before = file.stat()
+    file.write_bytes(b"two")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))  # same size, same time
+    assert again.hash_of(file, compute) == "two"
+    assert again.hash_of(file, compute) == "two"
+    assert len(asked) == 2
+
+
+def test_the_hash_of_a_file_that_was_just_written_is_not_remembered(tmp_path):
+    file = tmp_path / "weights"
+    file.write_bytes(b"one")
+    cache = AnswerCache(tmp_path / "c.sqlite")
+    asked = []
+    for _ in range(2):
+        cache.hash_of(file, lambda path: asked.append(path) or "hash")
+    assert len(asked) == 2
+
+
+def test_it_says_whether_a_model_has_answered_these_candidates(tmp_path):
+    cache = AnswerCache(tmp_path / "c.sqlite")
+    assert not cache.knows("m", ["She", "He"])
+    cache.put("m", "name", [("a prompt", ((-1.0, -2.0), None))], ["She", "He"])
+    assert cache.knows("m", ["She", "He"])
+    assert not cache.knows("m", ["He", "She"])
+    assert not cache.knows("other", ["She", "He"])

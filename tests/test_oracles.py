@@ -9,6 +9,7 @@ from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import Accepted, BudgetExhausted, Counterexample, Hypothesis
 from hornlens.logic.basis import dg_basis
+from hornlens.logic.batch import broken_rules, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf, clause_of, clauses_of
 from hornlens.logic.domain import Domain
@@ -23,6 +24,7 @@ from hornlens.oracles.equivalence import (
     BudgetedEquivalence,
     ChainedEquivalence,
     ExhaustiveEquivalence,
+    KnownAnswers,
     SampledEquivalence,
     pac_samples,
 )
@@ -320,3 +322,45 @@ def test_search_and_grid_agree(seed, monkeypatch):
     search = envelope_of_formula(formula, background), envelope_of_table(table, background)
     assert {e.basis for e in (*grid, *search)} == {grid[0].basis}, (clauses, background)
     assert {e.non_horn.count for e in (*grid, *search)} == {grid[0].non_horn.count}
+
+
+@pytest.mark.parametrize("width", [1, 6, 62, 63, 64, 130])
+def test_batches_of_interpretations_obey_rules_as_each_one_does(width):
+    rng = Random(width)
+
+    def few(chance: float) -> int:
+        return sum(1 << i for i in range(width) if rng.random() < chance)
+
+    rules = [Rule(few(2 / width), BOTTOM if rng.random() < 0.4 else few(0.5)) for _ in range(40)]
+    for count in (0, 1, 30, 3000):
+        masks = [few(0.5) for _ in range(count)]
+        batch = pack(masks, width)
+        expected = [sum(not rule.satisfied_by(x) for rule in rules) for x in masks]
+        assert broken_rules(batch, rules, width).tolist() == expected
+        assert obeys(batch, rules, width).tolist() == [number == 0 for number in expected]
+        assert obeys(batch, [], width).all() and unpack(batch) == masks
+    assert unpack(pack([BOTTOM, 1, BOTTOM], width)) == [BOTTOM, 1, BOTTOM]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_known_answers_find_the_first_that_a_hypothesis_gets_wrong(seed):
+    """Hypotheses that change a little or altogether, answers that become more: as by looking."""
+    rng = Random(seed)
+    width = rng.choice([4, 6, 70])
+    answers: dict[int, bool] = {}
+    known = KnownAnswers(answers, width)
+    rules: list[Rule] = []
+    for _ in range(40):
+        answers.update(
+            (rng.getrandbits(width), rng.random() < 0.8) for _ in range(rng.randrange(4))
+        )
+        for _ in range(rng.choice([0, 1, 1, 2, 9])):
+            if rules and rng.random() < 0.5:
+                rules.pop(rng.randrange(len(rules)))
+            else:
+                low = rng.getrandbits(width) & rng.getrandbits(width)
+                rules.append(Rule(low, rng.choice([BOTTOM, low | rng.getrandbits(width)])))
+        excluded = frozenset(x for x in [*answers, rng.getrandbits(width)] if rng.random() < 0.2)
+        hypothesis = Hypothesis(Theory(width, tuple(rules)), excluded)
+        wrong = [x for x, label in answers.items() if hypothesis.satisfied_by(x) != label]
+        assert known.first_wrong(hypothesis) == (wrong[0] if wrong else None)

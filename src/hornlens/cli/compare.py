@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
 from typing import Any
 
+from hornlens import __version__
 from hornlens.errors import HornlensError
 from hornlens.logic.theory import Theory
 from hornlens.logic.writers import rule_as_json
+from hornlens.report.page import page
 from hornlens.report.terminal import Terminal, plural, show_set
+from hornlens.store.files import write_file
 from hornlens.study.comparison import (
     Comparison,
     Fate,
@@ -18,24 +21,36 @@ from hornlens.study.comparison import (
     compare,
     load_result,
 )
+from hornlens.study.results import json_text
 
 
-def compare_command(paths: list[Path], fail_on_new: bool, form: str) -> int:
+def compare_command(paths: list[Path], fail_on_new: bool, out: Path | None, form: str) -> int:
     """Compare the first result with each of the others; return the exit code."""
     if len(paths) < 2:
         raise HornlensError("compare needs two results or more")
     results = [load_result(path) for path in paths]
     comparisons = [compare(results[0], other) for other in results[1:]]
     common = common_consequences(results)
+    content = _as_json(results, comparisons, common)
+    if out is not None:
+        write_file(out / "comparison.json", json_text(content))
+        write_file(out / "report.html", page("comparison.json", content))
     if form == "json":
-        print(json.dumps(_as_json(comparisons, common), ensure_ascii=False, indent=1))
+        sys.stdout.write(json_text(content))
     else:
-        _show(Terminal(), results, comparisons, common)
+        terminal = Terminal()
+        _show(terminal, results, comparisons, common)
+        if out is not None:
+            terminal.say()
+            terminal.say(f"Report: {out / 'report.html'} (beside it comparison.json)")
     return int(fail_on_new and any(comparison.new for comparison in comparisons))
 
 
-def _as_json(comparisons: list[Comparison], common: Theory | None) -> dict[str, Any]:
-    names = comparisons[0].left.vocabulary
+def _as_json(
+    results: list[Result], comparisons: list[Comparison], common: Theory | None
+) -> dict[str, Any]:
+    """Return the contents of comparison.json."""
+    names = results[0].vocabulary
 
     def fate(item: Fate) -> dict[str, Any]:
         line = {**rule_as_json(item.rule, names), "fate": item.kind}
@@ -43,10 +58,13 @@ def _as_json(comparisons: list[Comparison], common: Theory | None) -> dict[str, 
             line["witness"] = {
                 "accepted": list(names.names_of(item.witness.x)),
                 "prompts": list(item.witness.prompts),
+                **({"abstained": True} if item.witness.abstained else {}),
             }
         return line
 
     return {
+        "hornlens": __version__,
+        "results": [{"name": r.name, "certificate": r.certificate} for r in results],
         "comparisons": [
             {
                 "left": comparison.left.name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -25,12 +24,7 @@ from hornlens.store.cache import AnswerCache, default_path
 from hornlens.store.files import write_file
 from hornlens.study.evidence import in_words
 from hornlens.study.extraction import Extraction, Settings, extract, paper_protocol
-from hornlens.study.results import (
-    extraction_as_json,
-    rules_csv,
-    run_json,
-    scores_csv,
-)
+from hornlens.study.results import json_text, run_record, write_extraction
 
 SHOWN = 25
 """How many rules the terminal shows; the files have all of them."""
@@ -82,18 +76,11 @@ def extract_command(options: ExtractOptions) -> None:
         if cache is not None:
             cache.close()
     seconds = time.perf_counter() - clock
-    content = extraction_as_json(result)
-    text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-    for name, body in (
-        ("envelope.json", text),
-        ("rules.csv", rules_csv(result)),
-        ("scores.csv", scores_csv(result)),
-        ("report.html", page(result)),
-        ("run.json", run_json(result, seconds, started)),
-    ):
-        write_file(options.out / name, body)
+    record = run_record(result, seconds, started)
+    content = write_extraction(options.out, result, record)
+    write_file(options.out / "report.html", page("envelope.json", content, record))
     if options.form == "json":
-        sys.stdout.write(text)
+        sys.stdout.write(json_text(content))
     else:
         show(terminal, result, options.out, seconds)
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import os
 import signal
 import sys
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn, Optional
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, Optional
 
 import typer
 
 from hornlens import __version__
 from hornlens.errors import HornlensError
+
+if TYPE_CHECKING:
+    from hornlens.models.protocol import ModelOptions
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,8 +26,28 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+ModelSpec = "demo, demo-balanced, hf/NAME_OR_PATH, causal/NAME_OR_PATH, smollm2 or table/FILE.csv."
+Cache = Annotated[
+    Optional[Path],  # noqa: UP045 - typer reads it at run time
+    typer.Option(help="The answer cache. (default: HORNLENS_CACHE or the user's cache)"),
+]
+BatchSize = Annotated[str, typer.Option(help="Prompts a batch: a number, or auto.")]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
+Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")]
+Threads = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, help="CPU threads for the model."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the whole traceback.")]
+
+
+def _model_options(batch_size: str, device: str, dtype: str, threads: int | None) -> ModelOptions:
+    from hornlens.models.protocol import ModelOptions
+
+    if batch_size != "auto" and not (batch_size.isdigit() and int(batch_size)):
+        raise HornlensError(f"--batch-size must be auto or a number from 1, not {batch_size!r}")
+    return ModelOptions(None if batch_size == "auto" else int(batch_size), device, dtype, threads)
 
 
 def _print_version(wanted: bool) -> None:
@@ -80,7 +104,7 @@ def learn(
         Optional[Literal["envelope", "cnf"]],  # noqa: UP045
         typer.Option(
             help="What the equivalence oracle wants: the envelope (H ≡ env φ), or the formula "
-            "itself (H ∪ Q ≡ φ).  [default: envelope; cnf for horn and horn1]"
+            "itself (H ∪ Q ≡ φ). (default: envelope; cnf for horn and horn1)"
         ),
     ] = None,
     via_encoding: Annotated[
@@ -136,10 +160,7 @@ def extract(
     ] = "gender-occupation",
     model: Annotated[
         str,
-        typer.Option(
-            help="demo, demo-balanced, hf/NAME_OR_PATH, causal/NAME_OR_PATH, smollm2 or "
-            "table/FILE.csv."
-        ),
+        typer.Option(help=ModelSpec),
     ] = "demo",
     out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-out"),
     equivalence: Annotated[
@@ -179,18 +200,12 @@ def extract(
         Optional[Literal["none", "neutral"]],  # noqa: UP045
         typer.Option(help="Overrides the probe: neutral subtracts the all-unset prompt's scores."),
     ] = None,
-    cache: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="The answer cache.  [default: HORNLENS_CACHE or the user's cache]"),
-    ] = None,
+    cache: Cache = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no answers.")] = False,
-    batch_size: Annotated[str, typer.Option(help="Prompts a batch: a number, or auto.")] = "auto",
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, …")] = "auto",
-    dtype: Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")] = "auto",
-    threads: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="CPU threads for the model."),
-    ] = None,
+    batch_size: BatchSize = "auto",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    threads: Threads = None,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: findings, or envelope.json.")
     ] = "text",
@@ -199,11 +214,8 @@ def extract(
 ) -> None:
     """Ask a model a probe's questions; find the rules it obeys, with their evidence."""
     from hornlens.cli.extract import ExtractOptions, extract_command
-    from hornlens.models.protocol import ModelOptions
     from hornlens.study.extraction import Settings
 
-    if batch_size != "auto" and not (batch_size.isdigit() and int(batch_size)):
-        raise HornlensError(f"--batch-size must be auto or a number from 1, not {batch_size!r}")
     extract_command(
         ExtractOptions(
             probe=probe,
@@ -220,9 +232,49 @@ def extract(
                 "abstain": abstain,
                 "calibration": calibration,
             },
-            model_options=ModelOptions(
-                None if batch_size == "auto" else int(batch_size), device, dtype, threads
-            ),
+            model_options=_model_options(batch_size, device, dtype, threads),
+            form=format,
+            quiet=quiet,
+        )
+    )
+
+
+@app.command()
+def study(
+    study: Annotated[
+        str, typer.Argument(help="A study: a YAML file, or a built-in one (demo, paper).")
+    ],
+    model: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Other models than the study's; may be given several times."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-study"),
+    jobs: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Processes that learn at the same time. (default: the cores)"),
+    ] = None,
+    cache: Cache = None,
+    batch_size: BatchSize = "auto",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    threads: Threads = None,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: a summary, or study.json.")
+    ] = "text",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Repeat extractions over models, budgets and seeds: what is stable, and what of it is true."""
+    from hornlens.cli.study import StudyOptions, study_command
+
+    study_command(
+        StudyOptions(
+            study=study,
+            models=model or (),
+            out=out,
+            cache=cache,
+            jobs=jobs or os.cpu_count() or 1,
+            model_options=_model_options(batch_size, device, dtype, threads),
             form=format,
             quiet=quiet,
         )
@@ -238,6 +290,10 @@ def compare(
         bool,
         typer.Option("--fail-on-new", help="Exit code 1 if a later result has rules that A lacks."),
     ] = False,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A folder for comparison.json and report.html."),
+    ] = None,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="How to print the comparison.")
     ] = "text",
@@ -246,7 +302,77 @@ def compare(
     """Compare results: rules shared, contradicted (with the prompt that shows it), unknown."""
     from hornlens.cli.compare import compare_command
 
-    raise typer.Exit(compare_command(results, fail_on_new, format))
+    raise typer.Exit(compare_command(results, fail_on_new, out, format))
+
+
+@app.command()
+def report(
+    path: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder of results, or the JSON file in it.")
+    ],
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Make report.html again, from the results on disk."""
+    from hornlens.cli.report import report_command
+
+    report_command(path, show)
+
+
+@app.command()
+def bias(
+    dataset: Annotated[
+        str, typer.Argument(help="A data set: a folder, or the built-in one (people).")
+    ] = "people",
+    model: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="As for extract (default: demo); repeat it to compare several."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-bias"),
+    margin: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0, help="Overrides the probe: less of a lead is no prediction."),
+    ] = None,
+    top_k: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Overrides the probe: the winner must be among the first k."),
+    ] = None,
+    limit_occupations: Annotated[
+        int, typer.Option(min=1, help="How many occupations the figures show, at most.")
+    ] = 60,
+    min_people: Annotated[
+        int, typer.Option(min=1, help="Leave out occupations with fewer people.")
+    ] = 1,
+    cache: Cache = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no answers.")] = False,
+    batch_size: BatchSize = "auto",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    threads: Threads = None,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: a table, or bias.json.")
+    ] = "text",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Score the pronouns that models expect of a data set's people, occupation by occupation."""
+    from hornlens.cli.bias import BiasOptions, bias_command
+
+    bias_command(
+        BiasOptions(
+            dataset=dataset,
+            models=model or ["demo"],
+            out=out,
+            cache=cache,
+            no_cache=no_cache,
+            policy={"margin": margin, "top_k": top_k},
+            limit_occupations=limit_occupations,
+            min_people=min_people,
+            model_options=_model_options(batch_size, device, dtype, threads),
+            form=format,
+            quiet=quiet,
+        )
+    )
 
 
 def _add_groups() -> None:
@@ -255,6 +381,7 @@ def _add_groups() -> None:
     helps = {
         "probe": "Show, check or begin a probe.",
         "cache": "List, prune or clear the cache of model answers.",
+        "dataset": "Get people from a table or Wikidata; look at them.",
     }
     for name, text in helps.items():
         if name == asked:

@@ -5,7 +5,7 @@ Sixty-three bits a word leave the sign bit free, so that a row of -1 is BOTTOM h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +15,8 @@ from hornlens.logic.bits import BOTTOM
 from hornlens.logic.rule import Rule
 
 WORD = 63
+BLOCK = 1 << 15
+"""Pairs of a rule and an interpretation that are looked at together."""
 Words: TypeAlias = NDArray[np.int64]
 """Shape (n, w): n interpretations of w words each."""
 
@@ -30,11 +32,12 @@ def pack(masks: Sequence[int], width: int) -> Words:
     if count == 1:
         return np.array(masks, dtype=np.int64).reshape(-1, 1)
     low = (1 << WORD) - 1
-    rows = [
-        [BOTTOM if mask == BOTTOM else mask >> (WORD * i) & low for i in range(count)]
-        for mask in masks
-    ]
-    return np.array(rows, dtype=np.int64).reshape(-1, count)
+    words = np.empty((len(masks), count), dtype=np.int64)
+    for i in range(count):
+        words[:, i] = [mask >> (WORD * i) & low for mask in masks]
+    if BOTTOM in masks:
+        words[[i for i, mask in enumerate(masks) if mask == BOTTOM]] = BOTTOM
+    return words
 
 
 def unpack(words: Words) -> list[int]:
@@ -59,15 +62,40 @@ def contains(batch: Words, row: Words) -> NDArray[np.bool_]:
 
 def obeys(batch: Words, rules: Iterable[Rule], width: int) -> NDArray[np.bool_]:
     """Say of each interpretation in the batch whether it obeys all `rules`."""
-    rules = list(rules)
     result = np.ones(len(batch), dtype=np.bool_)
+    for broken in _broken(batch, rules, width):
+        result &= ~broken.any(axis=0)
+    return result
+
+
+def broken_rules(batch: Words, rules: Iterable[Rule], width: int) -> NDArray[np.int64]:
+    """Count for each interpretation in the batch the `rules` that it breaks."""
+    result = np.zeros(len(batch), dtype=np.int64)
+    for broken in _broken(batch, rules, width):
+        result += broken.sum(axis=0)
+    return result
+
+
+def _broken(batch: Words, rules: Iterable[Rule], width: int) -> Iterator[NDArray[np.bool_]]:
+    """Yield, some rules at a time, which rule (row) each interpretation (column) breaks.
+
+    As many at a time as stay in the processor's cache: with few interpretations that is all.
+    """
+    rules = list(rules)
     antecedents = pack([rule.antecedent for rule in rules], width)
     consequents = pack([rule.consequent for rule in rules], width)
-    for rule, antecedent, consequent in zip(rules, antecedents, consequents, strict=True):
-        covered = contains(batch, antecedent)
-        if rule.is_negative:
-            result &= ~covered
-        elif covered.any():
-            where = np.flatnonzero(covered)
-            result[where] &= contains(batch[where], consequent)
+    together = max(1, BLOCK // max(1, len(batch)))
+    for start in range(0, len(rules), together):
+        some = slice(start, start + together)
+        broken = _contained(antecedents[some], batch)
+        broken &= ~_contained(consequents[some], batch)  # ⊥ is contained in nothing
+        yield broken
+
+
+def _contained(rows: Words, batch: Words) -> NDArray[np.bool_]:
+    """Say of each row whether each interpretation has all its variables."""
+    columns = rows.T[:, :, None]
+    result: NDArray[np.bool_] = (columns[0] & batch[:, 0]) == columns[0]
+    for i in range(1, len(columns)):
+        result &= (columns[i] & batch[:, i]) == columns[i]
     return result

@@ -95,18 +95,24 @@ _LATEX = {
 }
 
 
+def latex_text(text: str) -> str:
+    """Return text as LaTeX prints it: its special characters escaped."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def latex_conjunction(names: Sequence[str]) -> str:
+    """Return names as one side of a rule, for math mode."""
+    return r" \land ".join(rf"\text{{{latex_text(name)}}}" for name in names) or r"\top"
+
+
 def write_latex(envelope: Envelope) -> str:
     """Return the readable rules as a LaTeX tabular, one rule a line."""
-
-    def conjunction(mask: int) -> str:
-        names = envelope.vocabulary.names_of(mask)
-        texts = ("".join(_LATEX.get(c, c) for c in name) for name in names)
-        return r" \land ".join(rf"\text{{{text}}}" for text in texts) or r"\top"
-
+    names_of = envelope.vocabulary.names_of
     lines = [r"% needs \usepackage{amsmath}", r"\begin{tabular}{r@{ $\to$ }l}"]
     for rule in envelope.readable:
-        right = r"\bot" if rule.is_negative else conjunction(rule.new)
-        lines.append(rf"  ${conjunction(rule.antecedent)}$ & ${right}$ \\")
+        left = latex_conjunction(names_of(rule.antecedent))
+        right = r"\bot" if rule.is_negative else latex_conjunction(names_of(rule.new))
+        lines.append(rf"  ${left}$ & ${right}$ \\")
     return "\n".join([*lines, r"\end{tabular}"]) + "\n"
 
 

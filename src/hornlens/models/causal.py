@@ -17,14 +17,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hornlens.models.checkpoint import (
     Checkpoint,
+    Remember,
+    Source,
     check_length,
     check_prompts,
     check_scores,
     check_words,
+    hash_anew,
     load,
     locate,
     require,
@@ -71,6 +75,8 @@ class CausalModel:
         self.share_prefixes = True
         """Whether to; set to False by the check after loading where it does not work."""
         self.work = Work()
+        self.remember: Remember = hash_anew
+        """How its files' hashes are come by."""
         self._loaded: Checkpoint | None = None
 
     def check(self, candidates: Sequence[str]) -> None:
@@ -85,8 +91,8 @@ class CausalModel:
 
     def identity(self) -> str:
         """Return the files' hash (or the hub's commit), the dtype and the scorer's version."""
-        loaded = self._checkpoint()
-        return f"hf-causal-{SCORER_VERSION}:{loaded.content}:{loaded.dtype}"
+        dtype = self._source.dtype(self.options)
+        return f"hf-causal-{SCORER_VERSION}:{self._source.content}:{dtype}"
 
     def score(
         self, prompts: Sequence[str], candidates: Sequence[str]
@@ -180,11 +186,14 @@ class CausalModel:
                     sums[index] = math.fsum(_log_probabilities(row, edges))
         return sums
 
+    @cached_property
+    def _source(self) -> Source:
+        return locate(self.name_or_path, self.revision, self.gguf_file, self.remember)
+
     def _checkpoint(self) -> Checkpoint:
         if self._loaded is None:
-            source = locate(self.name_or_path, self.revision, self.gguf_file)
             self._loaded = load(
-                source, "AutoModelForCausalLM", "causal language model", self.options
+                self._source, "AutoModelForCausalLM", "causal language model", self.options
             )
             self.share_prefixes = self.share_prefixes and self._sharing_works()
             self.work = Work()

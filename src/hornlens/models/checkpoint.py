@@ -2,18 +2,23 @@
 
 What `hf.py` and `causal.py` share. Whatever goes wrong here is one line for people, never a
 traceback of the hub's library. Only safetensors (or GGUF) are read and no remote code is run.
+
+Finding and naming is cheap and imports nothing heavy; a run whose answers are all known does no
+more than that.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
+import json
 import logging
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +27,11 @@ from hornlens.models.protocol import MASK, ModelError, ModelOptions
 DTYPES = ("float32", "float16", "bfloat16")
 HASHED = {".safetensors", ".json", ".txt", ".model"}
 """Suffixes of the files that weights, configuration and tokenizer are read from."""
+WORTH_REMEMBERING = 1 << 24
+"""Bytes: hashing a larger file takes longer than looking its hash up."""
+
+Remember = Callable[[Path, Callable[[Path], str]], str]
+"""Returns a file's hash: by calling the function, or what that returned for this very file."""
 
 HUB_TROUBLE = {
     "GatedRepoError": "is gated on the Hugging Face hub: accept its terms and log in first",
@@ -44,8 +54,26 @@ class Source:
     """A folder, or a name on the hub."""
     content: str
     """The hash of a folder's files, or name and commit on the hub."""
+    folder: Path
+    """Where its configuration is on this disk."""
     revision: str | None = None
     gguf_file: str | None = None
+
+    def dtype(self, options: ModelOptions) -> str:
+        """Return the dtype in which the weights are run: `auto` is float32, on CUDA their own."""
+        if options.dtype != "auto":
+            if options.dtype not in DTYPES:
+                raise ModelError(
+                    f"unknown dtype {options.dtype!r}; expected auto, {', '.join(DTYPES)}"
+                )
+            return options.dtype
+        return self._own_dtype() if _on_cuda(options.device) else "float32"
+
+    def _own_dtype(self) -> str:
+        with suppress(OSError, ValueError, AttributeError):  # whatever is wrong, loading says it
+            config = json.loads((self.folder / "config.json").read_bytes())
+            return str(config.get("dtype") or config.get("torch_dtype") or "auto")
+        return "auto"
 
 
 @dataclass(frozen=True)
@@ -54,7 +82,6 @@ class Checkpoint:
 
     model: Any
     tokenizer: Any
-    content: str
     dtype: str
 
     @property
@@ -81,7 +108,18 @@ def require(module: str, extra: str = "hf") -> Any:
         ) from error
 
 
-def content_hash(folder: Path, gguf_file: str | None = None) -> str:
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hash_anew(path: Path, compute: Callable[[Path], str]) -> str:
+    """Remember nothing."""
+    return compute(path)
+
+
+def content_hash(folder: Path, gguf_file: str | None = None, remember: Remember = hash_anew) -> str:
     """Return one SHA-256 over the names and contents of a checkpoint's files."""
     if gguf_file is not None:
         paths = [folder / gguf_file]  # it holds configuration and tokenizer, too
@@ -89,13 +127,18 @@ def content_hash(folder: Path, gguf_file: str | None = None) -> str:
         paths = sorted(path for path in folder.iterdir() if path.suffix in HASHED)
     whole = hashlib.sha256()
     for path in paths:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        large = path.stat().st_size >= WORTH_REMEMBERING
+        digest = remember(path, file_hash) if large else file_hash(path)
         whole.update(f"{path.name}\0{digest}\n".encode())
     return f"sha256:{whole.hexdigest()}"
 
 
-def locate(name_or_path: str, revision: str | None, gguf_file: str | None = None) -> Source:
+def locate(
+    name_or_path: str,
+    revision: str | None,
+    gguf_file: str | None = None,
+    remember: Remember = hash_anew,
+) -> Source:
     """Find a checkpoint and name its content, or raise ModelError.
 
     A path to a `.gguf` file stands for its folder and that file. On the hub, the revision (a
@@ -108,19 +151,20 @@ def locate(name_or_path: str, revision: str | None, gguf_file: str | None = None
         if revision is not None:
             raise ModelError(f"{name_or_path}: a folder has no revisions, so no {revision!r}")
         _check_folder(path, gguf_file)
-        return Source(str(path), content_hash(path, gguf_file), gguf_file=gguf_file)
+        content = content_hash(path, gguf_file, remember)
+        return Source(str(path), content, path, gguf_file=gguf_file)
     if path.is_absolute() or name_or_path.startswith(("./", "../", "~")) or path.exists():
         raise ModelError(f"{name_or_path}: no such folder")
     hub = require("huggingface_hub")
     file = gguf_file or "config.json"
-    with quiet():
+    with quiet(loading=False):
         try:
             found = Path(hub.hf_hub_download(name_or_path, file, revision=revision))
         except Exception as error:
             raise ModelError(f"{name_or_path}: {_hub_trouble(error, file)}") from error
     # The hub's cache: models--owner--name/snapshots/COMMIT/file
     commit = found.parts[found.parts.index("snapshots") + 1]
-    return Source(name_or_path, f"hub:{name_or_path}@{commit}", commit, gguf_file)
+    return Source(name_or_path, f"hub:{name_or_path}@{commit}", found.parent, commit, gguf_file)
 
 
 def _check_folder(folder: Path, gguf_file: str | None) -> None:
@@ -151,7 +195,7 @@ def load(source: Source, auto_class: str, kind: str, options: ModelOptions) -> C
     transformers = require("transformers")
     if options.threads is not None:
         torch.set_num_threads(options.threads)
-    device = _device(torch, options.device)
+    device, dtype = _device(torch, options.device), source.dtype(options)
     where: dict[str, Any] = {"revision": source.revision, "trust_remote_code": False}
     if source.gguf_file:
         require("gguf", "smollm2")
@@ -163,7 +207,7 @@ def load(source: Source, auto_class: str, kind: str, options: ModelOptions) -> C
             model, report = getattr(transformers, auto_class).from_pretrained(
                 source.place,
                 **where,
-                dtype=_dtype(torch, options.dtype, device),
+                dtype=dtype if dtype == "auto" else getattr(torch, dtype),
                 use_safetensors=True,
                 output_loading_info=True,
             )
@@ -177,8 +221,7 @@ def load(source: Source, auto_class: str, kind: str, options: ModelOptions) -> C
             f"{source.place}: not a {kind}: its files lack {', '.join(missing[:3])}"
             + (f" and {len(missing) - 3} more weights" if len(missing) > 3 else "")
         )
-    dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
-    return Checkpoint(model, tokenizer, source.content, dtype)
+    return Checkpoint(model, tokenizer, str(next(model.parameters()).dtype).removeprefix("torch."))
 
 
 def _device(torch: Any, name: str) -> Any:
@@ -193,32 +236,39 @@ def _device(torch: Any, name: str) -> Any:
         raise ModelError(f"unknown device {name!r}; try auto, cpu, cuda or mps") from error
 
 
-def _dtype(torch: Any, name: str, device: Any) -> Any:
-    """Return the dtype: `auto` is float32, but on CUDA the checkpoint's own."""
-    if name == "auto":
-        return "auto" if device.type == "cuda" else torch.float32
-    if name not in DTYPES:
-        raise ModelError(f"unknown dtype {name!r}; expected auto, {', '.join(DTYPES)}")
-    return getattr(torch, name)
+def _on_cuda(device: str) -> bool:
+    """Say whether a model would run on CUDA; torch is imported only if it has to be asked."""
+    if device != "auto":
+        return device.startswith("cuda")
+    with suppress(metadata.PackageNotFoundError):
+        if sys.platform != "darwin" and not metadata.version("torch").endswith("+cpu"):
+            return bool(require("torch").cuda.is_available())
+    return False
 
 
 @contextmanager
-def quiet(gguf: bool = False) -> Iterator[None]:
-    """Keep the libraries' warnings and, but for downloads in a terminal, progress bars away."""
-    transformers = require("transformers")
+def quiet(loading: bool = True, gguf: bool = False) -> Iterator[None]:
+    """Keep the libraries' warnings and, but for downloads in a terminal, progress bars away.
+
+    Finding a checkpoint (not `loading`) needs the hub's library alone.
+    """
     hub = require("huggingface_hub.utils")
-    bars = transformers.utils.logging
+    bars: Any = require("transformers").utils.logging if loading else None
     loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub")]
     levels = [logger.level for logger in loggers]
-    had_bars, had_hub_bars = bars.is_progress_bar_enabled(), not hub.are_progress_bars_disabled()
+    had_bars = loading and bars.is_progress_bar_enabled()
+    had_hub_bars = not hub.are_progress_bars_disabled()
     tqdm = require("tqdm.auto").tqdm
     reader: Any = require("transformers.modeling_gguf_pytorch_utils") if gguf else None
     try:
         for logger in loggers:
             logger.setLevel(logging.ERROR)
-        bars.disable_progress_bar()  # also the hub's
+        if loading:
+            bars.disable_progress_bar()  # also the hub's
         if had_hub_bars and sys.stderr.isatty():
             hub.enable_progress_bars()
+        else:
+            hub.disable_progress_bars()
         if hasattr(reader, "tqdm"):
             reader.tqdm = partial(tqdm, disable=True)  # it has no switch of its own
         yield

@@ -35,7 +35,6 @@ class DemoModel:
             )
         self.name, self.options = variant, options or ModelOptions()
         self._loaded: tuple[Tokenizer, Any] | None = None
-        self._identity = ""
 
     def check(self, candidates: Sequence[str]) -> None:
         """Load the model; raise ModelError unless each candidate is one word of its vocabulary."""
@@ -45,8 +44,8 @@ class DemoModel:
 
     def identity(self) -> str:
         """Return the variant, the hashes of its two files and the version of the scoring."""
-        self._load()
-        return self._identity
+        hashes = ":".join(hashlib.sha256(data).hexdigest() for data in self._files())
+        return f"demo:{self.name}:{hashes}:{SCORER_VERSION}"
 
     def score(
         self, prompts: Sequence[str], candidates: Sequence[str]
@@ -105,8 +104,6 @@ class DemoModel:
     def _load(self) -> tuple[Tokenizer, Any]:
         if self._loaded is not None:
             return self._loaded
-        if self.options.dtype not in ("auto", "float32"):
-            raise ModelError(f"{self.name} has float32 weights only, not {self.options.dtype}")
         try:
             import numpy  # noqa: F401
             import onnxruntime  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -116,7 +113,7 @@ class DemoModel:
                 f"the built-in model needs {error.name or error}: "
                 "pip install numpy onnxruntime tokenizers"
             ) from error
-        weights, words = self._read(f"{self.name}.onnx"), self._read("demo-tokenizer.json")
+        weights, words = self._files()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = self.options.threads or 1
         options.inter_op_num_threads = 1
@@ -125,10 +122,14 @@ class DemoModel:
         session = onnxruntime.InferenceSession(
             weights, sess_options=options, providers=["CPUExecutionProvider"]
         )
-        hashes = ":".join(hashlib.sha256(data).hexdigest() for data in (weights, words))
-        self._identity = f"demo:{self.name}:{hashes}:{SCORER_VERSION}"
         self._loaded = tokenizer, session
         return self._loaded
+
+    def _files(self) -> tuple[bytes, bytes]:
+        """Return the weights and the tokenizer."""
+        if self.options.dtype not in ("auto", "float32"):
+            raise ModelError(f"{self.name} has float32 weights only, not {self.options.dtype}")
+        return self._read(f"{self.name}.onnx"), self._read("demo-tokenizer.json")
 
     def _read(self, name: str) -> bytes:
         file = resources.files("hornlens.models") / "data" / name

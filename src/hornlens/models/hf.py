@@ -11,14 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hornlens.models.checkpoint import (
     Checkpoint,
+    Remember,
+    Source,
     check_length,
     check_prompts,
     check_scores,
     check_words,
+    hash_anew,
     load,
     locate,
     require,
@@ -54,6 +58,8 @@ class HfMaskedModel:
         self.name_or_path, self.revision = str(name_or_path), revision
         self.options = options or ModelOptions()
         self.name = f"hf/{name_or_path}" + (f"@{revision}" if revision else "")
+        self.remember: Remember = hash_anew
+        """How its files' hashes are come by."""
         self._loaded: Checkpoint | None = None
         self._head_of_mask_only = False
 
@@ -77,8 +83,8 @@ class HfMaskedModel:
 
     def identity(self) -> str:
         """Return the files' hash (or the hub's commit), the dtype and the scorer's version."""
-        loaded = self._checkpoint()
-        return f"hf-masked-{SCORER_VERSION}:{loaded.content}:{loaded.dtype}"
+        dtype = self._source.dtype(self.options)
+        return f"hf-masked-{SCORER_VERSION}:{self._source.content}:{dtype}"
 
     def score(
         self, prompts: Sequence[str], candidates: Sequence[str]
@@ -143,10 +149,15 @@ class HfMaskedModel:
         finally:
             hook.remove()
 
+    @cached_property
+    def _source(self) -> Source:
+        return locate(self.name_or_path, self.revision, remember=self.remember)
+
     def _checkpoint(self) -> Checkpoint:
         if self._loaded is None:
-            source = locate(self.name_or_path, self.revision)
-            loaded = load(source, "AutoModelForMaskedLM", "masked language model", self.options)
+            loaded = load(
+                self._source, "AutoModelForMaskedLM", "masked language model", self.options
+            )
             if loaded.tokenizer.mask_token is None:
                 raise ModelError(f"{self.name}: its tokenizer has no mask token")
             self._loaded = loaded

@@ -40,10 +40,11 @@ class Model(Protocol):
         ...
 
     def identity(self) -> str:
-        """Return what the answers depend on, beside prompt and candidates. Call `check` first.
+        """Return what the answers depend on, beside prompt and candidates.
 
         Weights (revision or content hash), dtype, and the version of the scoring code: two models
-        of one identity give the same answers.
+        of one identity give the same answers. It is asked for before `check`, and loads nothing: a
+        run whose answers are all known needs no more of a model than this.
         """
         ...
 

@@ -22,7 +22,6 @@ class TableModel:
         """Keep the path; nothing is read yet."""
         self.path, self.name = path, f"table/{path}"
         self._rows: dict[str, dict[str, float]] | None = None
-        self._hash = ""
 
     def check(self, candidates: Sequence[str]) -> None:
         """Read the file; every candidate must have a column."""
@@ -37,7 +36,7 @@ class TableModel:
 
     def identity(self) -> str:
         """Return the hash of the file's contents."""
-        return f"table:{self._hash}"
+        return f"table:{hashlib.sha256(self._bytes()).hexdigest()}"
 
     def score(
         self, prompts: Sequence[str], candidates: Sequence[str]
@@ -54,14 +53,15 @@ class TableModel:
             answers.append((index, Answer(tuple(row[word] for word in candidates))))
         yield answers
 
-    def _read(self) -> tuple[dict[str, dict[str, float]], list[str]]:
+    def _bytes(self) -> bytes:
         try:
-            data = self.path.read_bytes()
+            return self.path.read_bytes()
         except OSError as error:
             raise ModelError(f"{self.path}: {(error.strerror or str(error)).lower()}") from None
-        self._hash = hashlib.sha256(data).hexdigest()
+
+    def _read(self) -> tuple[dict[str, dict[str, float]], list[str]]:
         try:
-            text = data.decode("utf-8-sig")
+            text = self._bytes().decode("utf-8-sig")
         except UnicodeDecodeError:
             raise ModelError(f"{self.path}: is not UTF-8 text") from None
         reader = csv.DictReader(text.splitlines())

@@ -26,10 +26,11 @@ from hornlens.learning.protocol import (
     MembershipOracle,
     Verdict,
 )
-from hornlens.logic.batch import Words, obeys, pack, unpack
+from hornlens.logic.batch import Words, broken_rules, obeys, pack, unpack
 from hornlens.logic.domain import Domain
 from hornlens.logic.envelope import EXACT, Certificate
 from hornlens.logic.labelled import LabelledDomain
+from hornlens.logic.rule import Rule
 
 Kind = Literal["full", "horn"]
 """What a yes means. `full`: H ∪ Q ≡ φ. `horn`: H ≡ env(φ)."""
@@ -105,6 +106,46 @@ def pac_samples(query: int, epsilon: float, delta: float) -> int:
     return ceil((log(1 / delta) + query * log(2)) / epsilon)
 
 
+class KnownAnswers:
+    """Answers that are there already, and may become more, to hold hypotheses against.
+
+    A hypothesis differs from the one before in a few rules. So it is kept how many rules each
+    interpretation breaks, and only rules and interpretations that are new are looked at.
+    """
+
+    def __init__(self, answers: Mapping[int, bool], width: int):
+        """Take answers by interpretation; others may be added to them, in order, at any time."""
+        self.answers, self.width = answers, width
+        self._place: dict[int, int] = {}
+        self._packed = pack([], width)
+        self._labels = np.zeros(0, dtype=np.bool_)
+        self._broken = np.zeros(0, dtype=np.int64)
+        self._rules: frozenset[Rule] = frozenset()
+
+    def first_wrong(self, hypothesis: Hypothesis) -> int | None:
+        """Return the first of them that the hypothesis gets wrong, if there is one."""
+        rules = frozenset(hypothesis.theory)
+        self._broken -= broken_rules(self._packed, self._rules - rules, self.width)
+        self._broken += broken_rules(self._packed, rules - self._rules, self.width)
+        self._rules = rules
+        self._take_in_new_ones()
+        accepted = self._broken == 0
+        accepted[[self._place[x] for x in hypothesis.excluded if x in self._place]] = False
+        wrong = np.flatnonzero(accepted != self._labels)
+        return unpack(self._packed[wrong[:1]])[0] if len(wrong) else None
+
+    def _take_in_new_ones(self) -> None:
+        new = dict(islice(self.answers.items(), len(self._place), None))
+        if not new:
+            return
+        packed = pack(list(new), self.width)
+        broken = broken_rules(packed, self._rules, self.width)
+        self._place |= {x: place for place, x in enumerate(new, len(self._place))}
+        self._packed = np.concatenate([self._packed, packed])
+        self._labels = np.concatenate([self._labels, np.array(list(new.values()), dtype=np.bool_)])
+        self._broken = np.concatenate([self._broken, broken])
+
+
 class SampledEquivalence:
     """Looks for counterexamples in what is known, then in random samples, by the PAC schedule.
 
@@ -132,39 +173,28 @@ class SampledEquivalence:
             raise ValueError(f"epsilon and delta must lie between {SMALLEST:g} and 1 (exclusive)")
         self.membership, self.sample, self.width = membership, sample, width
         self.epsilon, self.delta, self.rng = epsilon, delta, rng
-        self.known, self.chunk = known if known is not None else {}, chunk
-        self.samples = samples
+        self.known = KnownAnswers(known if known is not None else {}, width)
+        self.chunk, self.samples = chunk, samples
         self.queries = 0
-        self._packed = pack([], width)  # what is known, kept packed from query to query
-        self._labels = np.zeros(0, dtype=np.bool_)
 
     def judge(self, hypothesis: Hypothesis) -> Verdict:
         """Return the first counterexample met, or yes with ε, δ and the number of samples."""
         self.queries += 1
-        new = list(islice(self.known.items(), len(self._packed), None))
-        if new:
-            self._packed = np.concatenate([self._packed, pack([x for x, _ in new], self.width)])
-            self._labels = np.concatenate([self._labels, np.array([label for _, label in new])])
-        found = self._first_wrong(hypothesis, self._packed, self._labels)
+        found = self.known.first_wrong(hypothesis)
         if found is not None:
             return Counterexample(found)
         samples = self.samples or pac_samples(self.queries, self.epsilon, self.delta)
         for start in range(0, samples, self.chunk):
             batch = [self.sample(self.rng) for _ in range(min(self.chunk, samples - start))]
             labels = np.array(self.membership.ask(batch), dtype=np.bool_)
-            found = self._first_wrong(hypothesis, pack(batch, self.width), labels)
-            if found is not None:
-                return Counterexample(found)
+            wrong = np.flatnonzero(accepted_by(hypothesis, pack(batch, self.width)) != labels)
+            if len(wrong):
+                return Counterexample(batch[wrong[0]])
         epsilon = self.epsilon
         if self.samples is not None:  # what so many samples are good for, by the same reckoning
             epsilon = (log(1 / self.delta) + self.queries * log(2)) / samples
         details = {"epsilon": epsilon, "delta": self.delta, "samples": samples}
         return Accepted(Certificate("pac", details))
-
-    @staticmethod
-    def _first_wrong(hypothesis: Hypothesis, batch: Words, labels: NDArray[np.bool_]) -> int | None:
-        wrong = np.flatnonzero(accepted_by(hypothesis, batch) != labels)
-        return unpack(batch[wrong[:1]])[0] if len(wrong) else None
 
 
 @dataclass

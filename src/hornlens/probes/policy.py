@@ -43,7 +43,8 @@ class Decision:
 def decide(policy: Policy, scores: Sequence[float], ranks: Sequence[int] | None = None) -> Decision:
     """Return the winner among the candidates, under a policy."""
     best, second = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:2]
-    margin = scores[best] - scores[second]
+    # Two scores of -inf are a tie, and their difference is not a number.
+    margin = 0.0 if scores[best] == scores[second] else scores[best] - scores[second]
     reason = ""
     if margin == 0:
         reason = "tie"

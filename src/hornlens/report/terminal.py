@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -60,9 +61,15 @@ class Terminal:
     @contextmanager
     def bar(self, doing: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
         """Show a progress bar with rate and time left, if someone is there to see it."""
+        with self.bars((doing, total, unit)) as (advance,):
+            yield advance
+
+    @contextmanager
+    def bars(self, *tasks: tuple[str, int | None, str]) -> Iterator[list[Callable[[int], None]]]:
+        """Show a progress bar for each (doing, total, unit); yield what moves each of them on."""
         errors = Console(stderr=True, highlight=False)
         if self.quiet or not errors.is_terminal:
-            yield lambda done: None
+            yield [lambda done: None for _ in tasks]
             return
         from rich.progress import (
             BarColumn,
@@ -75,7 +82,7 @@ class Terminal:
         class Rate(TextColumn):
             def render(self, task: Task) -> Text:
                 speed = task.finished_speed or task.speed
-                return Text("" if speed is None else f"{speed:.0f} {unit}/s")
+                return Text("" if speed is None else f"{speed:.0f} {task.fields['unit']}/s")
 
         with Progress(
             TextColumn("{task.description}"),
@@ -86,8 +93,8 @@ class Terminal:
             console=errors,
             transient=True,
         ) as bar:
-            task = bar.add_task(escape(doing), total=total)
-            yield lambda done: bar.advance(task, done)
+            shown = [bar.add_task(escape(doing), total=n, unit=unit) for doing, n, unit in tasks]
+            yield [partial(bar.advance, task) for task in shown]
 
     @contextmanager
     def progress(self, doing: str) -> Iterator[Callable[[str], None]]:

@@ -3,6 +3,8 @@
 It holds raw scores, never decisions: policies can change without asking the model again. An answer
 belongs to a model's identity (weights, dtype, scoring code), a prompt, the candidate words, and the
 index of the repetition. Nothing else can change it.
+
+Beside them it keeps the hashes of large files, which an identity is made of.
 """
 
 from __future__ import annotations
@@ -29,9 +31,14 @@ CREATE TABLE IF NOT EXISTS answers (
   model INTEGER NOT NULL REFERENCES models(id), candidates TEXT NOT NULL, prompt TEXT NOT NULL,
   repeat INTEGER NOT NULL, scores TEXT NOT NULL, ranks TEXT, written REAL NOT NULL,
   PRIMARY KEY (model, candidates, prompt, repeat)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS files (
+  path TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL,
+  changed INTEGER NOT NULL, hash TEXT NOT NULL) WITHOUT ROWID;
 """
 _PATIENCE = 120.0
 """Seconds to wait for another process's write."""
+_SETTLED = 2.0
+"""Seconds: a file touched later than this may change again without its times showing it."""
 
 T = TypeVar("T")
 
@@ -130,6 +137,53 @@ class AnswerCache:
                 )
 
         self._whole(write)
+
+    def knows(self, identity: str, candidates: Sequence[str]) -> bool:
+        """Say whether there are any answers of a model about these candidates."""
+        key = json.dumps(list(candidates), ensure_ascii=False)
+
+        def look() -> bool:
+            rows = self._open().execute(
+                "SELECT 1 FROM answers JOIN models ON models.id = model "
+                "WHERE identity = ? AND candidates = ? LIMIT 1",
+                (identity, key),
+            )
+            return rows.fetchone() is not None
+
+        return self._whole(look)
+
+    def hash_of(self, path: Path, compute: Callable[[Path], str]) -> str:
+        """Return a file's hash: computed, or remembered if the file has not changed since."""
+        whole = str(path.resolve())
+        before = path.stat()
+        state = (before.st_size, before.st_mtime_ns, before.st_ctime_ns)
+
+        def look() -> str | None:
+            row = (
+                self._open()
+                .execute(
+                    "SELECT hash FROM files "
+                    "WHERE path = ? AND size = ? AND modified = ? AND changed = ?",
+                    (whole, *state),
+                )
+                .fetchone()
+            )
+            return None if row is None else str(row[0])
+
+        known = self._whole(look)
+        if known is not None:
+            return known
+        found = compute(path)
+
+        def write() -> None:
+            with self._writing() as connection:
+                connection.execute(
+                    "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", (whole, *state, found)
+                )
+
+        if time.time() - max(before.st_mtime, before.st_ctime) > _SETTLED:
+            self._whole(write)
+        return found
 
     def models(self) -> list[CachedModel]:
         """Return what is cached, by model, the latest first."""

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hornlens.errors import HornlensError
+from hornlens.models.causal import CausalModel
 from hornlens.models.functions import FunctionModel, check_answer
+from hornlens.models.hf import HfMaskedModel
 from hornlens.models.protocol import Answer, Model, ModelError
 from hornlens.store.cache import AnswerCache
 
@@ -26,14 +28,28 @@ class Answers:
     asked: int = 0
     reused: int = 0
     _identity: str | None = None
+    _checked: bool = False
 
     def prepare(self) -> None:
-        """Load the model and check the candidates, before anything is asked."""
-        if self._identity is None:
+        """Find the model, and load it unless it has answered these candidates before.
+
+        So what is wrong with it, or with a candidate, is said before anything is asked; a run
+        whose answers are all known loads nothing.
+        """
+        if self._identity is not None:
+            return
+        if isinstance(self.model, FunctionModel) and not self.model.may_be_cached:
+            self.cache = None
+        if self.cache is not None and isinstance(self.model, HfMaskedModel | CausalModel):
+            self.model.remember = self.cache.hash_of
+        self._identity = self.model.identity()
+        if self.cache is None or not self.cache.knows(self._identity, self.candidates):
+            self._check()
+
+    def _check(self) -> None:
+        if not self._checked:
             self.model.check(self.candidates)
-            self._identity = self.model.identity()
-            if isinstance(self.model, FunctionModel) and not self.model.may_be_cached:
-                self.cache = None
+            self._checked = True
 
     @property
     def identity(self) -> str:
@@ -64,6 +80,7 @@ class Answers:
     def _ask_the_model(
         self, prompts: Sequence[str], progress: Callable[[int], None] | None
     ) -> None:
+        self._check()
         for batch in self._batches(prompts):
             for index, answer in batch:
                 check_answer(answer, prompts[index], self.candidates, self.model.name)

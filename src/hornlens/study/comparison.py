@@ -25,10 +25,14 @@ COMMON_LIMIT = 1 << 22
 
 @dataclass(frozen=True)
 class Said:
-    """An interpretation that a model accepted, and the prompts that show it."""
+    """An interpretation that a model accepted, and the prompts that show it.
+
+    `abstained`: it accepted because it would not decide, and the policy lets that pass.
+    """
 
     x: int
     prompts: tuple[str, ...]
+    abstained: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def load_result(path: Path) -> Result:
     file = path / "envelope.json" if path.is_dir() else path
     try:
         content = json.loads(read_text(file))
-        return _result(content, path)
+        return result_of(content, path)
     except json.JSONDecodeError as error:
         raise InputError(f"is not JSON: {error.msg}", file, error.lineno) from None
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
@@ -88,7 +92,8 @@ def load_result(path: Path) -> Result:
         raise InputError(error.message, file, error.line) from None
 
 
-def _result(content: dict[str, Any], path: Path) -> Result:
+def result_of(content: dict[str, Any], path: Path) -> Result:
+    """Return the result that the contents of an envelope.json describe."""
     groups = []
     if probe := content.get("probe"):
         groups = [Attribute(name, tuple(values)) for name, values in probe["attributes"].items()]
@@ -100,9 +105,14 @@ def _result(content: dict[str, Any], path: Path) -> Result:
     )
     accepted = []
     for answer in content.get("answers", []):
-        if answer["winner"] is not None:
-            x = vocabulary.mask([*answer["set"], answer["winner"]])
-            accepted.append(Said(x, tuple(answer["prompts"])))
+        winner, prompts = answer["winner"], tuple(answer["prompts"])
+        if winner is not None:
+            accepted.append(Said(vocabulary.mask([*answer["set"], winner]), prompts))
+        elif content["policy"]["abstain"] == "accept":
+            accepted += [
+                Said(vocabulary.mask([*answer["set"], label]), prompts, abstained=True)
+                for label in content["probe"]["label"]
+            ]
     name = f"{content['model']['name']} on {probe['name']}" if probe else path.name
     return Result(
         name,

@@ -7,10 +7,12 @@ import json
 import platform
 from dataclasses import asdict
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from hornlens import __version__
 from hornlens.logic.writers import as_json, rule_cells
+from hornlens.store.files import write_file
 from hornlens.study.evidence import Evidence, in_words
 from hornlens.study.extraction import Extraction
 
@@ -20,17 +22,14 @@ RULE_COLUMNS = (
 )
 
 
-def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
-    """Return the contents of envelope.json: the envelope, the answers, and the evidence.
+def summary_as_json(extraction: Extraction) -> dict[str, Any]:
+    """Return the envelope and where it comes from, without the answers it rests on.
 
-    `answers` lists every cell that the model was asked about; a rule's `evidence` are positions in
-    that list. Nothing here depends on when, or in how many attempts, the run was made.
+    Nothing here depends on when, or in how many attempts, the run was made.
     """
     content = as_json(extraction.envelope)
-    cells = sorted(extraction.decisions)
-    position = {cell: i for i, cell in enumerate(cells)}
     for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
-        line.update(_evidence(evidence, extraction, position))
+        line.update(_support(evidence, extraction))
     probe = extraction.probe
     content["probe"] = {
         "name": probe.name,
@@ -43,6 +42,23 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
     content["model"] = {"name": extraction.model, "identity": extraction.identity}
     content["policy"] = asdict(extraction.policy)
     content["settings"] = asdict(extraction.settings)
+    return content
+
+
+def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
+    """Return the contents of envelope.json: the envelope, the answers, and the evidence.
+
+    `answers` lists every cell that the model was asked about; a rule's `evidence` are positions in
+    that list.
+    """
+    content = summary_as_json(extraction)
+    cells = sorted(extraction.decisions)
+    position = {cell: i for i, cell in enumerate(cells)}
+    for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
+        closest = evidence.closest
+        if closest is not None:
+            line["closest"] = {"answer": position[closest.cell], "margin": closest.margin}
+        line["evidence"] = [position[exhibit.cell] for exhibit in evidence.exhibits]
     content["abstentions"] = [position[cell] for cell, _ in extraction.abstentions]
     content["answers"] = [_answer(extraction, cell) for cell in cells]
     return content
@@ -61,19 +77,13 @@ def _answer(extraction: Extraction, cell: int) -> dict[str, Any]:
     }
 
 
-def _evidence(
-    evidence: Evidence, extraction: Extraction, position: dict[int, int]
-) -> dict[str, Any]:
-    closest = evidence.closest
+def _support(evidence: Evidence, extraction: Extraction) -> dict[str, Any]:
     return {
         "support": evidence.support,
         "prompts": evidence.prompts,
         "mean_margin": evidence.mean_margin,
-        "closest": None
-        if closest is None
-        else {"answer": position[closest.cell], "margin": closest.margin},
+        "closest": None,
         "sentence": in_words(evidence.rule, extraction.probe),
-        "evidence": [position[exhibit.cell] for exhibit in evidence.exhibits],
     }
 
 
@@ -109,25 +119,38 @@ def scores_csv(extraction: Extraction) -> str:
     return out.getvalue()
 
 
-def run_json(extraction: Extraction, seconds: float, started: str) -> str:
-    """Return run.json: how this run went. The only file that differs from one run to the next."""
-    return (
-        json.dumps(
-            {
-                "hornlens": __version__,
-                "python": platform.python_version(),
-                "started": started,
-                "seconds": round(seconds, 3),
-                "asked_the_model": extraction.asked,
-                "answered_from_cache": extraction.reused,
-                "probe": extraction.probe.name,
-                "model": {"name": extraction.model, "identity": extraction.identity},
-                "settings": asdict(extraction.settings),
-                "policy": asdict(extraction.policy),
-                "certificate": extraction.envelope.certificate.as_json(),
-            },
-            ensure_ascii=False,
-            indent=1,
-        )
-        + "\n"
-    )
+def run_record(extraction: Extraction, seconds: float, started: str) -> dict[str, Any]:
+    """Return the contents of run.json: how this run went, and what may differ in the next."""
+    return {
+        "hornlens": __version__,
+        "python": platform.python_version(),
+        "started": started,
+        "seconds": round(seconds, 3),
+        "asked_the_model": extraction.asked,
+        "answered_from_cache": extraction.reused,
+        "probe": extraction.probe.name,
+        "model": {"name": extraction.model, "identity": extraction.identity},
+        "settings": asdict(extraction.settings),
+        "policy": asdict(extraction.policy),
+        "certificate": extraction.envelope.certificate.as_json(),
+    }
+
+
+def json_text(content: Any) -> str:
+    """Return JSON as all our files have it."""
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def write_extraction(
+    folder: Path, extraction: Extraction, record: dict[str, Any]
+) -> dict[str, Any]:
+    """Write an extraction's files under a folder; return the contents of envelope.json."""
+    content = extraction_as_json(extraction)
+    for name, text in (
+        ("envelope.json", json_text(content)),
+        ("rules.csv", rules_csv(extraction)),
+        ("scores.csv", scores_csv(extraction)),
+        ("run.json", json_text(record)),
+    ):
+        write_file(folder / name, text)
+    return content

@@ -1,0 +1,175 @@
+"""`hornlens bias`: a data set and models in, bias scores by occupation and two figures out."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hornlens.datasets.dataset import Dataset, Group, load_dataset
+from hornlens.errors import HornlensError
+from hornlens.models.protocol import ModelOptions
+from hornlens.models.specs import open_model
+from hornlens.probes.policy import Policy
+from hornlens.report.terminal import Terminal, plural
+from hornlens.store.cache import AnswerCache, default_path
+from hornlens.store.files import write_file
+from hornlens.study.bias import (
+    ModelBias,
+    Score,
+    bias_as_json,
+    bias_csv,
+    bias_run_json,
+    confusion_csv,
+    measure,
+    prompt_count,
+    roles,
+    with_enough_people,
+)
+
+SHOWN = 25
+"""How many occupations of a model the terminal shows; the files have all of them."""
+
+
+@dataclass(frozen=True)
+class BiasOptions:
+    """What the options of `hornlens bias` say; None: as the data set's probe has it."""
+
+    dataset: str
+    models: Sequence[str]
+    out: Path
+    cache: Path | None
+    no_cache: bool
+    policy: dict[str, Any]
+    limit_occupations: int
+    min_people: int
+    model_options: ModelOptions
+    form: str
+    quiet: bool
+
+
+def bias_command(options: BiasOptions) -> None:
+    """Measure every model, write the files, show the strongest biases."""
+    terminal = Terminal(options.quiet)
+    twice = [spec for i, spec in enumerate(options.models) if spec in options.models[:i]]
+    if twice:
+        raise HornlensError(f"--model {twice[0]} is given twice")
+    dataset = load_dataset(options.dataset)
+    roles(dataset.probe)
+    groups = with_enough_people(dataset, options.min_people)
+    given = {key: value for key, value in options.policy.items() if value is not None}
+    policy = replace(dataset.probe.policy, **given)
+    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    models = _measure_all(options, terminal, dataset, groups, policy)
+    content = bias_as_json(dataset, groups, models, policy)
+    text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    write_file(options.out / "bias.json", text)
+    write_file(options.out / "bias.csv", bias_csv(models))
+    write_file(options.out / "confusion.csv", confusion_csv(models))
+    _draw(options, dataset, models)
+    seconds = time.perf_counter() - clock
+    write_file(options.out / "run.json", bias_run_json(models, seconds, started))
+    for model in models:
+        if model.overall.ppbs is None:
+            terminal.warn(
+                f"the scores of {model.name} are no log-probabilities (they add up to more than "
+                "1): only its normalised scores are given"
+            )
+    if options.form == "json":
+        sys.stdout.write(text)
+        return
+    for model in models:
+        _show(terminal, dataset, model, options.out)
+    asked, reused = sum(m.asked for m in models), sum(m.reused for m in models)
+    terminal.say(f"{plural(asked, 'prompt')} asked, {reused:,} from the cache, {seconds:.1f} s.")
+    terminal.say(f"Files: {options.out} (bias.json, bias.csv, confusion.csv, two figures)")
+
+
+def _measure_all(
+    options: BiasOptions,
+    terminal: Terminal,
+    dataset: Dataset,
+    groups: Sequence[Group],
+    policy: Policy,
+) -> list[ModelBias]:
+    """Ask one model after the other, so that one at a time is in memory."""
+    targets = [open_model(spec, options.model_options) for spec in options.models]
+    total = prompt_count(dataset, groups, policy)
+    cache = None
+    if not options.no_cache:
+        cache = AnswerCache(options.cache or default_path(), terminal.warn)
+    found = []
+    try:
+        while targets:
+            model = targets.pop(0)
+            with terminal.bar(f"Asking {model.name}", total, "prompts") as progress:
+                found.append(
+                    measure(model, dataset, groups, policy=policy, cache=cache, progress=progress)
+                )
+            del model
+    finally:
+        if cache is not None:
+            cache.close()
+    return found
+
+
+def _draw(options: BiasOptions, dataset: Dataset, models: Sequence[ModelBias]) -> None:
+    from hornlens.report import figures
+
+    limit = options.limit_occupations
+    chosen = set(figures.strongest(models, limit))
+    lines = [line for line in models[0].occupations if line.occupation in chosen]
+    recorded = {line.occupation: line.recorded for line in lines}
+    male, female = roles(dataset.probe)
+    words = dataset.probe.label.words
+    for name, figure in (
+        ("people", figures.people(recorded, figures.cut(models, limit))),
+        ("scores", figures.scores(models, limit, (words[male], words[female]))),
+    ):
+        figures.save(figure, options.out / name)
+
+
+def _show(terminal: Terminal, dataset: Dataset, model: ModelBias, out: Path) -> None:
+    """Print a model's occupations as people read them."""
+    lines = model.strongest_first()
+    everyone = model.overall
+    terminal.say(
+        f"{dataset.name} on {model.name}: {plural(len(lines), 'occupation')}, "
+        f"{everyone.people:,} people, {plural(model.prompts, 'distinct prompt')}.",
+        "bold",
+    )
+    terminal.say()
+    terminal.table(
+        ["occupation", "people", "ppbs", "95 % interval", "normalised", "accuracy"],
+        [
+            [
+                line.occupation or "(not known)",
+                str(line.people),
+                "" if line.ppbs is None else f"{line.ppbs.mean:+.3f}",
+                _interval(line.score),
+                f"{line.normalised.mean:+.3f}",
+                "" if line.accuracy is None else f"{line.accuracy:.1%}",
+            ]
+            for line in lines[:SHOWN]
+        ],
+    )
+    if len(lines) > SHOWN:
+        terminal.say(f"… and {len(lines) - SHOWN} more: {out / 'bias.csv'}")
+    abstained = sum(everyone.confusion["abstained"].values())
+    kind = "ppbs" if everyone.ppbs else "normalised"
+    right = "" if everyone.accuracy is None else f", accuracy {everyone.accuracy:.1%}"
+    terminal.say(f"All people: {kind} {everyone.score.mean:+.3f}{right}.")
+    if abstained:
+        terminal.say(f"No prediction for {abstained:,} of {everyone.people:,} people.")
+    terminal.say()
+
+
+def _interval(score: Score) -> str:
+    if score.low is None or score.high is None:
+        return ""
+    return f"{score.low:+.3f} … {score.high:+.3f}"

@@ -1,0 +1,21 @@
+"""`hornlens report`: make report.html again from the results on disk."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+
+from hornlens.report.page import read_page
+from hornlens.report.terminal import Terminal
+from hornlens.store.files import write_file
+
+
+def report_command(path: Path, show: bool) -> None:
+    """Write the page of a result beside it, and open it if asked to."""
+    terminal = Terminal()
+    folder, text = read_page(path)
+    page = folder / "report.html"
+    write_file(page, text)
+    terminal.say(f"Report: {page}")
+    if show and not webbrowser.open(page.resolve().as_uri()):
+        terminal.warn("no browser could be opened; open the file yourself")

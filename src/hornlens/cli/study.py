@@ -1,0 +1,143 @@
+"""`hornlens study`: models × budgets × runs, and what they agree on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hornlens.models.protocol import ModelOptions
+from hornlens.report.figures import recall_precision, save
+from hornlens.report.page import page
+from hornlens.report.study_tables import study_tables, times_table
+from hornlens.report.tables import Table, in_markdown, shown
+from hornlens.report.terminal import Terminal, plural
+from hornlens.store.cache import AnswerCache, default_path
+from hornlens.store.files import write_file
+from hornlens.study.plan import Plan, load_plan
+from hornlens.study.results import json_text, write_extraction
+from hornlens.study.runs import ModelRuns, run_study
+from hornlens.study.summary import study_as_json, times_as_json
+
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """What the options of `hornlens study` say."""
+
+    study: str
+    models: Sequence[str]
+    out: Path
+    cache: Path | None
+    jobs: int
+    model_options: ModelOptions
+    form: str
+    quiet: bool
+
+
+def study_command(options: StudyOptions) -> None:
+    """Run a study, or go on with it; write its tables; show what it found."""
+    terminal = Terminal(options.quiet)
+    plan = load_plan(options.study)
+    if options.models:
+        plan = plan.with_models(tuple(options.models))
+    runs = len(plan.models) * len(plan.budgets) * len(plan.seeds)
+    prompts = len(plan.models) * plan.probe.prompt_count if plan.enumerable else None
+    with (
+        closing(AnswerCache(options.cache or default_path(), terminal.warn)) as cache,
+        terminal.bars(("Asking", prompts, "prompts"), ("Learning", runs, "runs")) as (ask, learn),
+    ):
+        found = run_study(
+            plan,
+            options.out,
+            cache,
+            options=options.model_options,
+            jobs=options.jobs,
+            on_prompts=ask,
+            on_runs=learn,
+        )
+    content = _write(plan, found, options.out)
+    if options.form == "json":
+        sys.stdout.write(json_text(content))
+    else:
+        _show(terminal, plan, content, options.out)
+
+
+def _write(plan: Plan, found: Sequence[ModelRuns], out: Path) -> dict[str, Any]:
+    """Write everything; return the contents of study.json."""
+    for each in found:
+        if each.exact is not None and each.exact_record is not None:
+            folder = out / "exact" / each.folder
+            exact = write_extraction(folder, each.exact, each.exact_record)
+            write_file(folder / "report.html", page("envelope.json", exact, each.exact_record))
+    content, times = study_as_json(plan, found), times_as_json(plan, found)
+    tables = study_tables(content)
+    for table in tables:
+        _write_table(out / "tables", table)
+    for old in (out / "tables").iterdir():  # of an earlier plan in the same folder
+        if old.stem not in {table.name for table in tables}:
+            old.unlink()
+    _write_table(out, times_table(times))
+    write_file(out / "times.json", json_text(times))
+    write_file(out / "study.md", in_markdown(f"Study: {plan.name}", plan.description, tables))
+    if plan.enumerable:
+        spread = {
+            model["model"]: {
+                part["budget"]: [(run["recall"], run["precision"]) for run in part["runs"]]
+                for part in model["budgets"]
+            }
+            for model in content["models"]
+            if model["exact"]["rules"]
+        }
+        if spread:
+            save(recall_precision(spread), out / "recall-precision")
+    write_file(out / "study.json", json_text(content))
+    return content
+
+
+def _write_table(folder: Path, table: Table) -> None:
+    for suffix, text in (
+        (".md", table.markdown()),
+        (".tex", table.latex()),
+        (".csv", table.csv()),
+    ):
+        write_file(folder / f"{table.name}{suffix}", text)
+
+
+def _show(terminal: Terminal, plan: Plan, content: dict[str, Any], out: Path) -> None:
+    runs = len(plan.seeds)
+    terminal.say(
+        f"{plan.name}: {plural(len(plan.models), 'model')}, {plural(runs, 'run')} each with "
+        f"{', '.join(map(str, plan.budgets))} equivalence queries.",
+        "bold",
+    )
+    for model in content["models"]:
+        if model["exact"] is not None:
+            rules, calls = len(model["exact"]["rules"]), model["exact"]["model_calls"]
+            terminal.say(
+                f"  • {model['model']}: {plural(rules, 'rule')}, exactly; "
+                f"{plural(calls, 'prompt')} asked for it."
+            )
+        else:
+            terminal.say(
+                f"  • {model['model']}: too many prompts for an exact envelope; runs only."
+            )
+    terminal.say()
+    for table in study_tables(content):
+        if table.name in ("recall-precision", "intersection"):
+            terminal.say(f"{table.title}:" if table.rows else f"{table.title}: none.")
+            if table.rows:
+                terminal.table(table.columns, [[shown(c) for c in row] for row in table.rows])
+            terminal.say()
+    for model in content["models"]:
+        for part in model["budgets"]:
+            stable = [rule for rule in part["rules"] if rule["found"] >= plan.stable]
+            false = sum(rule["true"] is False for rule in stable)
+            terminal.say(
+                f"{model['model']}, {part['budget']} queries: {plural(len(stable), 'rule')} found "
+                f"in {plan.stable} of {runs} runs or more"
+                + (f", {false} of them not true." if false else ".")
+            )
+    terminal.say(f"Tables: {out / 'study.md'} (also in LaTeX and CSV under {out / 'tables'})")

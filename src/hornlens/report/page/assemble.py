@@ -1,0 +1,99 @@
+"""One file out of a template, styles, scripts and data: nothing is fetched, nothing else may run.
+
+The page names the hashes of its own script and style in its Content-Security-Policy, so whatever
+markup a probe or a model could smuggle in would not run. Data stands in a block of JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from hornlens import __version__
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_NOT_FINITE = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN')
+_IN_JSON = {"Infinity": "1e999", "-Infinity": "-1e999", "NaN": "null"}
+_ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
+
+
+def assemble(template: str, scripts: Sequence[str], data: Any, **context: Any) -> str:
+    """Return the page of a template. Its scripts find `data` in the element with the id `data`."""
+    style = _static("page.css")
+    script = "\n".join(_static(name) for name in scripts)
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    text = (
+        _environment()
+        .get_template(template)
+        .render(
+            policy=policy,
+            style=style,
+            script=script,
+            data=embedded_json(data),
+            version=__version__,
+            **context,
+        )
+    )
+    # A half of a surrogate pair, as JSON can hold, has no place in UTF-8.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def embedded_json(data: Any) -> str:
+    """Return JSON that is safe inside a script element and that browsers can read.
+
+    Infinite scores are written as numbers too large to hold, which every reader takes as infinite.
+    """
+    try:
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        text = _NOT_FINITE.sub(lambda found: _IN_JSON.get(found[0], found[0]), text)
+    return text.translate(_ESCAPES)
+
+
+def number(value: float | None) -> str:
+    """Return a score as people read it: two places, a real minus; "–" if there is none.
+
+    A lead that is too small for two places is not said to be nothing.
+    """
+    if value is None or value != value:
+        return "–"
+    if 0 < value < 0.005:
+        return "<0.01"
+    text = "∞" if abs(value) == float("inf") else f"{abs(value):.2f}"
+    return f"−{text}" if value < 0 and text != "0.00" else text
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+@cache
+def _static(name: str) -> str:
+    return (resources.files("hornlens.report.page") / "static" / name).read_text("utf-8").strip()
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("hornlens.report.page", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = number
+    return environment

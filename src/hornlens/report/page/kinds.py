@@ -1,0 +1,71 @@
+"""The kinds of results that have a page, and where on disk they are found.
+
+A new kind is a line in KINDS, a function from the file's JSON to its page, and a template.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hornlens.errors import InputError
+from hornlens.logic.files import read_text
+from hornlens.report.page.comparison import comparison_page
+from hornlens.report.page.extraction import extraction_page
+
+Page = Callable[[dict[str, Any], Mapping[str, Any]], str]
+
+KINDS: dict[str, Page] = {
+    "envelope.json": extraction_page,
+    "comparison.json": comparison_page,
+}
+
+
+def page(name: str, content: dict[str, Any], run: Mapping[str, Any] | None = None) -> str:
+    """Return the page of a result: `name` is its file's, `content` the file's, `run` run.json's."""
+    return KINDS[name](content, run or {})
+
+
+def read_page(path: Path) -> tuple[Path, str]:
+    """Return the folder of a result on disk and its page; `path` is the folder or the file."""
+    from jinja2 import UndefinedError
+
+    file = _find(path)
+    content = _read(file)
+    run = file.with_name("run.json")
+    about = _read(run) if run.is_file() else {}
+    try:
+        return file.parent, page(file.name, content, about)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, UndefinedError):
+        raise InputError(f"is no {file.name} of hornlens, or of another version", file) from None
+    except InputError as error:
+        raise InputError(error.message, file, error.line) from None
+
+
+def _find(path: Path) -> Path:
+    known = ", ".join(KINDS)
+    if not path.is_dir():
+        if path.exists() and path.name not in KINDS:
+            raise InputError(f"has no page: give a folder, or a file named {known}", path)
+        return path
+    found = [path / name for name in KINDS if (path / name).is_file()]
+    if not found:
+        raise InputError(f"has no results to report on (there would be: {known})", path)
+    if len(found) > 1:
+        both = " and ".join(file.name for file in found)
+        raise InputError(f"has {both}: name the file that is meant", path)
+    return found[0]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(read_text(file))
+    except json.JSONDecodeError as error:
+        raise InputError(f"is not JSON: {error.msg}", file, error.lineno) from None
+    except (ValueError, RecursionError):
+        raise InputError("is JSON of numbers too long or nesting too deep", file) from None
+    if not isinstance(content, dict):
+        raise InputError("is not a result of hornlens", file)
+    return content

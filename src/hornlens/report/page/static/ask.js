@@ -1,0 +1,130 @@
+// Ask it yourself: a value for each attribute, the model's recorded answer, and what the rules say.
+
+function askYourself(result, rules) {
+  // It begins where there is something to see: with what the strongest rule speaks of.
+  const strongest = [...result.rules].sort((a, b) => b.support - a.support)[0];
+  const choices = strongest ? [...strongest.left.choices] : result.attributes.map(() => 0);
+  const draw = () => byId("ask-answer").replaceChildren(...answerNodes(result, rules, choices));
+  byId("ask-controls").append(
+    ...result.attributes.map((attribute, i) =>
+      choice(attribute.name, [[0, "unset"], ...attribute.values.map((v, j) => [j + 1, v])], choices[i], (chosen) => {
+        choices[i] = Number(chosen);
+        draw();
+      }),
+    ),
+  );
+  if (!result.attributes.length) byId("ask-controls").append(el("p", { class: "note" }, "The probe has no attributes: there is one question."));
+  draw();
+}
+
+function answerNodes(result, rules, choices) {
+  const answer = result.answers[result.at.get(choices.join())] ?? null;
+  const verdict = verdictOf(result, choices);
+  return [
+    el("p", { class: "sentence" }, answer ? promptNode(result, answer) : wording(result, choices)),
+    answer ? null : el("p", { class: "note" }, "The model was not asked this. In angle brackets: the names of the values, not their wording."),
+    el("p", { class: "verdict" }, ...headline(result, answer, verdict)),
+    scoreTable(result, rules, choices, answer, verdict),
+    satisfied(result, rules, choices, verdict),
+  ].filter((node) => node !== null);
+}
+
+/** The templates with the names of the values in their slots. */
+function wording(result, choices) {
+  const names = new Map(result.attributes.map((a, i) => [a.name, choices[i] ? a.values[choices[i] - 1] : `${a.name}: unset`]));
+  const lines = result.content.probe.templates.map((template) => {
+    const parts = template.split(/(\{\{|\}\}|\{(?:a:)?[^{}:]+\})/);
+    return el(
+      "bdi",
+      { class: "prompt" },
+      ...parts.map((part, i) => {
+        if (i % 2 === 0) return part;
+        if (part === "{{" || part === "}}") return part[0];
+        const slot = part.slice(1, -1).replace(/^a:/, "");
+        return slot === "label" ? el("mark", {}, "▁▁▁") : bdi(`⟨${isolated(names.get(slot))}⟩`);
+      }),
+    );
+  });
+  return el("span", {}, ...joined(lines, null).map((line) => line ?? el("br")));
+}
+
+function headline(result, answer, { allowed }) {
+  const word = (label) => el("em", {}, bdi(result.labels[label].word));
+  if (answer && answer.winner >= 0) return ["The model says ", word(answer.winner), `, by ${number(answer.margin)}.`];
+  if (answer) return [`The model abstains: ${REASONS[answer.abstained] ?? "no answer"}.`];
+  if (!allowed.length) return ["Not asked. The rules reject every answer."];
+  if (allowed.length === result.labels.length) return ["Not asked. The rules leave it open."];
+  return ["Not asked. The rules predict ", ...joined(allowed.map(word), " or "), "."];
+}
+
+/** A line for each label: its score, its share, and what the rules make of it. */
+function scoreTable(result, rules, choices, answer, verdict) {
+  const top = answer ? Math.max(...answer.scores) : 0;
+  const weights = answer ? answer.scores.map((score) => Math.exp(score - top)) : [];
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const rows = result.labels.map((label, i) => {
+    const bar = el("span", { class: "share", "aria-hidden": "true" }, el("span", {}));
+    if (answer) bar.firstChild.style.inlineSize = `${(100 * weights[i]) / total}%`;
+    return el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, bdi(label.word)),
+      el("td", { class: "n" }, answer ? number(answer.scores[i]) : "–"),
+      el("td", {}, answer ? bar : null),
+      el("td", {}, ...fate(result, rules, choices, answer, verdict, i)),
+    );
+  });
+  const head = ["Answer", "Score", "Share", "What the rules say"];
+  return el(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores and rules" },
+    el(
+      "table",
+      { class: "scores" },
+      el("caption", {}, "Scores, and what the rules say. Share: e to the score, among the candidates."),
+      el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { scope: "col", class: text === "Score" ? "n" : null }, text)))),
+      el("tbody", {}, ...rows),
+    ),
+  );
+}
+
+function fate(result, rules, choices, answer, verdict, label) {
+  const rejecting = verdict.rejecting[label];
+  if (rejecting.length) {
+    const why = (rule) => el("li", {}, ruleLink(rule, rules), " ", el("span", { class: "note" }, because(result, rule, choices)));
+    const shown = rejecting.slice(0, 5).map(why);
+    if (rejecting.length > 5) shown.push(el("li", { class: "note" }, `and ${rejecting.length - 5} more`));
+    return ["Ruled out by", el("ul", { class: "plain" }, ...shown)];
+  }
+  if (answer && answer.winner >= 0 && answer.winner !== label) {
+    return result.exact
+      ? ["It loses, but no Horn rule can say so: a ", el("a", { href: "#limits" }, "non-Horn negative"), "."]
+      : ["It loses, and no rule found says so."];
+  }
+  return ["Allowed."];
+}
+
+const ruleLink = (rule, rules) =>
+  el("button", { type: "button", class: "link", onclick: () => rules.open(rule.index) }, ruleNode(rule));
+
+/** Why a rule fires here: what of its right side is missing. */
+function because(result, rule, choices) {
+  if (rule.right === null) return "";
+  const missing = namesOf(result, {
+    choices: rule.right.choices.map((value, a) => (value === choices[a] ? 0 : value)),
+    label: -1,
+  });
+  return missing.length ? `it is not ${missing.map(isolated).join(" and ")}` : "";
+}
+
+/** The rules that speak of the cell and rule nothing out in it. */
+function satisfied(result, rules, choices, { speaking, rejecting }) {
+  const quiet = speaking.filter((rule) => !rejecting.some((list) => list.includes(rule)));
+  if (!quiet.length) return null;
+  const entries = quiet.slice(0, 5).map((rule) => {
+    const has = namesOf(result, { choices: rule.right.choices, label: -1 }).map(isolated).join(" and ");
+    return el("li", {}, ruleLink(rule, rules), el("span", { class: "note" }, ` it is ${has}`));
+  });
+  if (quiet.length > 5) entries.push(el("li", { class: "note" }, `and ${quiet.length - 5} more`));
+  return el("div", {}, el("p", {}, "These speak of it too, and it obeys them whatever the answer:"), el("ul", { class: "plain" }, ...entries));
+}

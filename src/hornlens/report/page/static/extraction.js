@@ -1,0 +1,12 @@
+// The page of an extraction.
+
+const result = readResult(begin());
+extractionFiles(result);
+const rules = rulesTable(result);
+nonHornList(result);
+abstentionList(result);
+if (byId("map")) {
+  scoreMap(result, rules);
+  askYourself(result, rules);
+}
+document.documentElement.dataset.ready = "";

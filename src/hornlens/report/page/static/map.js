@@ -1,0 +1,237 @@
+// The map: how far an answer leads, over two attributes, with the rules that speak of each cell.
+
+const MAP_ROWS = 40;
+const MAP_COLUMNS = 24;
+
+function scoreMap(result, rules) {
+  const body = byId("map-body");
+  const [rows, columns] = mapAttributes(result, 0);
+  const state = {
+    rows,
+    columns,
+    label: 0,
+    fixed: result.attributes.map(() => null),
+    picked: null,
+    top: 0,
+    left: 0,
+  };
+  const nameOf = (attribute, value) =>
+    attribute === null ? "all prompts" : value ? result.attributes[attribute].values[value - 1] : "unset";
+  const word = (label) => result.labels[label].word;
+  const rivals = () => (result.labels.length > 2 ? "the best other" : word(1 - state.label));
+
+  const controls = () => {
+    const attributes = result.attributes.map((attribute, i) => [i, attribute.name]);
+    const axis = (name, key, other) =>
+      choice(name, key === "columns" ? [["", "none"], ...attributes] : attributes, state[key] ?? "", (chosen) => {
+        const value = chosen === "" ? null : Number(chosen);
+        if (value !== null && state[other] === value) state[other] = state[key];
+        state[key] = value;
+        Object.assign(state, { picked: null, top: 0, left: 0 });
+        refreshControls(name);
+        draw();
+      });
+    const fields = [];
+    if (attributes.length) fields.push(axis("Rows", "rows", "columns"));
+    if (attributes.length > 1) fields.push(axis("Columns", "columns", "rows"));
+    fields.push(
+      choice("Lead of", result.labels.map((label, i) => [i, label.word]), state.label, (chosen) => {
+        state.label = Number(chosen);
+        state.picked = null;
+        draw();
+      }),
+    );
+    result.attributes.forEach((attribute, i) => {
+      if (i === state.rows || i === state.columns) return;
+      const options = [["", "averaged"], [0, "unset"], ...attribute.values.map((v, j) => [j + 1, v])];
+      fields.push(
+        choice(attribute.name, options, state.fixed[i] ?? "", (chosen) => {
+          state.fixed[i] = chosen === "" ? null : Number(chosen);
+          state.picked = null;
+          draw();
+        }),
+      );
+    });
+    return fields;
+  };
+  const refreshControls = (focus) => {
+    const box = byId("map-controls");
+    box.replaceChildren(...controls());
+    if (focus) [...box.children].find((field) => field.textContent.startsWith(focus))?.querySelector("select").focus();
+  };
+
+  const describe = (cell) => {
+    const where = [nameOf(state.rows, cell.row)];
+    if (state.columns !== null) where.push(nameOf(state.columns, cell.column));
+    if (!cell.positions.length) return [joined(where.map(bdi), ", "), "Not asked"];
+    const leader = cell.mean > 0 ? state.label : 1 - state.label;
+    const who = cell.mean < 0 && result.labels.length > 2 ? "The best other" : isolated(word(leader));
+    const ahead = cell.mean === 0 ? "No lead" : `${who} leads by ${number(Math.abs(cell.mean))}`;
+    const won = result.labels.map((label, i) => `${isolated(label.word)} ${cell.wins[i]}`).join(", ");
+    const few = cell.speaking.length;
+    return [
+      joined(where.map(bdi), ", "),
+      `${ahead}${cell.positions.length > 1 ? " on average" : ""}; ${plural(cell.positions.length, "prompt")} (${won})`
+        + (few ? `; ${plural(few, "rule")} speak${few === 1 ? "s" : ""} of ${cell.marked === "all" ? "it" : "a part of it"}` : ""),
+    ];
+  };
+
+  const draw = () => {
+    const cells = mapOf(result, state.rows, state.columns, state.fixed, state.label);
+    const finite = cells.flat().map((cell) => Math.abs(cell.mean)).filter(Number.isFinite);
+    const widest = Math.max(0, ...finite);
+    const readout = el("p", { class: "card readout", id: "map-readout" }, el("span", { class: "note" }, "Point at a cell, or move to it with the arrow keys."));
+    const picked = el("div", { id: "map-picked", role: "region", "aria-label": "The chosen cell", "aria-live": "polite" });
+    const say = (cell) => {
+      const [where, what] = describe(cell);
+      readout.replaceChildren(el("b", {}, ...where), ` ${what}.`);
+    };
+    const pick = (cell, button) => {
+      state.picked = [cell.row, cell.column];
+      for (const other of body.querySelectorAll('.cell[aria-pressed="true"]')) other.setAttribute("aria-pressed", "false");
+      button?.setAttribute("aria-pressed", "true");
+      picked.replaceChildren(...cellDetail(cell, describe(cell)));
+    };
+    const visible = cells.slice(state.top, state.top + MAP_ROWS).map((row) => row.slice(state.left, state.left + MAP_COLUMNS));
+    for (const cell of visible.flat()) {
+      const covers = result.rules.map((rule) => coverage(rule, state.rows, state.columns, state.fixed, cell));
+      cell.speaking = result.rules.filter((_, i) => covers[i] !== "none");
+      cell.marked = covers.includes("all") ? "all" : cell.speaking.length ? "some" : "none";
+    }
+    const table = el("table", { class: "map" });
+    const caption = el(
+      "caption",
+      {},
+      "Lead of ", el("em", {}, bdi(word(state.label))), " over ", bdi(rivals()),
+      ...(state.rows === null ? [] : [", by ", bdi(result.attributes[state.rows].name)]),
+      ...(state.columns === null ? [] : [" and ", bdi(result.attributes[state.columns].name)]),
+    );
+    const head = el("tr", {}, el("td"), ...visible[0].map((cell) => el("th", { scope: "col" }, bdi(nameOf(state.columns, cell.column)))));
+    const lines = visible.map((row) =>
+      el("tr", {}, el("th", { scope: "row" }, bdi(nameOf(state.rows, row[0].row))), ...row.map((cell) => el("td", {}, cellButton(cell, widest, say, pick)))),
+    );
+    table.append(caption, el("thead", {}, head), el("tbody", {}, ...lines));
+    arrowKeys(table);
+    body.replaceChildren(
+      el(
+        "div",
+        { class: "stage" },
+        el(
+          "div",
+          {},
+          el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The map" }, table),
+          el("div", { class: "row" }, ...turns(cells)),
+          legend(widest),
+        ),
+        readout,
+      ),
+      picked,
+    );
+    const start = state.picked && cells[state.picked[0]][state.picked[1]];
+    if (start) pick(start, null);
+  };
+
+  const turns = (cells) => {
+    const move = (key) => (start) => {
+      state[key] = start;
+      draw();
+    };
+    return [
+      pager(cells.length, MAP_ROWS, state.top, "rows of the map", move("top")),
+      pager(cells[0].length, MAP_COLUMNS, state.left, "columns of the map", move("left")),
+    ];
+  };
+
+  const cellButton = (cell, widest, say, pick) => {
+    const step = stepOf(cell.mean, widest);
+    const asked = cell.positions.length > 0;
+    const [where, what] = describe(cell);
+    const label = `${where.map((part) => (part.textContent ? isolated(part.textContent) : part)).join("")}: ${what}`;
+    const signed = cell.mean > 0 ? `+${number(cell.mean)}` : number(cell.mean);
+    const button = el(
+      "button",
+      {
+        type: "button",
+        class: `cell ${step === null ? "blank" : `step${step}`}`,
+        "aria-label": label,
+        "aria-pressed": "false",
+        tabindex: "-1",
+        "data-rules": cell.marked === "none" ? null : cell.marked,
+        onclick: () => pick(cell, button),
+        onpointerenter: () => say(cell),
+        onfocus: () => say(cell),
+      },
+      asked ? signed : "·",
+    );
+    return button;
+  };
+
+  const cellDetail = (cell, [where, what]) => {
+    const items = cell.positions.map((position) => ({
+      position,
+      margin: leadOf(result.answers[position].scores, state.label),
+    }));
+    items.sort((a, b) => a.margin - b.margin || a.position - b.position);
+    const parts = [el("h3", {}, ...where), el("p", {}, `${what}.`)];
+    if (cell.speaking.length) {
+      const entry = (rule) =>
+        el("li", {}, el("button", { type: "button", class: "link", onclick: () => rules.open(rule.index) }, ruleNode(rule)));
+      parts.push(
+        paged(cell.speaking.length, 10, "rules", (from, to) => el("ul", { class: "plain" }, ...cell.speaking.slice(from, to).map(entry))),
+      );
+    }
+    if (items.length) parts.push(promptTable(result, items, "The prompts of the cell", `Lead of ${isolated(word(state.label))}`));
+    return parts;
+  };
+
+  const legend = (widest) => {
+    const swatches = [-4, -3, -2, -1, 0, 1, 2, 3, 4].map((step) => el("span", { class: `step${step}` }));
+    return el(
+      "div",
+      { class: "legend" },
+      el("span", {}, bdi(rivals()), ` leads by ${number(widest)}`),
+      el("span", { class: "scale", "aria-hidden": "true" }, ...swatches),
+      el("span", {}, bdi(word(state.label)), ` leads by ${number(widest)}`),
+      el("span", { class: "keys" }, el("i", { class: "key", "data-rules": "all" }), " a rule speaks of the cell"),
+      el("span", { class: "keys" }, el("i", { class: "key", "data-rules": "some" }), " of a part of it"),
+    );
+  };
+
+  byId("map-lead").replaceChildren(
+    "Each cell is the difference between the scores of ",
+    ...joined(result.labels.map((label) => el("em", {}, bdi(label.word))), " and "),
+    ". Pick one to see its prompts.",
+  );
+  refreshControls();
+  draw();
+}
+
+/** One stop for the tab key; arrows, Home and End move between the cells. */
+function arrowKeys(table) {
+  const grid = [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll(".cell")]);
+  const last = (list) => list.length - 1;
+  const clamp = (value, top) => Math.max(0, Math.min(value, top));
+  const moves = {
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+    Home: [0, -Infinity],
+    End: [0, Infinity],
+  };
+  grid[0][0].tabIndex = 0;
+  grid.forEach((row, r) =>
+    row.forEach((cell, c) => {
+      cell.addEventListener("keydown", (event) => {
+        const move = moves[event.key];
+        if (!move) return;
+        event.preventDefault();
+        grid[clamp(r + move[0], last(grid))][clamp(c + move[1], last(row))].focus();
+      });
+      cell.addEventListener("focus", () => {
+        for (const other of grid.flat()) other.tabIndex = -1;
+        cell.tabIndex = 0;
+      });
+    }),
+  );
+}

@@ -1,0 +1,169 @@
+// The table of rules: search, filters, two forms, and the evidence behind each rule.
+
+function rulesTable(result) {
+  const table = byId("rule-table");
+  if (!table) return { open: () => {} };
+  const state = { words: "", attribute: "", value: "", form: "readable" };
+  const groups = [
+    ...result.attributes,
+    { name: result.content.probe.label_attribute, values: result.labels.map((label) => label.name) },
+  ];
+  const ruleOf = (row) => result.rules[row.dataset.index];
+  const formOf = (rule) => (state.form === "readable" ? rule : rule.canonical);
+  const names = (rule) => [...formOf(rule).if, ...(formOf(rule).then ?? [])];
+
+  const keep = (row) => {
+    const rule = ruleOf(row);
+    if (state.value && !names(rule).includes(state.value)) return false;
+    if (state.attribute) {
+      const { values } = groups[state.attribute];
+      if (!names(rule).some((name) => values.includes(name))) return false;
+    }
+    return hasWords(`${ruleText(formOf(rule))} ${rule.sentence}`, state.words);
+  };
+  const value = (row, key) => {
+    const rule = ruleOf(row);
+    if (key === "rule") return ruleText(formOf(rule));
+    if (key === "support") return rule.support;
+    if (key === "mean") return rule.mean_margin;
+    if (key === "closest") return rule.closest?.margin ?? null;
+    return rule.stability ?? null;
+  };
+  const show = (row) => {
+    if (row.dataset.form === state.form) return;
+    row.dataset.form = state.form;
+    let button = row.querySelector("button.open");
+    if (!button) {
+      button = el("button", { type: "button", class: "open", "aria-expanded": "false", onclick: () => toggle(row) });
+      row.querySelector(".rule").replaceWith(button);
+    }
+    button.replaceChildren(ruleNode(formOf(ruleOf(row))));
+  };
+  const status = el("p", { class: "status", role: "status" });
+  const live = liveTable(table, byId("rule-pager"), {
+    size: 25,
+    noun: "rules",
+    value,
+    keep,
+    show,
+    changed: (shown, all) => {
+      status.textContent = shown === all ? plural(all, "rule") : `${shown.toLocaleString("en")} of ${plural(all, "rule")}`;
+    },
+  });
+
+  const set = (key) => (chosen) => {
+    state[key] = chosen;
+    live.refresh();
+  };
+  const values = el("span", { class: "slot" });
+  const offerValues = () => {
+    const options = state.attribute === "" ? [] : groups[state.attribute].values.map((v) => [v, v]);
+    const field = choice("Value", [["", "any"], ...options], "", set("value"));
+    field.querySelector("select").disabled = state.attribute === "";
+    values.replaceChildren(field);
+  };
+  byId("rule-controls").append(
+    searchField("Search", set("words")),
+    choice("Attribute", [["", "any"], ...groups.map((g, i) => [i, g.name])], "", (chosen) => {
+      state.attribute = chosen;
+      state.value = "";
+      offerValues();
+      live.refresh();
+    }),
+    values,
+    el(
+      "div",
+      { class: "field" },
+      el("span", { "aria-hidden": "true" }, "Form"),
+      segments("Form of the rules", [["readable", "Readable"], ["canonical", "Canonical"]], "readable", set("form")),
+    ),
+    status,
+  );
+  offerValues();
+
+  const toggle = (row, open = row.querySelector("button.open").ariaExpanded !== "true") => {
+    const button = row.querySelector("button.open");
+    button.setAttribute("aria-expanded", String(open));
+    if (!open) {
+      button.removeAttribute("aria-controls");
+      live.unfold(row, null);
+      return;
+    }
+    const id = `${row.id}-evidence`;
+    button.setAttribute("aria-controls", id);
+    const cell = el("td", { colspan: table.tHead.rows[0].cells.length }, ruleDetail(result, ruleOf(row)));
+    live.unfold(row, el("tr", { class: "detail", id }, cell));
+  };
+  live.refresh();
+
+  /** Show a rule, wherever it is in the table, with its evidence. */
+  const open = (index) => {
+    const row = live.rows.find((candidate) => candidate.dataset.index === String(index));
+    if (!live.reveal(row)) {
+      Object.assign(state, { words: "", attribute: "", value: "" });
+      for (const control of byId("rule-controls").querySelectorAll("input, select")) control.value = "";
+      offerValues();
+      live.refresh();
+      live.reveal(row);
+    }
+    toggle(row, true);
+    row.querySelector("button.open").focus();
+    row.scrollIntoView({ block: "start" });
+  };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href^="#rule-"]');
+    if (!link) return;
+    event.preventDefault();
+    open(live.rows.find((row) => `#${row.id}` === link.hash).dataset.index);
+  });
+  return { open };
+}
+
+/** What is behind a rule: both forms, the closest call, and the prompts that it speaks of. */
+function ruleDetail(result, rule) {
+  const { forcing, others } = evidenceOf(result, rule);
+  const place = el("div");
+  const lists = {
+    forcing: () =>
+      promptTable(result, forcing, "The prompts that force the rule, closest call first", "Margin"),
+    others: () =>
+      promptTable(result, others, "The other prompts that the rule speaks of", "Margin"),
+  };
+  const pick = (name) => place.replaceChildren(lists[name]());
+  const closest = rule.closest ? result.answers[rule.closest.answer] : null;
+  const tabs = [["forcing", `${forcing.length.toLocaleString("en")} ${forcing.length === 1 ? "forces" : "force"} it`]];
+  if (others.length) tabs.push(["others", plural(others.length, "other")]);
+  pick(forcing.length ? "forcing" : "others");
+  const fact = (term, ...what) => el("div", {}, el("dt", {}, term), el("dd", {}, ...what));
+  return el(
+    "div",
+    { class: "evidence" },
+    el("p", { class: "sentence" }, bdi(rule.sentence)),
+    el(
+      "dl",
+      { class: "facts" },
+      fact("Readable", ruleNode(rule)),
+      fact("Canonical", ruleNode(rule.canonical)),
+      closest
+        ? fact("Closest call", promptNode(result, closest), el("span", { class: "note" }, ` by ${number(rule.closest.margin)}`))
+        : null,
+    ),
+    el(
+      "div",
+      { class: "buttons" },
+      copyButton("Copy text", () => ruleText(rule)),
+      copyButton("Copy LaTeX", () => ruleLatex(rule)),
+    ),
+    result.answers.length
+      ? el("p", { class: "note" }, whyForced(rule))
+      : el("p", { class: "note" }, "Its prompts are in envelope.json."),
+    tabs.length > 1 && forcing.length ? segments("Which prompts", tabs, "forcing", pick) : null,
+    result.answers.length ? place : null,
+  );
+}
+
+function whyForced(rule) {
+  return rule.then === null
+    ? "A prompt forces the rule if the model, asked, preferred another answer to the one that the rule rules out."
+    : "A prompt forces the rule if it lacks the right side, and the model, asked, preferred another answer. In the others the rule rules nothing out, or the model abstained.";
+}

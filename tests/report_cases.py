@@ -1,0 +1,174 @@
+"""Results of every shape that a page has to cope with, from functions that stand for models."""
+
+import math
+from random import Random
+
+from hornlens.probes.loading import load_probe
+from hornlens.probes.policy import Policy
+from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value
+from hornlens.study.extraction import Settings, extract
+from hornlens.study.results import extraction_as_json, run_record
+
+PAPER = load_probe("gender-occupation")
+NASTY = (
+    "</script><script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 2'>",
+    "<!-- <script>",
+    "\"quoted\" 'twice' & `ticked`",
+    "\u202egnirts\u202c",
+    "עברית",
+    "__proto__",
+    "a\u2028b\u2029c",
+    "{{ 7 * 7 }} ${7 * 7} _x_^~\\",
+)
+
+
+def probe(name, template, attributes, labels, description=""):
+    """A probe of plain words: {attribute: [values]} and {label name: word}."""
+    return Probe(
+        name=name,
+        attributes=tuple(
+            ProbeAttribute(a, tuple(Value(v, v) for v in values), Value("", f"no {a}"))
+            for a, values in attributes.items()
+        ),
+        label=Label("label", tuple(LabelValue(n, w) for n, w in labels.items())),
+        templates=(template,) if isinstance(template, str) else template,
+        description=description,
+    )
+
+
+def planted(prompt, words):
+    """Nurses are She; singers are She after 1970; else He."""
+    she = "nurse" in prompt or ("singer" in prompt and "after 1970" in prompt)
+    lead = 1 + Random(prompt).random()
+    return {"She": lead if she else 0.0, "He": 0.0 if she else lead}
+
+
+def noisy(prompt, words):
+    """Leans, but keeps to nothing; the same for the same prompt."""
+    rng = Random(prompt)
+    return [rng.gauss(1.0 if "nurse" in prompt else 0.0, 1.0) for _ in words]
+
+
+def demo():
+    return extract("demo", PAPER, cache=False)
+
+
+def strict():
+    """Labels must be set, and narrow leads are abstentions that reject."""
+    policy = Policy(label_unset="reject", abstain="reject", margin=0.3)
+    return extract(noisy, PAPER, policy=policy, cache=False)
+
+
+def abstaining():
+    """The model will not say of bankers."""
+
+    def model(prompt, words):
+        return [-1.0, -1.0] if "banker" in prompt else planted(prompt, words)
+
+    return extract(model, PAPER, cache=False)
+
+
+def pac():
+    settings = Settings("pac", epsilon=0.15, delta=0.2, seed=0)
+    return extract(planted, PAPER, settings=settings, cache=False)
+
+
+def budget():
+    settings = Settings("budget", max_equivalence_queries=8, seed=1)
+    return extract(planted, PAPER, settings=settings, cache=False)
+
+
+def empty():
+    """A model that never decides obeys no rule."""
+    return extract(lambda prompt, words: [0.0, 0.0], PAPER, cache=False)
+
+
+def three_labels():
+    """Three answers, and names like numbers, whose order JavaScript would lose."""
+    question = probe(
+        "three",
+        "The {thing} in the {place} is {label}.",
+        {"place": ["12", "3", "attic"], "thing": ["7", "cat", "dog", "1"]},
+        {"10": "red", "2": "green", "blue": "blue"},
+    )
+
+    def model(prompt, words):
+        if "cat" in prompt:
+            return {"red": -1.0, "green": -2.0, "blue": -3.5}
+        if "attic" in prompt:
+            return {"red": -3.0, "green": -2.5, "blue": -0.5}
+        return {w: Random(prompt + w).random() for w in words}
+
+    return extract(model, question, cache=False)
+
+
+def one_attribute():
+    question = probe(
+        "one", "It is {colour} and {label}.", {"colour": ["red", "blue"]}, {"g": "good", "b": "bad"}
+    )
+    return extract(lambda p, w: [1.0, 0.0] if "red" in p else [0.0, 2.5], question, cache=False)
+
+
+def no_attribute():
+    question = probe("none", "It is {label}.", {}, {"g": "good", "b": "bad"})
+    return extract(lambda p, w: [1.0, 0.0], question, cache=False)
+
+
+def infinite():
+    """A model that holds some words for impossible."""
+    question = probe(
+        "endless",
+        ("It is {colour} and {label}.", "So {colour}, so {label}."),
+        {"colour": ["red", "blue"]},
+        {"g": "good", "b": "bad"},
+    )
+    return extract(
+        lambda p, w: [-math.inf, -1.0] if "red" in p else [-0.5, -2.0], question, cache=False
+    )
+
+
+def hostile():
+    """Names, words and descriptions that try to get out of the page."""
+    half = len(NASTY) // 2
+    question = probe(
+        NASTY[0],
+        "It is {x} {<b>y</b>} and {label}." + NASTY[1].replace("'", ""),
+        {"x": list(NASTY[:half]), "<b>y</b>": list(NASTY[half:])},
+        {"</style><b>": "</title>", "g&amp;": NASTY[4]},
+        description=" ".join(NASTY),
+    )
+    return extract(lambda p, w: noisy(p, w) if "twice" in p else [1, 0], question, cache=False)
+
+
+def large():
+    """20,736 prompts, with rules of every size and noise."""
+    question = probe(
+        "large",
+        "Of {a}, {b}, {c} and {d} they said that it was {label}.",
+        {a: [f"{a} value {i}" for i in range(11)] for a in "abcd"},
+        {"good": "good", "bad": "bad"},
+    )
+    rng = Random(5)
+    weight = {f"{a} value {i}": rng.gauss(0, 1.6) for a in "abcd" for i in range(11)}
+
+    def model(prompt, words):
+        named = prompt.removeprefix("Of ").split(" they")[0].replace(" and ", ", ").split(", ")
+        score = 1.5 + sum(weight.get(name, 0.0) for name in named) + Random(prompt).gauss(0, 0.05)
+        return [score / 2, -score / 2]
+
+    return extract(model, question, cache=False)
+
+
+CASES = {
+    case.__name__: case
+    for case in (
+        *(demo, strict, abstaining, pac, budget, empty, three_labels),
+        *(one_attribute, no_attribute, infinite, hostile),
+    )
+}
+
+
+def saved(result):
+    """The contents of envelope.json and run.json."""
+    return extraction_as_json(result), run_record(result, 75.25, "2026-01-02T03:04:05+00:00")

@@ -1,0 +1,400 @@
+"""report.html as a file: what is in it, what cannot get out of it, and the commands that write it."""
+
+import base64
+import copy
+import csv
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib import resources
+
+import pytest
+
+from hornlens.cli.report import report_command
+from hornlens.errors import InputError
+from hornlens.report.page import KINDS, extraction, page, read_page
+from hornlens.report.page.assemble import embedded_json, number
+from hornlens.study.results import rules_csv
+from tests import report_cases as cases
+
+VOID = {"meta", "link", "br", "input", "path"}
+
+
+class Document(HTMLParser):
+    """A page taken apart: elements, and the text and attributes of each."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements = []
+        self.open = []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        element = {"tag": tag, "attributes": dict(attrs), "text": ""}
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append({"tag": tag, "attributes": dict(attrs), "text": ""})
+
+    def handle_endtag(self, tag):
+        while self.open.pop()["tag"] != tag:
+            pass
+
+    def handle_data(self, data):
+        for element in self.open:
+            element["text"] += data
+
+    def all(self, tag, **attributes):
+        wanted = {key.rstrip("_"): value for key, value in attributes.items()}
+        return [
+            e
+            for e in self.elements
+            if e["tag"] == tag and wanted.items() <= e["attributes"].items()
+        ]
+
+    def one(self, tag, **attributes):
+        (found,) = self.all(tag, **attributes)
+        return found
+
+
+@pytest.fixture(scope="module")
+def saved():
+    kept = {}
+
+    def get(name):
+        if name not in kept:
+            result = cases.CASES[name]()
+            content, run = cases.saved(result)
+            kept[name] = result, content, run, page("envelope.json", content, run)
+        return kept[name]
+
+    return get
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_the_data_in_the_page_is_the_result(saved, name):
+    _, content, _, text = saved(name)
+    block = Document(text).one("script", id="data")
+    assert json.loads(block["text"]) == json.loads(json.dumps(content))
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_only_the_pages_own_script_and_style_may_run(saved, name):
+    document = Document(saved(name)[3])
+    policy = next(
+        e["attributes"]["content"]
+        for e in document.all("meta")
+        if e["attributes"].get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy.startswith("default-src 'none';") and "unsafe" not in policy
+    for tag, attributes in (("script", {"type": "module"}), ("style", {})):
+        body = document.one(tag, **attributes)["text"].encode()
+        digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert len(document.all("script")) == 2
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_nothing_is_fetched_and_nothing_styled_or_scripted_in_attributes(saved, name):
+    for element in Document(saved(name)[3]).elements:
+        for key, value in element["attributes"].items():
+            assert key != "style" and not key.startswith("on"), element
+            if key in ("src", "href", "action", "srcset", "poster"):
+                assert value.startswith(("#", "data:image/svg+xml,")), element
+
+
+def test_names_that_try_to_get_out_stay_text(saved):
+    _, content, _, text = saved("hostile")
+    document = Document(text)
+    assert not document.all("img") and len(document.all("style")) == 1
+    assert len(document.all("title")) == 1
+    names = [e["text"] for e in document.all("bdi")]
+    for name in (*cases.NASTY, "</title>", "</style><b>", content["probe"]["description"]):
+        assert name in names
+    assert "49" not in document.one("main")["text"].replace("0.49", "")
+
+
+def test_json_in_the_page_has_no_markup_and_reads_back():
+    content = {"a": ["</script>", "<!--", "&amp;", "\u2028\u2029", '"Infinity"', "-Infinity, NaN"]}
+    text = embedded_json(content)
+    assert not set(text) & set("<>&\u2028\u2029") and json.loads(text) == content
+    odd = {**content, "b": [float("-inf"), float("inf"), float("nan"), -1.5]}
+    back = json.loads(embedded_json(odd), parse_constant=pytest.fail)
+    assert back == {**content, "b": [float("-inf"), float("inf"), None, -1.5]}
+
+
+def test_scripts_never_make_markup_from_data():
+    folder = resources.files("hornlens.report.page") / "static"
+    for file in folder.iterdir():
+        text = file.read_text("utf-8")
+        assert "</" not in text, file
+        for risky in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert risky not in text, (file, risky)
+
+
+def rule_text(line):
+    right = "⊥" if line["then"] is None else " ∧ ".join(line["then"]) or "⊤"
+    return f"{' ∧ '.join(line['if']) or '⊤'} → {right}"
+
+
+@pytest.mark.parametrize("name", ["demo", "strict", "three_labels", "pac", "hostile"])
+def test_without_scripts_the_table_has_every_rule_with_the_numbers_of_the_result(saved, name):
+    result, content, _, text = saved(name)
+    document = Document(text)
+    lines = content["readable"]
+    rows = [e for e in document.all("tr") if "data-index" in e["attributes"]]
+    order = [int(row["attributes"]["data-index"]) for row in rows]
+    assert sorted(order) == list(range(len(lines)))
+    in_file = [row["sentence"] for row in csv.DictReader(rules_csv(result).splitlines(True))]
+    assert [lines[i]["sentence"] for i in order] == in_file
+    for row, i in zip(rows, order, strict=True):
+        line = lines[i]
+        assert row["text"] == "".join(
+            [
+                rule_text(line),
+                line["sentence"].replace("“", "").replace("”", ""),
+                f"{line['support']} of {line['prompts']}",
+                number(line["mean_margin"]),
+                number(line["closest"]["margin"] if line["closest"] else None),
+            ]
+        )
+
+
+def test_findings_are_the_strongest_rules_as_sentences(saved):
+    _, content, _, text = saved("demo")
+    document = Document(text)
+    said = [e["text"].strip() for e in document.all("p", class_="sentence")]
+    strongest = sorted(content["readable"], key=lambda r: (-r["support"], -r["mean_margin"]))
+    assert said == [re.sub("[“”]", "", r["sentence"]) for r in strongest[: len(said)]]
+    assert len(said) == extraction.FINDINGS
+    assert "<em><bdi>He</bdi></em> for <b><bdi>nurse</bdi></b>." in text
+    assert "60 of 60 prompts" in " ".join(document.one("ol", class_="findings")["text"].split())
+
+
+def test_each_tick_of_a_finding_is_a_margin():
+    assert (
+        extraction._strip([0.0, 5.0, 10.0, 10.0, float("inf")], 10.0) == "M1 0v12M80 0v12M159 0v12"
+    )
+    assert extraction._strip([], 0.0) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("demo", ["Exact", "Every prompt of the probe was asked"]),
+        ("pac", ["Probably approximately correct", "probability 0.8", "at most 15% of random"]),
+        ("budget", ["Budget exhausted", "after 8 equivalence queries", "Nothing is claimed"]),
+    ],
+)
+def test_the_certificate_is_said_in_plain_words(saved, name, words):
+    card = Document(saved(name)[3]).one("aside")["text"]
+    assert all(word in " ".join(card.split()) for word in words), card
+
+
+def test_small_tolerances_are_not_rounded_away():
+    certificate = {"kind": "pac", "epsilon": 0.0025, "delta": 0.001}
+    words = extraction.certificate_in_words(certificate, {})[1]
+    assert "probability 0.999" in words and "0.2500%" in words
+
+
+def test_the_page_says_who_when_and_how_many(saved):
+    _, content, _, text = saved("demo")
+    card = " ".join(Document(text).one("aside")["text"].split())
+    for words in (
+        "Prompts asked 660 of 660",
+        "Model demo",
+        "Seed 0",
+        "Started 2026-01-02 03:04:05 UTC, took 1 min 15 s; 660 prompts asked of the model, 0 from",
+    ):
+        assert words in card
+    assert content["model"]["identity"] in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (None, ""),
+        (0.01, "less than 0.1 s"),
+        (3.14, "3.1 s"),
+        (59.97, "1 min 0 s"),
+        (119.7, "2 min 0 s"),
+        (3600, "1 h 0 min"),
+        (7380, "2 h 3 min"),
+    ],
+)
+def test_durations(seconds, words):
+    assert extraction._duration(seconds) == words
+
+
+def test_the_same_result_gives_the_same_bytes_and_a_run_changes_one_line(saved):
+    _, content, run, text = saved("demo")
+    assert page("envelope.json", copy.deepcopy(content), dict(run)) == text
+    other = page("envelope.json", content, {**run, "seconds": 1.0, "started": "2030"})
+    different = [a for a, b in zip(text.split("\n"), other.split("\n"), strict=True) if a != b]
+    assert len(different) == 1 and '<p id="run"' in different[0]
+    without = page("envelope.json", content)
+    assert 'id="run"' not in without
+
+
+def test_the_built_in_probes_page_is_small(saved):
+    assert len(saved("demo")[3].encode()) < 1_500_000
+
+
+def test_stability_over_runs_has_a_column_where_it_is_known(saved):
+    _, content, run, text = saved("demo")
+    assert not any(e["attributes"].get("data-key") == "stability" for e in Document(text).all("th"))
+    content = copy.deepcopy(content)
+    content["readable"][0]["stability"] = 0.7
+    document = Document(page("envelope.json", content, run))
+    rows = {e["attributes"].get("data-index"): e["text"] for e in document.all("tr")}
+    assert rows["0"].endswith("70%") and rows["1"].endswith("–")
+
+
+def test_more_answers_than_a_page_can_hold_are_left_out_and_it_says_so(saved, monkeypatch):
+    _, content, run, _ = saved("demo")
+    monkeypatch.setattr(extraction, "MOST_ANSWERS", 659)
+    text = page("envelope.json", content, run)
+    assert "660 answers are too many for a page" in text
+    block = json.loads(Document(text).one("script", id="data")["text"])
+    assert block["answers"] == [] and len(block["rules"]) == len(content["rules"])
+    assert 'id="map"' not in text and 'id="rule-57"' in text
+
+
+def test_half_a_surrogate_pair_does_not_stop_the_page(saved):
+    _, content, run, _ = saved("demo")
+    content = copy.deepcopy(content)
+    content["probe"]["description"] = json.loads('"a \\ud800 b"')
+    page("envelope.json", content, run).encode("utf-8")
+
+
+def hornlens(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "hornlens", *map(str, arguments)], capture_output=True, text=True
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two results on disk, and their comparison."""
+    root = tmp_path_factory.mktemp("results")
+    for name, model in (("a", "demo"), ("b", "demo-balanced")):
+        shown = hornlens("extract", "--model", model, "--no-cache", "--out", root / name)
+        assert shown.returncode == 0, shown.stderr
+    shown = hornlens("compare", root / "a", root / "b", "--out", root / "c")
+    assert shown.returncode == 0, shown.stderr
+    assert f"Report: {root / 'c' / 'report.html'}" in shown.stdout
+    return root
+
+
+@pytest.mark.parametrize("name", ["a", "c", "a/envelope.json", "c/comparison.json"])
+def test_report_makes_the_same_page_again(folder, name):
+    where = folder / name[0] / "report.html"
+    before = where.read_bytes()
+    where.unlink()
+    shown = hornlens("report", folder / name)
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, f"Report: {where}\n", "")
+    assert where.read_bytes() == before
+
+
+def test_report_opens_the_page_or_says_that_it_cannot(folder, monkeypatch, capsys):
+    opened = []
+    for answer in (True, False):
+        monkeypatch.setattr("webbrowser.open", lambda uri, a=answer: opened.append(uri) or a)
+        report_command(folder / "a", show=True)
+    assert opened == [(folder / "a" / "report.html").resolve().as_uri()] * 2
+    assert capsys.readouterr().err.count("no browser could be opened") == 1
+
+
+def write(path, content):
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("files", "target", "message"),
+    [
+        ({}, "", "has no results to report on (there would be: envelope.json"),
+        ({}, "nothing", "no such file"),
+        ({"x.json": {}}, "x.json", "has no page: give a folder, or a file named envelope.json"),
+        ({"envelope.json": {}, "comparison.json": {}}, "", "has envelope.json and comparison.json"),
+        ({"envelope.json": "{"}, "", "envelope.json:1: is not JSON"),
+        ({"envelope.json": []}, "", "is not a result of hornlens"),
+        ({"envelope.json": {}}, "", "has no answers of a model"),
+        ({"envelope.json": {"probe": 3}}, "", "is no envelope.json of hornlens"),
+        ({"comparison.json": {"comparisons": []}}, "", "is no comparison.json of hornlens"),
+        ({"envelope.json": "[" * 100_000}, "", "is JSON of numbers too long or nesting too deep"),
+    ],
+)
+def test_what_is_no_result_is_refused_in_a_line(tmp_path, files, target, message):
+    for name, content in files.items():
+        write(tmp_path / name, content)
+    with pytest.raises(InputError) as raised:
+        read_page(tmp_path / target)
+    assert message in str(raised.value)
+    assert str(tmp_path) in str(raised.value) and not (tmp_path / "report.html").exists()
+
+
+def test_a_result_with_a_variable_that_is_not_its_own_is_refused(folder, tmp_path):
+    content = json.loads((folder / "a" / "envelope.json").read_text())
+    content["readable"][0]["if"] = ["nobody"]
+    write(tmp_path / "envelope.json", content)
+    shown = hornlens("report", tmp_path)
+    assert shown.returncode == 2 and shown.stderr.count("\n") == 1
+    assert "envelope.json: the target has no variable 'nobody'" in shown.stderr
+
+
+def test_the_page_of_a_comparison_has_each_rule_once_with_what_breaks_it(folder):
+    content = json.loads((folder / "c" / "comparison.json").read_text())
+    document = Document((folder / "c" / "report.html").read_text())
+    (pair,) = content["comparisons"]
+    left, right = pair["rules_of_left_in_right"], pair["rules_of_right_in_left"]
+    rows = [e for e in document.all("tr") if "data-group" in e["attributes"]]
+    of = {"lost": left, "new": right}
+    for group, lines in of.items():
+        shown = [r["text"] for r in rows if r["attributes"]["data-group"] == group]
+        gone = [line for line in lines if line["fate"] != "entailed"]
+        assert len(shown) == len(gone) > 0
+        for line in gone:
+            (text,) = [t for t in shown if t.startswith(f"{rule_text(line)}But")]
+            assert line["witness"]["prompts"][0] in text
+            assert "{" + ", ".join(line["witness"]["accepted"]) + "}" in text
+    shared = {
+        r["text"].split("It follows")[0] for r in rows if r["attributes"]["data-group"] == "shared"
+    }
+    assert shared == {rule_text(x) for x in (*left, *right) if x["fate"] == "entailed"}
+    tiles = document.one("ul", class_="tiles")["text"]
+    counts = [int(n) for n in re.findall(r"(\d+) [a-z]+:", tiles)]
+    assert counts == [
+        sum(x["fate"] == "entailed" for x in left),
+        sum(x["fate"] != "entailed" for x in left),
+        sum(x["fate"] != "entailed" for x in right),
+        sum(x["fate"] == "contradicted" for x in (*left, *right)),
+    ]
+    common = document.one("ul", class_="plain common")["text"]
+    assert [line.strip() for line in common.strip().splitlines()] == [
+        rule_text(line) for line in content["common"]
+    ]
+
+
+def test_a_comparison_of_hostile_or_empty_results_is_a_page_too(saved, tmp_path):
+    for name in ("hostile", "empty"):
+        folder = tmp_path / name
+        folder.mkdir()
+        write(folder / "envelope.json", saved(name)[1])
+        shown = hornlens("compare", folder, folder, "--out", tmp_path / "out", "--format", "json")
+        assert shown.returncode == 0, shown.stderr
+        assert shown.stdout == (tmp_path / "out" / "comparison.json").read_text()
+        document = Document((tmp_path / "out" / "report.html").read_text())
+        assert len(document.all("script")) == 2 and not document.all("img")
+        block = json.loads(document.one("script", id="data")["text"])
+        assert block == json.loads(shown.stdout)
+
+
+def test_every_kind_is_named_after_its_file():
+    assert set(KINDS) == {"envelope.json", "comparison.json"}

@@ -351,9 +351,8 @@ def test_known_answers_find_the_first_that_a_hypothesis_gets_wrong(seed):
     known = KnownAnswers(answers, width)
     rules: list[Rule] = []
     for _ in range(40):
-        answers.update(
-            (rng.getrandbits(width), rng.random() < 0.8) for _ in range(rng.randrange(4))
-        )
+        for _ in range(rng.randrange(4)):
+            answers.setdefault(rng.getrandbits(width), rng.random() < 0.8)
         for _ in range(rng.choice([0, 1, 1, 2, 9])):
             if rules and rng.random() < 0.5:
                 rules.pop(rng.randrange(len(rules)))

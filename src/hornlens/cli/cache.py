@@ -16,7 +16,7 @@ from hornlens.store.cache import AnswerCache, default_path
 app = typer.Typer(no_args_is_help=True, help="List, prune or clear the cache of model answers.")
 CachePath = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads it at run time
-    typer.Option("--cache", help="The cache file.  [default: HORNLENS_CACHE or the user's cache]"),
+    typer.Option("--cache", help="The cache file (default: HORNLENS_CACHE or the user's cache)."),
 ]
 
 

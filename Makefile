@@ -22,7 +22,7 @@ lint: .venv/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/.installed-dev
+bench: .venv/.installed-real
 	$(BIN)/python -m benchmarks
 
 bench-quick: .venv/.installed-dev

@@ -1,4 +1,4 @@
-"""What is measured. Each case runs in a process of its own and returns figures."""
+"""The logic core and the learner on formulas and tables, against exact oracles."""
 
 from collections.abc import Callable
 from random import Random
@@ -71,31 +71,3 @@ def labelled(values: int, rules: int, seed: int) -> dict[str, Any]:
         "rules": len(basis),
         "non_horn": len(target.non_horn()),
     }
-
-
-CASES: dict[str, Callable[..., dict[str, Any]]] = {
-    case.__name__: case for case in (envelope, envelope_ratio, algorithm1, labelled)
-}
-
-
-FULL: list[tuple[str, tuple[int, ...], float]] = [
-    *(("envelope", (n, m, 0), 600.0) for n, m in ((10, 30), (15, 45), (20, 60), (25, 70))),
-    *(("envelope", (30, 80, seed), 60.0) for seed in range(3)),
-    ("envelope", (35, 85, 0), 120.0),
-    ("envelope", (40, 90, 0), 120.0),
-    ("envelope", (50, 100, 0), 300.0),
-    ("envelope_ratio", (12, 30, 0), 120.0),
-    ("envelope_ratio", (16, 40, 0), 120.0),
-    ("envelope_ratio", (20, 50, 0), 120.0),
-    *(("algorithm1", (n, r, 0), 120.0) for n, r in ((25, 50), (50, 100), (100, 100), (100, 200))),
-    *(("labelled", (v, 300, 0), 120.0) for v in (3, 5, 7, 9)),
-    *(("labelled", (9, r, 0), 120.0) for r in (100, 900)),
-]
-QUICK: list[tuple[str, tuple[int, ...], float]] = [
-    ("envelope", (20, 60, 0), 30.0),
-    ("envelope", (30, 80, 0), 30.0),
-    ("envelope_ratio", (12, 30, 0), 30.0),
-    ("algorithm1", (25, 50, 0), 30.0),
-    ("algorithm1", (50, 100, 0), 30.0),
-    ("labelled", (5, 100, 0), 30.0),
-]

@@ -1,6 +1,6 @@
 """Make checkpoints of real size, with random weights: what they cost is real, what they say is not.
 
-    python -m benchmarks.checkpoints {bert-base,bert-large,roberta-base,roberta-large} FOLDER
+    python -m benchmarks.checkpoints {bert-base,bert-large,roberta-base,roberta-large,…} FOLDER
 
 Configuration, parameters and size of the vocabulary are those of the published models. The
 vocabulary has the words of the built-in probe whole, as a real one has, and fillers for the rest.
@@ -29,6 +29,12 @@ LARGE = {
     "num_hidden_layers": 24,
     "num_attention_heads": 16,
     "intermediate_size": 4096,
+}
+TINY = {
+    "hidden_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 512,
 }
 SPREAD = 0.1
 """The weights' standard deviation: at the usual 0.02, every prompt would get the same answer."""
@@ -62,6 +68,7 @@ def roberta(folder: Path, seed: int = 0, **size: int) -> None:
 
 
 KINDS: dict[str, tuple[Any, dict[str, int]]] = {
+    "bert-tiny": (bert, TINY),
     "bert-base": (bert, {}),
     "bert-large": (bert, LARGE),
     "roberta-base": (roberta, {}),
@@ -137,16 +144,11 @@ def byte_level(words: list[str]) -> Any:
     """Return a RoBERTa's tokenizer: each word is one token, at the start and after a space."""
     special = ["<s>", "<pad>", "</s>", "<unk>"]
     entries = dict.fromkeys([*special, *sorted(pre_tokenizers.ByteLevel.alphabet())])
-    merges: dict[tuple[str, str], None] = {}
-    for word in words:
-        for start in (word, f"Ġ{word}"):
-            for end in range(1, len(start)):
-                merges[start[:end], start[end]] = None
-                entries[start[: end + 1]] = None
+    entries |= dict.fromkeys(form for word in words for form in (word, f"Ġ{word}"))
     left = ROBERTA_VOCABULARY - len(entries) - 1
     entries |= dict.fromkeys([*(f"filler{i}" for i in range(left)), "<mask>"])
     vocabulary = {token: i for i, token in enumerate(entries)}
-    tokenizer = Tokenizer(models.BPE(vocabulary, list(merges)))
+    tokenizer = Tokenizer(models.BPE(vocabulary, [], ignore_merges=True))  # a word, or its bytes
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     ends = [(token, vocabulary[token]) for token in ("<s>", "</s>")]

@@ -1,13 +1,17 @@
 """Seeded random targets of the kinds that the benchmarks measure."""
 
+from collections.abc import Callable, Sequence
 from random import Random
 
 import numpy as np
 
+from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.domain import Domain
 from hornlens.logic.labelled import LabelledDomain
+from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Attribute, Vocabulary
+from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value
 
 
 def random_3cnf(variables: int, clauses: int, seed: int) -> Cnf:
@@ -48,3 +52,46 @@ def random_labelled_domain(values: int, rules: int, seed: int) -> LabelledDomain
     )
     flat[exceptions] ^= True
     return LabelledDomain(domain, flat)
+
+
+def planted_probe(attributes: int, values: int) -> Probe:
+    """A probe whose prompts are lists of values, and whose answers are yes and no."""
+    return Probe(
+        "planted",
+        tuple(
+            ProbeAttribute(
+                f"a{a}",
+                tuple(Value(f"a{a}v{v}", f"a{a}v{v}") for v in range(values)),
+                Value(f"a{a}", f"a{a}"),
+            )
+            for a in range(attributes)
+        ),
+        Label("answer", (LabelValue("yes", "Yes"), LabelValue("no", "No"))),
+        (" ".join(f"{{a{a}}}" for a in range(attributes)) + ": {label}",),
+    )
+
+
+def planted_rules(probe: Probe, rules: int, seed: int) -> list[Rule]:
+    """Conjunctions of two values that rule out the answer no."""
+    rng = Random(seed)
+    no = probe.vocabulary.mask(["no"])
+    found: dict[int, None] = {}
+    while len(found) < rules:
+        one, other = rng.sample(probe.domain.axes[:-1], 2)
+        found[rng.choice(one[1:]) | rng.choice(other[1:]) | no] = None
+    return [Rule(antecedent, BOTTOM) for antecedent in found]
+
+
+def says_yes(probe: Probe, rules: list[Rule]) -> Callable[[str, Sequence[str]], Sequence[float]]:
+    """A model that says yes where a rule wants it to, and elsewhere has no opinion."""
+    pairs = [set(probe.vocabulary.names_of(rule.antecedent)) - {"no"} for rule in rules]
+    by_first = {value: [p for p in pairs if min(p) == value] for value in map(min, pairs)}
+
+    def call(prompt: str, words: Sequence[str]) -> Sequence[float]:
+        said = set(prompt.partition(":")[0].split())
+        for value in said & by_first.keys():
+            if any(pair <= said for pair in by_first[value]):
+                return (-0.1, -1.0)
+        return (-1.0, -1.0)
+
+    return call

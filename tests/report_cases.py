@@ -150,11 +150,12 @@ def large():
         {"good": "good", "bad": "bad"},
     )
     rng = Random(5)
-    weight = {f"{a} value {i}": rng.gauss(0, 1.6) for a in "abcd" for i in range(11)}
+    spread = {"a": 4.0, "b": 2.0, "c": 0.5, "d": 0.3}
+    weight = {f"{a} value {i}": rng.gauss(0, s) for a, s in spread.items() for i in range(11)}
 
     def model(prompt, words):
         named = prompt.removeprefix("Of ").split(" they")[0].replace(" and ", ", ").split(", ")
-        score = 1.5 + sum(weight.get(name, 0.0) for name in named) + Random(prompt).gauss(0, 0.05)
+        score = 1.0 + sum(weight.get(name, 0.0) for name in named) + Random(prompt).gauss(0, 0.05)
         return [score / 2, -score / 2]
 
     return extract(model, question, cache=False)

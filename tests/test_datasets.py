@@ -539,3 +539,30 @@ def test_the_built_in_lists_are_printed():
 def test_the_printed_list_of_occupations_can_be_changed_and_given_back(tmp_path):
     printed = CliRunner().invoke(app, ["occupations", "--format", "csv"]).stdout
     assert read_occupations(table(tmp_path, printed)) == read_occupations()
+
+
+def test_importing_never_overwrites_what_is_not_a_data_sets(tmp_path):
+    table = tmp_path / "people.csv"
+    text = "occupation,gender,birth_year\nnurse,female,1900\nnurse,male,1950\n"
+    table.write_text(text)
+    shown = hornlens("dataset", "import", table, "--out", tmp_path, "--periods", 2)
+    assert shown.returncode == 2 and "would overwrite it" in shown.stderr
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "probe.yaml").write_text("mine: true\n")
+    shown = hornlens("dataset", "import", table, "--out", other, "--periods", 2)
+    assert shown.returncode == 2 and "is not a data set's file" in shown.stderr
+    assert table.read_text() == text and (other / "probe.yaml").read_text() == "mine: true\n"
+    for _ in range(2):  # its own files it may write again
+        shown = hornlens("dataset", "import", table, "--out", tmp_path / "new", "--periods", 2)
+        assert shown.returncode == 0, shown.stderr
+
+
+def test_an_occupation_called_like_a_continent_is_refused_in_plain_words(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text(
+        "occupation,gender,birth_year,continent\nEurope,female,1900,Europe\nnurse,male,1950,Asia\n"
+    )
+    shown = hornlens("dataset", "import", table, "--out", tmp_path / "out", "--periods", 2)
+    assert shown.returncode == 2 and "need different names" in shown.stderr
+    assert "probe.yaml" not in shown.stderr and not (tmp_path / "out").exists()

@@ -23,7 +23,13 @@ from hornlens.report.tables import RuleCell, Table, in_markdown
 from hornlens.store.cache import AnswerCache
 from hornlens.study.extraction import extract
 from hornlens.study.plan import builtin_names, load_plan, parse_plan
-from hornlens.study.published import load_tables, published_minutes, published_rules
+from hornlens.study.published import (
+    is_the_papers,
+    load_tables,
+    published_intersection,
+    published_minutes,
+    published_rules,
+)
 from hornlens.study.runs import run_study
 from hornlens.study.summary import study_as_json, times_as_json
 from tests.checkpoints import make_bert
@@ -137,7 +143,7 @@ def test_the_demo_study_says_what_it_found(demo):
     assert shown.stderr == ""
     assert "demo: 63 rules, exactly; 660 prompts asked for it." in shown.stdout
     assert "demo-balanced: 0 rules, exactly" in shown.stdout
-    assert "demo, 50 queries: 7 rules found in 7 of 10 runs or more." in shown.stdout
+    assert "demo, budget 50: 7 rules found in 7 of 10 runs or more." in shown.stdout
     names = {path.name for path in (folder / "out").iterdir()}
     assert {"study.json", "study.md", "tables", "runs", "exact", "times.md"} <= names
     assert {"recall-precision.svg", "recall-precision.png"} <= names
@@ -385,7 +391,9 @@ def test_a_question_space_too_large_to_enumerate_has_runs_only(tmp_path):
     assert times_as_json(plan, found)["models"][0]["exact"] is None
 
 
-def test_tables_of_an_earlier_plan_do_not_stay(small, tmp_path):
+def test_tables_of_an_earlier_plan_do_not_stay_but_everything_else_does(tmp_path):
+    (tmp_path / "out/tables/folder").mkdir(parents=True)
+    (tmp_path / "out/tables/thesis.tex").write_text("mine")
     for budgets in ("[5, 40]", "[7]"):
         (tmp_path / "s.yaml").write_text(SMALL.replace("[5, 40]", budgets))
         shown = subprocess.run(
@@ -395,7 +403,8 @@ def test_tables_of_an_earlier_plan_do_not_stay(small, tmp_path):
         )
         assert shown.returncode == 0, shown.stderr
     names = {path.stem for path in (tmp_path / "out/tables").iterdir()}
-    assert names == {"recall-precision", "queries", "stable-rules-7", "exact-demo"}
+    ours = {"recall-precision", "queries", "stable-rules-7", "exact-demo"}
+    assert names == {*ours, "thesis", "folder"}
 
 
 def test_an_error_in_a_worker_is_one_line_and_keeps_what_is_done(tmp_path):
@@ -417,9 +426,90 @@ def test_a_model_that_cannot_be_had_stops_a_study_before_anything_is_asked(tmp_p
         text=True,
     )
     assert shown.returncode == 2 and "no-model" in shown.stderr
-    assert not (tmp_path / "out").exists()
+    assert not any((tmp_path / "out").iterdir())
     with _cache(tmp_path) as cache:
         assert cache.models() == []
+
+
+def test_a_study_of_few_runs_ends_without_a_word(tmp_path):
+    """The workers may not have started all when the work is done."""
+    (tmp_path / "s.yaml").write_text(SMALL.replace("[5, 40]", "[1]").replace("runs: 3", "runs: 2"))
+    shown = subprocess.run(
+        command(tmp_path, tmp_path / "s.yaml", "--model", "demo", "--jobs", 2),
+        capture_output=True,
+        text=True,
+    )
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_an_interrupt_ends_a_study_at_once_and_quietly(tmp_path, whole_group):
+    rng = random.Random(3)
+    interrupted = 0
+    for attempt in range(4):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        process = subprocess.Popen(
+            command(folder, "demo", "--jobs", 2),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        time.sleep(1.0 + 2.5 * rng.random())
+        (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert_gone(process.pid)
+        if process.returncode == 0:
+            continue  # it was quicker
+        assert (process.returncode, errors) == (130, "hornlens: interrupted\n")
+        interrupted += 1
+    assert interrupted > 0
+
+
+def test_a_study_tells_of_each_prompt_once(tmp_path):
+    prompts, runs = [], []
+    with _cache(tmp_path) as cache:
+        run_study(
+            parse_plan(SMALL),
+            tmp_path / "out",
+            cache,
+            on_prompts=prompts.append,
+            on_runs=runs.append,
+        )
+    assert (sum(prompts), sum(runs)) == (2 * 660, 2 * 2 * 3)
+
+
+def test_the_same_model_twice_is_refused_however_it_is_spelled(tmp_path):
+    text = "prompt,She,He\n" + "".join(
+        f"{p},0,-1\n" for cell in PAPER.cells() for p in PAPER.render(cell)
+    )
+    (tmp_path / "a.csv").write_text(text)
+    specs = (f"table/{tmp_path}/a.csv", f"table/{tmp_path}/./a.csv")
+    with _cache(tmp_path) as cache, pytest.raises(HornlensError, match="are the same model"):
+        run_study(parse_plan(SMALL).with_models(specs), tmp_path / "out", cache)
+
+
+def test_recall_counts_what_says_something_of_its_own(tmp_path):
+    """Under the paper's policy `nurse → female` comes beside what follows from it for any label."""
+    text = SMALL.replace("samples: 400", "protocol: paper").replace("policy: {margin: 0.02}", "")
+    plan = parse_plan(text.replace("[demo, demo-balanced]", "[demo]"))
+    with _cache(tmp_path) as cache:
+        content = study_as_json(plan, run_study(plan, tmp_path / "out", cache))
+    exact = content["models"][0]["exact"]
+    assert (len(exact["rules"]), exact["to_find"]) == (86, 57)
+    grid = labelled_grid()
+    # Two thirds of the rules admit the very same interpretations: the rest is said already.
+    rules = exact["rules"]
+    admitted = {x for x in grid if not any(breaks(rule, x) for rule in rules)}
+    needed = [
+        rule
+        for rule in rules
+        if {x for x in grid if not any(breaks(r, x) for r in rules if r is not rule)} != admitted
+    ]
+    assert len(needed) <= 57
+    for run in content["models"][0]["budgets"][1]["runs"]:
+        assert 0 <= run["recall"] <= 1 and run["precision"] is not None
 
 
 def test_folders_of_models_never_collide(tmp_path):
@@ -427,13 +517,15 @@ def test_folders_of_models_never_collide(tmp_path):
         f"{prompt},{-(i % 3)},-1\n"
         for i, prompt in enumerate(p for cell in PAPER.cells() for p in PAPER.render(cell))
     )
-    for name in ("a b.csv", "a?b.csv"):
-        (tmp_path / name).write_text(scores)
-    specs = tuple(f"table/{tmp_path / name}" for name in ("a b.csv", "a?b.csv"))
+    names = ("a b.csv", "a?b.csv", "c" * 240 + ".csv", "d" + "c" * 239 + ".csv")
+    for i, name in enumerate(names):
+        (tmp_path / name).write_text(scores + f"another,{i},0\n")
+    specs = tuple(f"table/{tmp_path / name}" for name in names)
     plan = parse_plan(SMALL).with_models(specs)
     with _cache(tmp_path) as cache:
         found = run_study(plan, tmp_path / "out", cache)
-    assert len({each.folder for each in found}) == 2
+    assert len({each.folder for each in found}) == 4
+    assert max(len(each.folder) for each in found) < 120
 
 
 # Tables in general.
@@ -474,7 +566,11 @@ def test_the_papers_tables_are_kept_as_data_and_all_its_rules_can_be_read():
     ]
     assert "1875-1925 ∧ fashion designer ∧ female → ⊥" in shown
     assert published_rules("demo", 200, PAPER) == []
-    assert published_minutes("hf/somewhere/roberta-large@main", 200) == 943.26
+    assert published_minutes("hf/FacebookAI/roberta-large@main", 200) == 943.26
+    assert published_minutes("hf/someone-else/roberta-large", 200) is None
+    budget, shared = published_intersection(PAPER)
+    assert budget == 200 and len(shared) == 5
+    assert is_the_papers(load_plan("paper").models) and not is_the_papers(["demo"])
 
 
 def test_with_the_papers_models_its_tables_stand_beside_ours(tmp_path):

@@ -16,6 +16,7 @@ from hornlens.errors import HornlensError
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.specs import open_model
 from hornlens.probes.policy import Policy
+from hornlens.report.page import page
 from hornlens.report.terminal import Terminal, plural
 from hornlens.store.cache import AnswerCache, default_path
 from hornlens.store.files import write_file
@@ -73,7 +74,9 @@ def bias_command(options: BiasOptions) -> None:
     write_file(options.out / "confusion.csv", confusion_csv(models))
     _draw(options, dataset, models)
     seconds = time.perf_counter() - clock
-    write_file(options.out / "run.json", bias_run_json(models, seconds, started))
+    record = bias_run_json(models, seconds, started)
+    write_file(options.out / "run.json", record)
+    write_file(options.out / "report.html", page("bias.json", content, json.loads(record)))
     for model in models:
         if model.overall.ppbs is None:
             terminal.warn(
@@ -87,6 +90,7 @@ def bias_command(options: BiasOptions) -> None:
         _show(terminal, dataset, model, options.out)
     asked, reused = sum(m.asked for m in models), sum(m.reused for m in models)
     terminal.say(f"{plural(asked, 'prompt')} asked, {reused:,} from the cache, {seconds:.1f} s.")
+    terminal.say(f"Report: {options.out / 'report.html'}")
     terminal.say(f"Files: {options.out} (bias.json, bias.csv, confusion.csv, two figures)")
 
 

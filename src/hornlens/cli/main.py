@@ -42,6 +42,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the whole traceback.")]
 
 
+INTERRUPTED = 130
+
+
 def _model_options(batch_size: str, device: str, dtype: str, threads: int | None) -> ModelOptions:
     from hornlens.models.protocol import ModelOptions
 
@@ -410,7 +413,7 @@ def main() -> NoReturn:
             raise
         _fail(str(error), 2)
     except (KeyboardInterrupt, typer.Abort):
-        _fail("interrupted", 130)
+        _fail("interrupted", INTERRUPTED)
     except OSError as error:
         if debug:
             raise
@@ -424,6 +427,8 @@ def main() -> NoReturn:
             sys.exit(2)
         command = getattr(getattr(error, "ctx", None), "command_path", "hornlens")
         _fail(f"{error.format_message()} (see '{command} --help')", 2)
+    if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code of its own
+        _fail("interrupted", INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -18,9 +19,11 @@ from hornlens.report.terminal import Terminal, plural
 from hornlens.store.cache import AnswerCache, default_path
 from hornlens.store.files import write_file
 from hornlens.study.plan import Plan, load_plan
-from hornlens.study.results import json_text, write_extraction
+from hornlens.study.results import json_text
 from hornlens.study.runs import ModelRuns, run_study
 from hornlens.study.summary import study_as_json, times_as_json
+
+FORMS = {".md": Table.markdown, ".tex": Table.latex, ".csv": Table.csv}
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ def study_command(options: StudyOptions) -> None:
     plan = load_plan(options.study)
     if options.models:
         plan = plan.with_models(tuple(options.models))
+    options.out.mkdir(parents=True, exist_ok=True)  # or fail before anything is asked
     runs = len(plan.models) * len(plan.budgets) * len(plan.seeds)
     prompts = len(plan.models) * plan.probe.prompt_count if plan.enumerable else None
     with (
@@ -68,17 +72,14 @@ def study_command(options: StudyOptions) -> None:
 def _write(plan: Plan, found: Sequence[ModelRuns], out: Path) -> dict[str, Any]:
     """Write everything; return the contents of study.json."""
     for each in found:
-        if each.exact is not None and each.exact_record is not None:
-            folder = out / "exact" / each.folder
-            exact = write_extraction(folder, each.exact, each.exact_record)
-            write_file(folder / "report.html", page("envelope.json", exact, each.exact_record))
+        if each.exact is not None:
+            text = page("envelope.json", each.exact_content, each.exact_record)
+            write_file(out / "exact" / each.folder / "report.html", text)
     content, times = study_as_json(plan, found), times_as_json(plan, found)
+    _remove_earlier(out)
     tables = study_tables(content)
     for table in tables:
         _write_table(out / "tables", table)
-    for old in (out / "tables").iterdir():  # of an earlier plan in the same folder
-        if old.stem not in {table.name for table in tables}:
-            old.unlink()
     _write_table(out, times_table(times))
     write_file(out / "times.json", json_text(times))
     write_file(out / "study.md", in_markdown(f"Study: {plan.name}", plan.description, tables))
@@ -94,30 +95,42 @@ def _write(plan: Plan, found: Sequence[ModelRuns], out: Path) -> dict[str, Any]:
         if spread:
             save(recall_precision(spread), out / "recall-precision")
     write_file(out / "study.json", json_text(content))
+    write_file(out / "report.html", page("study.json", content, times))
     return content
 
 
+def _remove_earlier(out: Path) -> None:
+    """Remove the tables and the plot of an earlier study in this folder, and nothing else."""
+    try:
+        earlier = study_tables(json.loads((out / "study.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+        return
+    for table in earlier:
+        for suffix in FORMS:
+            (out / "tables" / f"{table.name}{suffix}").unlink(missing_ok=True)
+    for suffix in (".svg", ".png"):
+        (out / f"recall-precision{suffix}").unlink(missing_ok=True)
+
+
 def _write_table(folder: Path, table: Table) -> None:
-    for suffix, text in (
-        (".md", table.markdown()),
-        (".tex", table.latex()),
-        (".csv", table.csv()),
-    ):
-        write_file(folder / f"{table.name}{suffix}", text)
+    for suffix, form in FORMS.items():
+        write_file(folder / f"{table.name}{suffix}", form(table))
 
 
 def _show(terminal: Terminal, plan: Plan, content: dict[str, Any], out: Path) -> None:
     runs = len(plan.seeds)
     terminal.say(
-        f"{plan.name}: {plural(len(plan.models), 'model')}, {plural(runs, 'run')} each with "
-        f"{', '.join(map(str, plan.budgets))} equivalence queries.",
+        f"{plan.name}: {plural(len(plan.models), 'model')}, {plural(runs, 'run')} each with a "
+        f"budget of {', '.join(map(str, plan.budgets))} equivalence queries.",
         "bold",
     )
     for model in content["models"]:
         if model["exact"] is not None:
             rules, calls = len(model["exact"]["rules"]), model["exact"]["model_calls"]
+            wanted = model["exact"]["to_find"]
+            own = f" ({wanted} of them say something of their own)" if wanted < rules else ""
             terminal.say(
-                f"  • {model['model']}: {plural(rules, 'rule')}, exactly; "
+                f"  • {model['model']}: {plural(rules, 'rule')}, exactly{own}; "
                 f"{plural(calls, 'prompt')} asked for it."
             )
         else:
@@ -136,8 +149,9 @@ def _show(terminal: Terminal, plan: Plan, content: dict[str, Any], out: Path) ->
             stable = [rule for rule in part["rules"] if rule["found"] >= plan.stable]
             false = sum(rule["true"] is False for rule in stable)
             terminal.say(
-                f"{model['model']}, {part['budget']} queries: {plural(len(stable), 'rule')} found "
+                f"{model['model']}, budget {part['budget']}: {plural(len(stable), 'rule')} found "
                 f"in {plan.stable} of {runs} runs or more"
                 + (f", {false} of them not true." if false else ".")
             )
     terminal.say(f"Tables: {out / 'study.md'} (also in LaTeX and CSV under {out / 'tables'})")
+    terminal.say(f"Report: {out / 'report.html'}")

@@ -30,6 +30,8 @@ def import_people(
 
     A continent is taken from the column `continent`; where that is empty, from the countries'.
     """
+    if out.exists() and (out / "people.csv").resolve() == path.resolve():
+        raise InputError("the data set would overwrite it: choose another --out", path)
     table = read_countries(countries)
     people = People()
     for line, cells in read_rows(path, ["occupation", "gender"], OPTIONAL):

@@ -84,6 +84,16 @@ def find_continent(countries: list[str], table: dict[str, str]) -> tuple[str, st
     return "", "continent: several" if any(found) else "continent: not known of the country"
 
 
+def _refuse_strangers(out: Path) -> None:
+    """Refuse to write over files that are no data set's, by what they begin with."""
+    for name, beginning in (("people.csv", ",".join(COLUMNS)), ("probe.yaml", "hornlens: 1")):
+        file = out / name
+        if file.is_file():
+            with file.open("rb") as stream:
+                if stream.read(len(beginning)) != beginning.encode():
+                    raise InputError("is not a data set's file: choose another --out", file)
+
+
 def write_dataset(
     out: Path,
     name: str,
@@ -106,7 +116,13 @@ def write_dataset(
         {person.continent for person in people.counts},
         {person.occupation for person in people.counts},
     )
-    parse_probe(probe, out / "probe.yaml")  # names that clash are found before anything is written
+    _refuse_strangers(out)
+    try:
+        parse_probe(probe)  # names that clash are found before anything is written
+    except InputError as error:
+        raise InputError(
+            f"occupations, periods, continents and genders need different names: {error.message}"
+        ) from None
     genders = Counter[str]()
     for person, count in people.counts.items():
         genders[person.gender] += count

@@ -91,6 +91,9 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "¬": r"\ensuremath{\neg}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     **{character: "\\" + character for character in "&%$#_{}"},
 }
 

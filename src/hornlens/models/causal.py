@@ -22,7 +22,6 @@ from typing import Any
 
 from hornlens.models.checkpoint import (
     Checkpoint,
-    Remember,
     Source,
     check_length,
     check_prompts,
@@ -33,7 +32,7 @@ from hornlens.models.checkpoint import (
     locate,
     require,
 )
-from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions
+from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions, Remember
 from hornlens.models.trie import trie_of
 
 SCORER_VERSION = 1
@@ -76,7 +75,6 @@ class CausalModel:
         """Whether to; set to False by the check after loading where it does not work."""
         self.work = Work()
         self.remember: Remember = hash_anew
-        """How its files' hashes are come by."""
         self._loaded: Checkpoint | None = None
 
     def check(self, candidates: Sequence[str]) -> None:

@@ -22,16 +22,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from hornlens.models.protocol import MASK, ModelError, ModelOptions
+from hornlens.models.protocol import MASK, ModelError, ModelOptions, Remember
 
 DTYPES = ("float32", "float16", "bfloat16")
 HASHED = {".safetensors", ".json", ".txt", ".model"}
 """Suffixes of the files that weights, configuration and tokenizer are read from."""
 WORTH_REMEMBERING = 1 << 24
 """Bytes: hashing a larger file takes longer than looking its hash up."""
-
-Remember = Callable[[Path, Callable[[Path], str]], str]
-"""Returns a file's hash: by calling the function, or what that returned for this very file."""
 
 HUB_TROUBLE = {
     "GatedRepoError": "is gated on the Hugging Face hub: accept its terms and log in first",

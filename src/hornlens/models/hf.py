@@ -16,7 +16,6 @@ from typing import Any
 
 from hornlens.models.checkpoint import (
     Checkpoint,
-    Remember,
     Source,
     check_length,
     check_prompts,
@@ -27,13 +26,13 @@ from hornlens.models.checkpoint import (
     locate,
     require,
 )
-from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions
+from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions, Remember
 
 SCORER_VERSION = 1
 """Part of the identity: raised whenever the same weights would get other scores."""
 
 TOKENS_A_BATCH = 2048
-PROMPTS_A_BATCH = 32
+PROMPTS_A_BATCH = 64
 FORMS = (MASK, f"a {MASK}")
 """The positions a word can be in: at the start of the text, and after a space."""
 
@@ -59,7 +58,6 @@ class HfMaskedModel:
         self.options = options or ModelOptions()
         self.name = f"hf/{name_or_path}" + (f"@{revision}" if revision else "")
         self.remember: Remember = hash_anew
-        """How its files' hashes are come by."""
         self._loaded: Checkpoint | None = None
         self._head_of_mask_only = False
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from hornlens.errors import HornlensError
@@ -57,6 +58,18 @@ class Model(Protocol):
         once.
         """
         ...
+
+
+Remember = Callable[[Path, Callable[[Path], str]], str]
+"""Returns a file's hash: by calling the function, or what that returned for this very file."""
+
+
+@runtime_checkable
+class HashesFiles(Protocol):
+    """A model whose identity takes the hashes of large files."""
+
+    remember: Remember
+    """How it comes by them; whoever has a place to keep hashes in may replace it."""
 
 
 @dataclass(frozen=True)

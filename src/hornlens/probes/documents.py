@@ -122,6 +122,8 @@ def _plain(error: Any) -> str:
             return f"must be text, not {error['input']!r}: put it in quotes"
         case "string_too_short":
             return "must not be empty"
+        case "model_type" | "dict_type":
+            return "must be fields with values"
         case "too_short":
             return f"needs at least {error['ctx']['min_length']}"
     message: str = error["msg"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
-from itertools import pairwise
+from itertools import pairwise, takewhile
+from math import log
 from pathlib import Path
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, PercentFormatter
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.transforms import Affine2D
 
 from hornlens.store.files import write_file
 
@@ -26,10 +27,22 @@ if TYPE_CHECKING:
 
 WIDTH = 6.3
 """Inches: the text width of A4 with margins of 25 mm; letter has a little more."""
+PAGE = 9.0
+"""Inches: the text height of letter; A4 has room for a caption as well."""
+FRAME = 1.1
+"""Inches for what is above and below the occupations."""
+LEGEND = 0.51
+"""Inches that a figure keeps free for its legend: the note and two lines."""
 ROW = 0.125
 """Inches for an occupation: 60 of them fit a page."""
-LONGEST = 38
-"""Characters of a name; what is longer loses its middle."""
+LANE, NARROW = 0.032, 0.018
+"""Inches for a model in an occupation's row: where there is room, and at the least."""
+STEP = 0.018
+"""How far models stand apart at a budget, as a share of the axis."""
+LONGEST, WIDEST = 38, 44
+"""Characters of a name: what is longer loses its middle; more are shown to tell names apart."""
+CONTEXT = 12
+"""Characters that names share, shown beside those in which they differ."""
 SERIES = (
     ("#0072B2", "o"),
     ("#D55E00", "s"),
@@ -120,8 +133,9 @@ def people(recorded: Mapping[str, Mapping[str, int]], note: str = "") -> Figure:
         counts.set_xticks([tick for tick in ticks if tick <= max(top * 1.5, 12)])
         counts.xaxis.set_major_formatter(FuncFormatter(lambda n, _: _round(n)))
         counts.set_xlabel("people (logarithmic from 1)")
-        totals = [f"{_short(name)} ({sum(recorded[name].values()):,})" for name in names]
-        counts.set_yticks(range(len(names)), totals)
+        totals = [f"{sum(recorded[name].values()):,}" for name in names]
+        rows = [f"{text} ({n})" for text, n in zip(_labels(names), totals, strict=True)]
+        counts.set_yticks(range(len(names)), rows)
         share = {
             y: recorded[name]["female"] / two
             for y, name in enumerate(names)
@@ -152,12 +166,13 @@ def scores(
     shown = strongest(models, limit)
     names = sorted(shown, key=lambda name: (-fmean(lines[name].mean for lines in found), name))
     with _style():
-        figure, (axes,) = _rows(len(names), max(ROW, 0.032 * len(models)), [1])
+        fits = min(LANE * len(models), (PAGE - FRAME) / len(names))
+        figure, (axes,) = _rows(len(names), max(ROW, fits, NARROW * len(models)), [1])
         axes.axvline(0, color="#555555", linewidth=0.8, zorder=1)
         for i, lines in enumerate(found):
             shift = (i - (len(models) - 1) / 2) * 0.8 / len(models)
             _estimates(axes, [(lines[name], y + shift) for y, name in enumerate(names)], i)
-        axes.set_yticks(range(len(names)), [_short(name) for name in names])
+        axes.set_yticks(range(len(names)), _labels(names))
         axes.set_xlim(-1.03, 1.03)
         axes.set_xticks([-1, -0.5, 0, 0.5, 1])
         axes.tick_params(top=True, labeltop=True)
@@ -170,8 +185,8 @@ def scores(
         if any(lines[name].low is None for lines in found for name in names):
             notes.append("hollow: no interval")
         keys = [
-            Line2D([], [], label=_short(model.name), **_dots(*_series(i)))
-            for i, model in enumerate(models)
+            Line2D([], [], label=text, **_dots(*_series(i)))
+            for i, text in enumerate(_labels([model.name for model in models]))
         ]
         _legend(figure, keys, "; ".join(filter(None, notes)))
     return figure
@@ -210,19 +225,25 @@ def cut(models: Sequence[ModelBias], limit: int) -> str:
 
 def recall_precision(
     models: Mapping[str, Mapping[int, Sequence[tuple[float, float | None]]]],
+    left_out: Sequence[str] = (),
 ) -> Figure:
     """Return recall and precision by budget of equivalence queries, a line for each model.
 
     `models` has the (recall, precision) of each run, by model and budget; a run without rules has
-    no precision. Shown: the median over the runs, and from the least to the most.
+    no precision. Shown: the median over the runs, and from the least to the most. `left_out` names
+    the models that have no rules to find, hence neither recall nor precision; the figure says so.
     """
     budgets = sorted({budget for runs in models.values() for budget in runs})
+    labels = _labels([*models, *left_out])
     with _style():
         figure = Figure(figsize=(WIDTH, 2.7), layout="constrained")
         FigureCanvasAgg(figure)
         panels = figure.subplots(1, 2, sharey=True)
         for which, (axes, title) in enumerate(zip(panels, ("recall", "precision"), strict=True)):
-            for i, (name, runs) in enumerate(models.items()):
+            axes.set_title(title)
+            axes.set_xlabel("equivalence queries")
+            step = min(STEP, _place(axes, budgets) / max(len(models) - 1, 1))
+            for i, runs in enumerate(models.values()):
                 points = [
                     (budget, [run[which] for run in runs[budget] if run[which] is not None])
                     for budget in budgets
@@ -230,40 +251,78 @@ def recall_precision(
                 ]
                 points = [(budget, values) for budget, values in points if values]
                 if points:
-                    _spread(axes, i, len(models), _short(name), points)
-            axes.set_title(title)
-            axes.set_xlabel("equivalence queries")
-            _place(axes, budgets)
+                    _spread(axes, i, (i - (len(models) - 1) / 2) * step, labels[i], points)
             axes.set_ylim(-0.03, 1.03)
             axes.yaxis.set_major_formatter(PercentFormatter(1))
             axes.tick_params(labelleft=True)
             axes.grid(axis="y")
         keys = panels[0].get_legend_handles_labels()[0]
-        _legend(figure, keys, "median over runs; bars from the least to the most")
+        notes = ["median over runs; bars from the least to the most"]
+        if left_out:
+            notes.append(_without_rules(labels[len(models) :]))
+        _legend(figure, keys, "\n".join(notes))
+        figure.draw_without_rendering()
+        for axes in panels:
+            _thin(axes)
     return figure
 
 
-def _place(axes: Axes, budgets: Sequence[int]) -> None:
-    """Put the budgets on the axis at their values: a logarithmic one where they would crowd."""
+def _without_rules(names: Sequence[str]) -> str:
+    """Return a line that names the models without rules, as many as it has room for."""
+    shown = [name for i, name in enumerate(names) if not i or len(", ".join(names[: i + 1])) <= 60]
+    if len(shown) < len(names):
+        return f"{', '.join(shown)} and {len(names) - len(shown)} more have no rules"
+    *firsts, last = shown
+    return f"{', '.join(firsts)} and {last} have no rules" if firsts else f"{last} has no rules"
+
+
+def _place(axes: Axes, budgets: Sequence[int]) -> float:
+    """Put the budgets at their values, on a logarithmic axis if they crowd and it parts them.
+
+    Return how wide the models of a budget may spread, as a share of the axis: not near the models
+    of the next one, and not off the axis.
+    """
     first, last = budgets[0], budgets[-1]
+    span = last - first
     gap = min((b - a for a, b in pairwise(budgets)), default=1)
-    if first > 0 and gap < (last - first) / 8:
+    if (
+        first > 0
+        and gap < span / 8
+        and min(log(b / a) for a, b in pairwise(budgets)) / log(last / first) > gap / span
+    ):
         axes.set_xscale("log")
         axes.minorticks_off()
         axes.set_xlim(first / (last / first) ** 0.1, last * (last / first) ** 0.1)
     else:
-        reach = (last - first) / 10 or 1
+        reach = span / 10 or 1
         axes.set_xlim(first - reach, last + reach)
     axes.set_xticks(budgets, [f"{budget:,}" for budget in budgets])
+    to_axis = axes.transScale + axes.transLimits
+    places = [float(x) for x, _ in to_axis.transform([(budget, 0.5) for budget in budgets])]
+    return min([2 * places[0], *(0.4 * (b - a) for a, b in pairwise(places))])
+
+
+def _thin(axes: Axes) -> None:
+    """Leave out the budgets whose labels would touch others; the first and the last stay."""
+    texts = [label.get_text() for label in axes.get_xticklabels()]
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
+    room = 3 / 72 * axes.figure.dpi
+    end = boxes[0].x1
+    for i, box in enumerate(boxes[1:-1], 1):
+        if end + room <= box.x0 and box.x1 + room <= boxes[-1].x0:
+            end = box.x1
+        else:
+            texts[i] = ""
+    axes.set_xticks(axes.get_xticks(), texts)
 
 
 def _spread(
-    axes: Axes, index: int, models: int, label: str, points: Sequence[tuple[int, list[Any]]]
+    axes: Axes, index: int, shift: float, label: str, points: Sequence[tuple[int, list[Any]]]
 ) -> None:
-    """Draw a model's medians and ranges, beside the other models' and not on them."""
+    """Draw a model's medians and ranges, shifted by a share of the axis."""
     colour, marker = _series(index)
-    aside = ScaledTranslation((index - (models - 1) / 2) * 3.5 / 72, 0, axes.figure.dpi_scale_trans)
-    place = axes.transData + aside
+    aside = Affine2D().translate(shift, 0)
+    place = axes.transScale + axes.transLimits + aside + axes.transAxes
     budgets = [budget for budget, _ in points]
     axes.vlines(
         budgets,
@@ -280,7 +339,7 @@ def _spread(
 
 def _rows(count: int, pitch: float, widths: Sequence[float]) -> tuple[Figure, list[Axes]]:
     """Return a figure with panels beside each other that share a row for each occupation."""
-    figure = Figure(figsize=(WIDTH, 1.1 + pitch * count), layout="constrained")
+    figure = Figure(figsize=(WIDTH, round(FRAME + pitch * count, 3)), layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(1, len(widths), sharey=True, squeeze=False, width_ratios=widths)[0]
     for axes in panels:
@@ -293,7 +352,7 @@ def _rows(count: int, pitch: float, widths: Sequence[float]) -> tuple[Figure, li
 
 
 def _legend(figure: Figure, keys: Sequence[Any], note: str) -> None:
-    """Put the legend above the panels, in as many columns as fit."""
+    """Put the legend above the panels, in as many columns as fit; a high one gets more page."""
     for columns in range(min(len(keys), 5), 0, -1):
         legend = figure.legend(
             handles=keys,
@@ -302,9 +361,14 @@ def _legend(figure: Figure, keys: Sequence[Any], note: str) -> None:
             title=note,
             title_fontsize=7.5,
         )
-        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
-            return
+        legend.get_title().set_multialignment("center")
+        box = legend.get_window_extent()
+        if columns == 1 or box.width <= figure.bbox.width:
+            break
         legend.remove()
+    height = figure.get_figheight()
+    more = max(0.0, box.height / figure.dpi - LEGEND)
+    figure.set_figheight(max(height, min(PAGE, height + more)))
 
 
 def _dots(colour: str, marker: str) -> dict[str, Any]:
@@ -341,9 +405,37 @@ def _round(count: float) -> str:
     return f"{count:g}"
 
 
-def _short(name: str) -> str:
+def _labels(names: Sequence[str]) -> list[str]:
+    """Return the names, short enough for a figure, no two of them alike.
+
+    Those that lose their difference with their middle show a little more of it. If that is not
+    enough, they lose what they begin with in common, then also what they end with.
+    """
+    labels = [_short(name) for name in names]
+    alike = [i for i, label in enumerate(labels) if labels.count(label) > 1]
+    prefix = _prefix([names[i] for i in alike])
+    start = len(prefix) - len(prefix[-CONTEXT:].rpartition("/")[2].lstrip("-_. "))
+    suffix = _prefix([names[i][start:][::-1] for i in alike])
+    end = max(0, len(suffix) - CONTEXT)
+    for first, last in ((0, 0), (start, 0), (start, end)):
+        for longest in range(LONGEST, WIDEST + 1):
+            for i in alike:
+                kept = names[i][first : len(names[i]) - last]
+                labels[i] = _short("…" * (first > 0) + kept + "…" * (last > 0), longest)
+            if len(set(labels)) == len(labels):
+                return labels
+    return [f"{i}: {_short(name)}" for i, name in enumerate(names, 1)]
+
+
+def _prefix(names: Sequence[str]) -> str:
+    """Return what all the names begin with."""
+    columns = zip(*names, strict=False)
+    return "".join(letters[0] for letters in takewhile(lambda c: len(set(c)) == 1, columns))
+
+
+def _short(name: str, longest: int = LONGEST) -> str:
     """Return a name without its middle, if it is too long for a figure."""
-    if len(name) <= LONGEST:
+    if len(name) <= longest:
         return name or "(not known)"
-    half = (LONGEST - 1) // 2
+    half = (longest - 1) // 2
     return f"{name[:half]}…{name[-half:]}"

@@ -21,6 +21,8 @@ def study_tables(content: Json) -> list[Table]:
     tables += [_stable(content, i, budget) for i, budget in enumerate(budgets)]
     if len(content["models"]) > 1:
         tables.append(_intersection(content))
+    if "published_intersection" in content:
+        tables.append(_published_intersection(content))
     tables += [_exact(content, model) for model in content["models"] if model["exact"] is not None]
     tables += [
         _published(content, i, budget)
@@ -134,6 +136,20 @@ def _intersection(content: Json) -> Table:
         "and in how many runs of each",
         ("budget", "rule", *names),
         tuple(rows),
+    )
+
+
+def _published_intersection(content: Json) -> Table:
+    part = content["published_intersection"]
+    names = [model["model"] for model in content["models"]]
+    return Table(
+        "published-intersection",
+        f"What the paper found in 10 of 10 runs of every model with {part['budget']} equivalence "
+        "queries, and in how many runs it was found here",
+        ("rule", *names),
+        tuple(
+            (RuleCell.of(rule), *(rule["found"][name] for name in names)) for rule in part["rules"]
+        ),
     )
 
 

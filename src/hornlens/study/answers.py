@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hornlens.errors import HornlensError
-from hornlens.models.causal import CausalModel
 from hornlens.models.functions import FunctionModel, check_answer
-from hornlens.models.hf import HfMaskedModel
-from hornlens.models.protocol import Answer, Model, ModelError
+from hornlens.models.protocol import Answer, HashesFiles, Model, ModelError
 from hornlens.store.cache import AnswerCache
 
 
@@ -40,7 +38,7 @@ class Answers:
             return
         if isinstance(self.model, FunctionModel) and not self.model.may_be_cached:
             self.cache = None
-        if self.cache is not None and isinstance(self.model, HfMaskedModel | CausalModel):
+        if self.cache is not None and isinstance(self.model, HashesFiles):
             self.model.remember = self.cache.hash_of
         self._identity = self.model.identity()
         if self.cache is None or not self.cache.knows(self._identity, self.candidates):

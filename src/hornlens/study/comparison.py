@@ -27,7 +27,8 @@ COMMON_LIMIT = 1 << 22
 class Said:
     """An interpretation that a model accepted, and the prompts that show it.
 
-    `abstained`: it accepted because it would not decide, and the policy lets that pass.
+    `abstained`: it accepted because it would not decide, and the policy lets that pass. Without a
+    label, `x` claims nothing that the model could have rejected.
     """
 
     x: int
@@ -103,7 +104,7 @@ def result_of(content: dict[str, Any], path: Path) -> Result:
         theory_from_json(content[key], vocabulary, path)
         for key in ("rules", "readable", "background")
     )
-    accepted = []
+    accepted, unlabelled = [], []
     for answer in content.get("answers", []):
         winner, prompts = answer["winner"], tuple(answer["prompts"])
         if winner is not None:
@@ -113,6 +114,8 @@ def result_of(content: dict[str, Any], path: Path) -> Result:
                 Said(vocabulary.mask([*answer["set"], label]), prompts, abstained=True)
                 for label in content["probe"]["label"]
             ]
+        if content["policy"]["label_unset"] == "accept":
+            unlabelled.append(Said(vocabulary.mask(answer["set"]), prompts))
     name = f"{content['model']['name']} on {probe['name']}" if probe else path.name
     return Result(
         name,
@@ -120,7 +123,7 @@ def result_of(content: dict[str, Any], path: Path) -> Result:
         basis,
         short,
         background,
-        tuple(accepted),
+        (*accepted, *unlabelled),
         content["certificate"]["kind"],
     )
 

@@ -36,7 +36,9 @@ class StudyFile(BaseModel):
     probe: Text = Field(DEFAULT, description="a built-in probe, or a file beside this one")
     models: list[Text] = Field(min_length=1, description="models as --model takes them")
     budgets: list[Positive] = Field(min_length=1, description="numbers of equivalence queries")
-    runs: Positive | None = Field(None, description="how many runs: the seeds are 0, 1, …")
+    runs: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = Field(
+        None, description="how many runs: the seeds are 0, 1, …"
+    )
     seeds: list[Annotated[int, Field(strict=True)]] | None = Field(
         None, min_length=1, description="the seeds themselves, instead of `runs`"
     )
@@ -87,7 +89,8 @@ class Plan:
         """Return the plan for other models."""
         if repeated := _repeated(models):
             raise HornlensError(f"the model {repeated} is given twice")
-        return replace(self, models=models)
+        described = f"{self.description} Here on other models: {', '.join(models)}.".strip()
+        return replace(self, models=models, description=described)
 
 
 def builtin_names() -> list[str]:

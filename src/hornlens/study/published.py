@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from hornlens.logic.bits import BOTTOM
@@ -18,7 +19,10 @@ MODELS = {
     "roberta-base": "roberta-base",
     "roberta-large": "roberta-large",
 }
-"""Our models by the last part of their specs, and what the paper calls them."""
+"""The hub's names of the paper's models, and what the paper calls them."""
+OWNERS = ("google-bert", "FacebookAI")
+"""Whose they are on the hub, if that is said."""
+PROBE = "gender-occupation"
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,20 @@ def load_tables() -> dict[str, Any]:
 def paper_name(spec: str) -> str | None:
     """Return what the paper calls a model; None if it has none like it."""
     kind, _, rest = spec.partition("/")
-    return MODELS.get(PurePosixPath(rest.partition("@")[0]).name) if kind == "hf" else None
+    path = Path(rest) if Path(rest).exists() else Path(rest.partition("@")[0])
+    if kind != "hf" or not (path.exists() or str(path.parent) in (".", *OWNERS)):
+        return None
+    return MODELS.get(path.name)
+
+
+def is_the_papers(specs: Sequence[str]) -> bool:
+    """Say whether these are the paper's four models."""
+    return {paper_name(spec) for spec in specs} == set(MODELS.values())
+
+
+def published_intersection(probe: Probe) -> tuple[int, list[Rule]]:
+    """Return a budget, and the rules that the paper found with it in every run of every model."""
+    return 200, [read_rule(text, probe) for text in load_tables()["intersection_10_of_10_at_200"]]
 
 
 def published_rules(spec: str, budget: int, probe: Probe) -> list[PublishedRule]:

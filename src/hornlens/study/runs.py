@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -34,11 +34,14 @@ from hornlens.probes.policy import Policy
 from hornlens.probes.probe import Probe
 from hornlens.store.cache import AnswerCache
 from hornlens.store.files import write_file
+from hornlens.study.answers import Answers
 from hornlens.study.extraction import Extraction, Settings, extract
 from hornlens.study.plan import Plan
-from hornlens.study.results import json_text, run_record, summary_as_json
+from hornlens.study.results import json_text, run_record, summary_as_json, write_extraction
 
 Advance = Callable[[int], None]
+LONGEST = 100
+"""How many characters the name of a model's folder may have."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class ModelRuns:
     identity: str
     folder: str
     exact: Extraction | None = None
-    exact_record: dict[str, Any] | None = None
+    exact_content: dict[str, Any] = field(default_factory=dict)
+    exact_record: dict[str, Any] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
 
 
@@ -84,14 +88,17 @@ class _Task:
         parts = (__version__, self.identity, self.probe, self.policy, self.settings)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
-    def finished(self) -> dict[str, Any] | None:
-        """Return the run's record if the run is on disk already."""
+    def load(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return envelope.json and run.json if the run is on disk already, and undamaged."""
         try:
-            record = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
-            complete = record["key"] == self.key and (self.folder / "envelope.json").exists()
-            return dict(record) if complete else None
-        except (OSError, ValueError, KeyError, TypeError):
+            content, record = (
+                json.loads((self.folder / name).read_text(encoding="utf-8"))
+                for name in ("envelope.json", "run.json")
+            )
+            whole = record["key"] == self.key and {"readable", "certificate"} <= content.keys()
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
+        return (content, record) if whole else None
 
 
 def run_study(
@@ -110,11 +117,13 @@ def run_study(
     """
     chosen = options or ModelOptions()
     folders = _folders(plan.models)
-    found = []
+    found: list[ModelRuns] = []
     for spec in plan.models:  # all of them first: the last must not fail after hours
         model = open_model(spec, chosen)
-        model.check(plan.probe.label.words)
-        found.append(ModelRuns(spec, model.name, model.identity(), folders[spec]))
+        identity = Answers(model, plan.probe.label.words, cache).identity
+        if twin := next((each.spec for each in found if each.identity == identity), None):
+            raise HornlensError(f"{twin} and {spec} are the same model: leave one out")
+        found.append(ModelRuns(spec, model.name, identity, folders[spec]))
 
     def task(each: ModelRuns, settings: Settings, folder: str) -> _Task:
         place = out / folder
@@ -133,18 +142,18 @@ def run_study(
         for budget in plan.budgets
         for seed in plan.seeds
     ]
-    missing = [each for *_, each in tasks if not each.finished()]
+    missing = [each for *_, each in tasks if each.load() is None]
     if on_runs is not None:
         on_runs(len(tasks) - len(missing))
-    for finished in _carry_out(missing, jobs, on_prompts):
+    # Where everything has been asked already, runs have no prompts to tell of.
+    for finished in _carry_out(missing, jobs, None if plan.enumerable else on_prompts):
         if on_runs is not None:
             on_runs(finished)
     for each, budget, seed, done in tasks:
-        content, record = (
-            json.loads((done.folder / name).read_text(encoding="utf-8"))
-            for name in ("envelope.json", "run.json")
-        )
-        each.runs.append(Run(budget, seed, _run_folder(each, budget, seed), content, record))
+        loaded = done.load()
+        if loaded is None:
+            raise HornlensError(f"{done.folder}: this run was changed while the study ran")
+        each.runs.append(Run(budget, seed, _run_folder(each, budget, seed), *loaded))
     return found
 
 
@@ -153,6 +162,7 @@ def _folders(specs: Sequence[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for spec in specs:
         plain = re.sub(r"[^A-Za-z0-9._-]+", "-", spec).strip("-.") or "model"
+        plain = plain[-LONGEST:]  # of a path, the end says more
         name, number = plain, 2
         while name.lower() in {taken.lower() for taken in names.values()}:
             name, number = f"{plain}-{number}", number + 1
@@ -166,9 +176,10 @@ def _run_folder(model: ModelRuns, budget: int, seed: int) -> str:
 
 def _ask_everything(task: _Task, each: ModelRuns, on_prompts: Advance | None) -> None:
     """Find a model's exact envelope. How long it took is kept from the first time."""
-    before = task.finished()
+    before = task.load()
     each.exact, record = _extract(task, open_model(task.spec, task.options), on_prompts)
-    each.exact_record = before or record
+    each.exact_record = before[1] if before else record
+    each.exact_content = write_extraction(task.folder, each.exact, each.exact_record)
 
 
 def _carry_out(tasks: Sequence[_Task], jobs: int, on_prompts: Advance | None) -> Iterator[int]:
@@ -188,7 +199,8 @@ def _carry_out(tasks: Sequence[_Task], jobs: int, on_prompts: Advance | None) ->
     )
     told = 0
     try:
-        waiting = {pool.submit(_run_in_worker, task) for task in tasks}
+        with _uninterrupted():
+            waiting = {pool.submit(_run_in_worker, task) for task in tasks}
         while waiting:
             done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
             for future in done:
@@ -203,8 +215,25 @@ def _carry_out(tasks: Sequence[_Task], jobs: int, on_prompts: Advance | None) ->
             "a worker process died, perhaps for want of memory: try fewer --jobs; what is finished "
             "is kept, run the same command to go on"
         ) from None
+    except BaseException:  # what is under way can be done again: don't wait for it
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        raise
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ignore Ctrl-C for a moment; processes that are started meanwhile begin by ignoring it too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 _counter: Any = None

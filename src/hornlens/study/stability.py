@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -45,6 +45,19 @@ class Judge:
         """Return which share of some rules is entailed; None if there are none."""
         verdicts = [self.entails(rule) for rule in rules]
         return sum(verdicts) / len(verdicts) if verdicts else None
+
+    def independent(self) -> list[Rule]:
+        """Return the result's rules without those that the others entail, whatever the label is.
+
+        Without regard to labels no rule of a basis follows from the others.
+        """
+        kept = list(self.result.readable)
+        for rule in reversed(self.result.readable.rules):
+            rest = Theory(self.result.basis.width, tuple(r for r in kept if r != rule))
+            others = Judge(replace(self.result, basis=rest), self.labels)
+            if others.entails(rule):
+                kept.remove(rule)
+        return kept
 
     def agreement(self, other: Judge, domain: Domain) -> float:
         """Return on which share of the interpretations that can be asked both say the same."""

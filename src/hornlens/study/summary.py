@@ -18,17 +18,27 @@ from hornlens.logic.vocabulary import Vocabulary
 from hornlens.logic.writers import rule_as_json
 from hornlens.study.comparison import result_of
 from hornlens.study.plan import Plan
-from hornlens.study.published import paper_name, published_minutes, published_rules
+from hornlens.study.published import (
+    PROBE,
+    is_the_papers,
+    paper_name,
+    published_intersection,
+    published_minutes,
+    published_rules,
+)
 from hornlens.study.results import summary_as_json
 from hornlens.study.runs import ModelRuns, Run
 from hornlens.study.stability import Judge, Stability, stability
 
 Json = dict[str, Any]
+VARIED = ("max_equivalence_queries", "seed")
+"""What differs from run to run."""
 
 
 def study_as_json(plan: Plan, found: Sequence[ModelRuns]) -> Json:
     """Return the contents of study.json."""
     models = [_model(plan, each) for each in found]
+    settings = asdict(plan.settings)
     return {
         "hornlens": __version__,
         "study": {
@@ -39,7 +49,7 @@ def study_as_json(plan: Plan, found: Sequence[ModelRuns]) -> Json:
             "budgets": list(plan.budgets),
             "seeds": list(plan.seeds),
             "stable": plan.stable,
-            "settings": asdict(plan.settings),
+            "settings": {key: value for key, value in settings.items() if key not in VARIED},
             "policy": asdict(plan.policy),
         },
         "variables": list(plan.probe.vocabulary.names),
@@ -47,6 +57,7 @@ def study_as_json(plan: Plan, found: Sequence[ModelRuns]) -> Json:
         "intersection": [
             _intersection(models, position, plan.stable) for position in range(len(plan.budgets))
         ],
+        **_published_intersection(plan, found),
     }
 
 
@@ -54,7 +65,6 @@ def times_as_json(plan: Plan, found: Sequence[ModelRuns]) -> Json:
     """Return the contents of times.json: how long each run took, and what it asked the model."""
     models = []
     for each in found:
-        record = each.exact_record
         budgets = []
         for budget in plan.budgets:
             records = [run.record for run in each.runs if run.budget == budget]
@@ -66,12 +76,15 @@ def times_as_json(plan: Plan, found: Sequence[ModelRuns]) -> Json:
                     "published_minutes": published_minutes(each.spec, budget),
                 }
             )
-        models.append({"model": each.name, "exact": record and _times(record), "budgets": budgets})
+        models.append({"model": each.name, "exact": _times(each), "budgets": budgets})
     return {"hornlens": __version__, "study": plan.name, "models": models}
 
 
-def _times(record: Json) -> Json:
-    return {key: record[key] for key in ("seconds", "asked_the_model", "answered_from_cache")}
+def _times(each: ModelRuns) -> Json | None:
+    if each.exact is None:
+        return None
+    keys = ("seconds", "asked_the_model", "answered_from_cache")
+    return {key: each.exact_record[key] for key in keys}
 
 
 def _labels(plan: Plan) -> Sequence[int]:
@@ -97,13 +110,16 @@ def _exact(plan: Plan, each: ModelRuns) -> Judge | None:
 
 def _model(plan: Plan, each: ModelRuns) -> Json:
     exact = _exact(plan, each)
+    wanted = _to_find(plan, exact)
     names = plan.probe.vocabulary
     by_budget = {budget: _judges(plan, each, budget) for budget in plan.budgets}
     content: Json = {
         "model": each.name,
         "identity": each.identity,
         "exact": None,
-        "budgets": [_budget(plan, each, budget, runs, exact) for budget, runs in by_budget.items()],
+        "budgets": [
+            _budget(plan, each, budget, runs, exact, wanted) for budget, runs in by_budget.items()
+        ],
     }
     if each.exact is not None and exact is not None:
         content["exact"] = {
@@ -120,20 +136,37 @@ def _model(plan: Plan, each: ModelRuns) -> Json:
                 }
                 for rule, evidence in zip(exact.result.readable, each.exact.evidence, strict=True)
             ],
+            "to_find": len(wanted),
             "non_horn": each.exact.envelope.non_horn.count,
             "model_calls": each.exact.envelope.statistics["model_calls"],
         }
     return content
 
 
+def _to_find(plan: Plan, exact: Judge | None) -> list[Rule]:
+    """Return the exact rules by which recall is measured, each saying something of its own.
+
+    If label-less interpretations are accepted, every rule speaks of a label, and all count.
+    """
+    if exact is None:
+        return []
+    accepted = plan.policy.label_unset == "accept"
+    return list(exact.result.readable) if accepted else exact.independent()
+
+
 def _budget(
-    plan: Plan, each: ModelRuns, budget: int, runs: list[tuple[Run, Judge]], exact: Judge | None
+    plan: Plan,
+    each: ModelRuns,
+    budget: int,
+    runs: list[tuple[Run, Judge]],
+    exact: Judge | None,
+    wanted: list[Rule],
 ) -> Json:
     names = plan.probe.vocabulary
     rules = stability([judge for _, judge in runs], exact)
     content: Json = {
         "budget": budget,
-        "runs": [_run(plan, run, judge, exact) for run, judge in runs],
+        "runs": [_run(plan, run, judge, exact, wanted) for run, judge in runs],
         "rules": [_stability(item, names) for item in rules],
     }
     if exact is not None:
@@ -142,7 +175,7 @@ def _budget(
             key: _mean([line[key] for line in lines])
             for key in ("recall", "precision", "agreement")
         }
-    if paper_name(each.spec) is not None and plan.probe.name == "gender-occupation":
+    if paper_name(each.spec) is not None and plan.probe.name == PROBE:
         content["published"] = [
             {
                 **_stability(_judged(item.rule, runs, exact), names),
@@ -162,7 +195,7 @@ def _judged(rule: Rule, runs: list[tuple[Run, Judge]], exact: Judge | None) -> S
     )
 
 
-def _run(plan: Plan, run: Run, judge: Judge, exact: Judge | None) -> Json:
+def _run(plan: Plan, run: Run, judge: Judge, exact: Judge | None, wanted: list[Rule]) -> Json:
     content: Json = {
         "seed": run.seed,
         "folder": run.folder,
@@ -171,7 +204,7 @@ def _run(plan: Plan, run: Run, judge: Judge, exact: Judge | None) -> Json:
         "statistics": run.content["statistics"],
     }
     if exact is not None:
-        content["recall"] = judge.share_of(exact.result.readable)
+        content["recall"] = judge.share_of(wanted)
         content["precision"] = exact.share_of(judge.result.readable)
         content["agreement"] = judge.agreement(exact, plan.probe.domain)
     return content
@@ -208,3 +241,28 @@ def _intersection(models: Sequence[Json], position: int, stable: int) -> Json:
             shared.append({**line, "found": dict(zip(names, found, strict=True))})
     shared.sort(key=lambda line: -min(line["found"].values()))
     return {"budget": budgets[0]["budget"], "rules": shared}
+
+
+def _published_intersection(plan: Plan, found: Sequence[ModelRuns]) -> Json:
+    """Return the rules that the paper found in all its models, if these are its models."""
+    if plan.probe.name != PROBE or not is_the_papers([each.spec for each in found]):
+        return {}
+    budget, rules = published_intersection(plan.probe)
+    if budget not in plan.budgets:
+        return {}
+    names = plan.probe.vocabulary
+    runs = {each.name: _judges(plan, each, budget) for each in found}
+    return {
+        "published_intersection": {
+            "budget": budget,
+            "rules": [
+                {
+                    **rule_as_json(rule, names),
+                    "found": {
+                        name: _judged(rule, judges, None).found for name, judges in runs.items()
+                    },
+                }
+                for rule in rules
+            ],
+        }
+    }

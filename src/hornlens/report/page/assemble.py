@@ -25,9 +25,14 @@ _IN_JSON = {"Infinity": "1e999", "-Infinity": "-1e999", "NaN": "null"}
 _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
-def assemble(template: str, scripts: Sequence[str], data: Any, **context: Any) -> str:
-    """Return the page of a template. Its scripts find `data` in the element with the id `data`."""
-    style = _static("page.css")
+def assemble(
+    template: str, scripts: Sequence[str], data: Any, *, styles: Sequence[str] = (), **context: Any
+) -> str:
+    """Return the page of a template. Its scripts find `data` in the element with the id `data`.
+
+    `styles` come after those that every page has.
+    """
+    style = "\n".join(_static(name) for name in ("page.css", *styles))
     script = "\n".join(_static(name) for name in scripts)
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "

@@ -19,7 +19,7 @@ from hornlens.report.page.assemble import assemble
 from hornlens.report.terminal import plural
 
 SCRIPTS = (
-    *("dom.js", "logic.js", "prompts.js", "table.js", "rules.js", "map.js", "ask.js"),
+    *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "rules.js", "map.js", "ask.js"),
     *("limits.js", "files.js", "extraction.js"),
 )
 FINDINGS = 8
@@ -76,8 +76,8 @@ def extraction_page(content: dict[str, Any], run: Mapping[str, Any]) -> str:
         title=f"{content['model']['name']} on {content['probe']['name']}",
         content=content,
         run=run,
-        took=_duration(run.get("seconds")),
-        started=str(run.get("started", "")).replace("T", " ").replace("+00:00", " UTC"),
+        took=duration(run.get("seconds")),
+        started=moment(run),
         certificate=certificate_in_words(content["certificate"], content["statistics"]),
         cells=prod(len(values) + 1 for values in content["probe"]["attributes"].values()),
         counts={
@@ -229,7 +229,12 @@ def _other_background(content: Mapping[str, Any], vocabulary: Vocabulary) -> lis
     ]
 
 
-def _duration(seconds: float | None) -> str:
+def moment(run: Mapping[str, Any]) -> str:
+    """Return when a run began, as people write it; nothing if it is not known."""
+    return str(run.get("started", "")).replace("T", " ").replace("+00:00", " UTC")
+
+
+def duration(seconds: float | None) -> str:
     """Return a time as people say it; nothing if it is not known."""
     if seconds is None:
         return ""

@@ -12,15 +12,21 @@ from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.logic.files import read_text
+from hornlens.report.page.bias import bias_page
 from hornlens.report.page.comparison import comparison_page
 from hornlens.report.page.extraction import extraction_page
+from hornlens.report.page.study import study_page
 
 Page = Callable[[dict[str, Any], Mapping[str, Any]], str]
 
 KINDS: dict[str, Page] = {
     "envelope.json": extraction_page,
     "comparison.json": comparison_page,
+    "study.json": study_page,
+    "bias.json": bias_page,
 }
+TIMES = {"study.json": "times.json"}
+"""Where a kind of result says how its run went, if not in run.json."""
 
 
 def page(name: str, content: dict[str, Any], run: Mapping[str, Any] | None = None) -> str:
@@ -34,7 +40,7 @@ def read_page(path: Path) -> tuple[Path, str]:
 
     file = _find(path)
     content = _read(file)
-    run = file.with_name("run.json")
+    run = file.with_name(TIMES.get(file.name, "run.json"))
     about = _read(run) if run.is_file() else {}
     try:
         return file.parent, page(file.name, content, about)

@@ -4,7 +4,7 @@ function askYourself(result, rules) {
   // It begins where there is something to see: with what the strongest rule speaks of.
   const strongest = [...result.rules].sort((a, b) => b.support - a.support)[0];
   const choices = strongest ? [...strongest.left.choices] : result.attributes.map(() => 0);
-  const draw = () => byId("ask-answer").replaceChildren(...answerNodes(result, rules, choices));
+  const draw = () => showAnswer(result, rules, choices);
   byId("ask-controls").append(
     ...result.attributes.map((attribute, i) =>
       choice(attribute.name, [[0, "unset"], ...attribute.values.map((v, j) => [j + 1, v])], choices[i], (chosen) => {
@@ -17,16 +17,20 @@ function askYourself(result, rules) {
   draw();
 }
 
-function answerNodes(result, rules, choices) {
+/** Fill the card. Its headline is what screen readers announce; the rest is there to be read. */
+function showAnswer(result, rules, choices) {
   const answer = result.answers[result.at.get(choices.join())] ?? null;
   const verdict = verdictOf(result, choices);
-  return [
+  const note = "The model was not asked this. In angle brackets: the names of the values, not their wording.";
+  byId("ask-prompt").replaceChildren(
     el("p", { class: "sentence" }, answer ? promptNode(result, answer) : wording(result, choices)),
-    answer ? null : el("p", { class: "note" }, "The model was not asked this. In angle brackets: the names of the values, not their wording."),
-    el("p", { class: "verdict" }, ...headline(result, answer, verdict)),
+    answer ? "" : el("p", { class: "note" }, note),
+  );
+  byId("ask-verdict").replaceChildren(...headline(result, answer, verdict));
+  byId("ask-rules").replaceChildren(
     scoreTable(result, rules, choices, answer, verdict),
-    satisfied(result, rules, choices, verdict),
-  ].filter((node) => node !== null);
+    satisfied(result, rules, choices, verdict) ?? "",
+  );
 }
 
 /** The templates with the names of the values in their slots. */

@@ -113,8 +113,8 @@ function focusTurn(box, name) {
 /** The sides of a rule as people write them. */
 function ruleNode(rule) {
   const side = (names) => (names.length ? joined(names.map(bdi), " ∧ ") : ["⊤"]);
-  const right = rule.then === null ? ["⊥"] : side(rule.then);
-  return el("span", { class: "rule" }, ...side(rule.if), " → ", ...right);
+  const right = rule.then === null ? [el("span", { class: "end" }, "→ ⊥")] : ["→ ", ...side(rule.then)];
+  return el("span", { class: "rule" }, ...side(rule.if), " ", ...right);
 }
 
 function setNode(names) {

@@ -166,37 +166,37 @@ function verdictOf(result, choices) {
 }
 
 /**
- * Return the map of a label's lead over two attributes (null: none), as rows of cells.
+ * Return the map of a label's lead over two attributes (null: none): its height and width, its
+ * cells that have answers, and `at(row, column)` for any.
  *
  * `fixed` has for each other attribute a choice, or null: averaged. A cell has the positions of its
  * answers, the mean of their leads, and how often each label won.
  */
 function mapOf(result, rows, columns, fixed, label) {
   const length = (attribute) => (attribute === null ? 1 : result.attributes[attribute].values.length + 1);
-  const cells = Array.from({ length: length(rows) }, (_, r) =>
-    Array.from({ length: length(columns) }, (_, c) => ({
-      row: r,
-      column: c,
-      positions: [],
-      sum: 0,
-      wins: new Array(result.labels.length).fill(0),
-    })),
-  );
-  result.answers.forEach((answer, position) => {
-    const { choices } = answer;
+  const [height, width] = [length(rows), length(columns)];
+  const blank = (row, column) => ({ row, column, positions: [], sum: 0, mean: null, wins: result.labels.map(() => 0) });
+  const known = new Map();
+  result.answers.forEach(({ choices, scores, winner }, position) => {
     const outside = choices.some(
       (value, a) => a !== rows && a !== columns && fixed[a] !== null && fixed[a] !== value,
     );
     if (outside) return;
-    const cell = cells[rows === null ? 0 : choices[rows]][columns === null ? 0 : choices[columns]];
+    const [row, column] = [rows === null ? 0 : choices[rows], columns === null ? 0 : choices[columns]];
+    const key = row * width + column;
+    if (!known.has(key)) known.set(key, blank(row, column));
+    const cell = known.get(key);
     cell.positions.push(position);
-    cell.sum += leadOf(answer.scores, label);
-    if (answer.winner >= 0) cell.wins[answer.winner] += 1;
+    cell.sum += leadOf(scores, label);
+    cell.mean = cell.sum / cell.positions.length;
+    if (winner >= 0) cell.wins[winner] += 1;
   });
-  for (const cell of cells.flat()) {
-    cell.mean = cell.positions.length ? cell.sum / cell.positions.length : null;
-  }
-  return cells;
+  return {
+    height,
+    width,
+    cells: [...known.values()],
+    at: (row, column) => known.get(row * width + column) ?? blank(row, column),
+  };
 }
 
 /** Return "all", "some" or "none": how much of a cell of the map a rule speaks of. */
@@ -219,8 +219,8 @@ function mapAttributes(result, label) {
   const rows = indices.reduce((best, a) => (length(a) > length(best) ? a : best), 0);
   const spread = (a) => {
     const means = mapOf(result, a, null, result.attributes.map(() => null), label)
-      .map(([cell]) => cell.mean)
-      .filter((mean) => Number.isFinite(mean));
+      .cells.map((cell) => cell.mean)
+      .filter(Number.isFinite);
     return means.length ? Math.max(...means) - Math.min(...means) : 0;
   };
   const others = indices.filter((a) => a !== rows).map((a) => [a, spread(a)]);
@@ -250,19 +250,10 @@ function ruleLatex(rule) {
   return `$${side(rule.if)} \\to ${rule.then === null ? "\\bot" : side(rule.then)}$`;
 }
 
-/** Return rows as CSV. */
-function csv(rows) {
-  const cell = (value) => {
-    const text = value === null ? "" : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
-}
-
 /** Return rules.csv, in the given order of the rules. */
 function rulesCsv(rules) {
   const side = (names) => (names === null ? "FALSE" : names.join("; "));
-  return csv([
+  return csvText([
     ["if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical_if", "canonical_then"],
     ...rules.map((rule) => [
       side(rule.if),
@@ -289,7 +280,7 @@ function answersCsv(result) {
       answer.margin,
     ]),
   );
-  return csv([
+  return csvText([
     ["prompt", ...result.attributes.map((a) => a.name), ...result.labels.map((l) => l.word), "winner", "margin"],
     ...rows,
   ]);

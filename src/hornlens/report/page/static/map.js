@@ -11,7 +11,6 @@ function scoreMap(result, rules) {
     columns,
     label: 0,
     fixed: result.attributes.map(() => null),
-    picked: null,
     top: 0,
     left: 0,
   };
@@ -27,7 +26,7 @@ function scoreMap(result, rules) {
         const value = chosen === "" ? null : Number(chosen);
         if (value !== null && state[other] === value) state[other] = state[key];
         state[key] = value;
-        Object.assign(state, { picked: null, top: 0, left: 0 });
+        Object.assign(state, { top: 0, left: 0 });
         refreshControls(name);
         draw();
       });
@@ -37,7 +36,6 @@ function scoreMap(result, rules) {
     fields.push(
       choice("Lead of", result.labels.map((label, i) => [i, label.word]), state.label, (chosen) => {
         state.label = Number(chosen);
-        state.picked = null;
         draw();
       }),
     );
@@ -47,8 +45,7 @@ function scoreMap(result, rules) {
       fields.push(
         choice(attribute.name, options, state.fixed[i] ?? "", (chosen) => {
           state.fixed[i] = chosen === "" ? null : Number(chosen);
-          state.picked = null;
-          draw();
+            draw();
         }),
       );
     });
@@ -77,22 +74,25 @@ function scoreMap(result, rules) {
   };
 
   const draw = () => {
-    const cells = mapOf(result, state.rows, state.columns, state.fixed, state.label);
-    const finite = cells.flat().map((cell) => Math.abs(cell.mean)).filter(Number.isFinite);
-    const widest = Math.max(0, ...finite);
+    const map = mapOf(result, state.rows, state.columns, state.fixed, state.label);
+    const widest = map.cells
+      .map((cell) => Math.abs(cell.mean))
+      .filter(Number.isFinite)
+      .reduce((most, lead) => Math.max(most, lead), 0);
     const readout = el("p", { class: "card readout", id: "map-readout" }, el("span", { class: "note" }, "Point at a cell, or move to it with the arrow keys."));
-    const picked = el("div", { id: "map-picked", role: "region", "aria-label": "The chosen cell", "aria-live": "polite" });
+    const picked = el("div", { id: "map-picked", role: "region", "aria-label": "The chosen cell" });
     const say = (cell) => {
       const [where, what] = describe(cell);
       readout.replaceChildren(el("b", {}, ...where), ` ${what}.`);
     };
     const pick = (cell, button) => {
-      state.picked = [cell.row, cell.column];
       for (const other of body.querySelectorAll('.cell[aria-pressed="true"]')) other.setAttribute("aria-pressed", "false");
-      button?.setAttribute("aria-pressed", "true");
+      button.setAttribute("aria-pressed", "true");
       picked.replaceChildren(...cellDetail(cell, describe(cell)));
     };
-    const visible = cells.slice(state.top, state.top + MAP_ROWS).map((row) => row.slice(state.left, state.left + MAP_COLUMNS));
+    const visible = range(state.top, MAP_ROWS, map.height).map((row) =>
+      range(state.left, MAP_COLUMNS, map.width).map((column) => map.at(row, column)),
+    );
     for (const cell of visible.flat()) {
       const covers = result.rules.map((rule) => coverage(rule, state.rows, state.columns, state.fixed, cell));
       cell.speaking = result.rules.filter((_, i) => covers[i] !== "none");
@@ -120,25 +120,23 @@ function scoreMap(result, rules) {
           "div",
           {},
           el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The map" }, table),
-          el("div", { class: "row" }, ...turns(cells)),
+          el("div", { class: "row" }, ...turns(map)),
           legend(widest),
         ),
         readout,
       ),
       picked,
     );
-    const start = state.picked && cells[state.picked[0]][state.picked[1]];
-    if (start) pick(start, null);
   };
 
-  const turns = (cells) => {
+  const turns = (map) => {
     const move = (key) => (start) => {
       state[key] = start;
       draw();
     };
     return [
-      pager(cells.length, MAP_ROWS, state.top, "rows of the map", move("top")),
-      pager(cells[0].length, MAP_COLUMNS, state.left, "columns of the map", move("left")),
+      pager(map.height, MAP_ROWS, state.top, "rows of the map", move("top")),
+      pager(map.width, MAP_COLUMNS, state.left, "columns of the map", move("left")),
     ];
   };
 
@@ -204,6 +202,11 @@ function scoreMap(result, rules) {
   );
   refreshControls();
   draw();
+}
+
+/** Return the numbers from `start`, at most `count` of them, below `end`. */
+function range(start, count, end) {
+  return Array.from({ length: Math.max(0, Math.min(count, end - start)) }, (_, i) => start + i);
 }
 
 /** One stop for the tab key; arrows, Home and End move between the cells. */

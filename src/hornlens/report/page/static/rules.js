@@ -116,6 +116,8 @@ function rulesTable(result) {
     event.preventDefault();
     open(live.rows.find((row) => `#${row.id}` === link.hash).dataset.index);
   });
+  const linked = live.rows.find((row) => `#${row.id}` === location.hash);
+  if (linked) open(linked.dataset.index);
   return { open };
 }
 

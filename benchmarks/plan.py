@@ -1,0 +1,52 @@
+"""Which cases are run, and how long each may take."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function of a benchmark module, its arguments, and its limit in seconds."""
+
+    module: str
+    name: str
+    arguments: list[Any]
+    limit: float = 120.0
+
+
+FULL = [
+    *(Case("cases", "envelope", [n, m, 0]) for n, m in ((10, 30), (15, 45), (20, 60), (25, 70))),
+    *(Case("cases", "envelope", [30, 80, seed]) for seed in range(3)),
+    Case("cases", "envelope", [35, 85, 0]),
+    Case("cases", "envelope", [40, 90, 0]),
+    *(Case("cases", "envelope_ratio", [n, m, 0]) for n, m in ((12, 30), (16, 40), (20, 50))),
+    *(Case("cases", "algorithm1", [n, r, 0]) for n, r in ((25, 50), (50, 100), (100, 100))),
+    Case("cases", "algorithm1", [100, 200, 0]),
+    *(Case("cases", "labelled", [values, 300, 0]) for values in (3, 5, 7, 9)),
+    *(Case("cases", "labelled", [9, rules, 0]) for rules in (100, 900)),
+    Case("startup", "startup", [7]),
+    Case("extraction", "exact_demo", []),
+    Case("extraction", "study", [10, [50, 100, 200]]),
+    Case("extraction", "fewer_questions", [20]),
+    *(Case("extraction", "pac", [attributes, 10, 20, 0]) for attributes in (4, 5, 6, 7, 8)),
+    *(Case("extraction", "pac", [8, 10, rules, 0]) for rules in (5, 10, 40, 80)),
+    *(Case("extraction", "pac", [8, values, 20, 0]) for values in (3, 5, 20)),
+    *(Case("extraction", "tabulated", [5, values, 20, 0]) for values in (3, 5, 8, 12)),
+    Case("models", "causal", [12], 300.0),
+    Case("models", "masked", ["bert-base", 22], 300.0),
+    Case("models", "masked", ["bert-large", 66], 600.0),
+]
+QUICK = [
+    Case("cases", "envelope", [20, 60, 0], 30.0),
+    Case("cases", "envelope", [30, 80, 0], 30.0),
+    Case("cases", "envelope_ratio", [12, 30, 0], 30.0),
+    Case("cases", "algorithm1", [50, 100, 0], 30.0),
+    Case("cases", "labelled", [5, 100, 0], 30.0),
+    Case("startup", "startup", [1], 30.0),
+    Case("extraction", "exact_demo", [], 30.0),
+    Case("extraction", "study", [2, [50]], 30.0),
+    Case("extraction", "fewer_questions", [1], 30.0),
+    Case("extraction", "pac", [8, 10, 5, 0], 30.0),
+    Case("extraction", "tabulated", [5, 3, 20, 0], 30.0),
+    Case("models", "masked", ["bert-tiny", 66], 60.0),
+]

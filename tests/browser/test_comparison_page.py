@@ -1,0 +1,102 @@
+"""The page of a comparison in a real browser."""
+
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from hornlens.report.page import page as page_of
+from hornlens.study.extraction import Settings, extract
+from hornlens.study.results import extraction_as_json
+from tests import report_cases as cases
+
+
+@cache
+def comparison():
+    """Three results: a model, another, and one that was cut off."""
+    other = {"She": -0.1, "He": -3.0}
+
+    def model(prompt, words):
+        return other if "banker" in prompt else cases.planted(prompt, words)
+
+    cut = Settings("budget", max_equivalence_queries=3)
+    results = [
+        extract(cases.planted, cases.PAPER, cache=False),
+        extract(model, cases.PAPER, cache=False),
+        extract(cases.planted, cases.PAPER, settings=cut, cache=False),
+    ]
+    with TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{i}.json" for i in range(len(results))]
+        for path, result in zip(paths, results, strict=True):
+            path.write_text(json.dumps(extraction_as_json(result)))
+        shown = subprocess.run(
+            [sys.executable, "-m", "hornlens", "compare", *paths, "--format", "json"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    return json.loads(shown.stdout)
+
+
+@pytest.fixture
+def tab(visit, tmp_path):
+    path = tmp_path / "c.html"
+    path.write_text(page_of("comparison.json", comparison()))
+    return visit(path, accept_downloads=True)
+
+
+def test_outcomes_are_filtered_searched_and_sorted(tab):
+    (first, _) = comparison()["comparisons"]
+    section = tab.locator("#pair-1")
+    rows = section.locator("tbody tr")
+    lost = [r for r in first["rules_of_left_in_right"] if r["fate"] != "entailed"]
+    section.get_by_role("button", name="Lost").click()
+    assert rows.count() == len(lost) > 0
+    assert all("lost" in text for text in rows.all_inner_texts())
+    section.get_by_role("button", name="Contradicted").click()
+    assert all("contradicted" in text for text in rows.all_inner_texts())
+    section.get_by_role("button", name="All", exact=True).click()
+    section.get_by_label("Search").fill("banker")
+    assert all("banker" in text for text in rows.all_inner_texts()) and rows.count() > 0
+    section.get_by_label("Search").fill("")
+    section.locator("th[data-key=rule] button").click()
+    rules = section.locator("tbody .rule").all_inner_texts()
+    collated = tab.evaluate(
+        "list => [...list].sort((a, b) => a.localeCompare(b, 'en', {numeric: true}))", rules
+    )
+    assert rules == collated and len(rules) > 10
+    assert section.locator("th[data-key=rule]").get_attribute("aria-sort") == "ascending"
+
+
+def test_what_a_cut_off_result_does_not_know_is_said(tab):
+    section = tab.locator("#pair-2")
+    assert "no recorded answer breaks it" in section.inner_text()
+    assert "budget exhausted" in tab.locator("main > header").inner_text()
+
+
+def test_a_contradicted_rule_shows_the_prompt_that_breaks_it(tab):
+    section = tab.locator("#pair-1")
+    section.get_by_label("Search").fill("banker")
+    row = section.locator("tbody tr").filter(has_text="banker ∧ female → ⊥")
+    assert "But B accepts {banker, female}" in row.inner_text()
+    assert "is a banker." in row.inner_text()
+
+
+def test_the_comparison_is_downloaded_from_the_page_itself(tab):
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="JSON").click()
+    assert waiting.value.suggested_filename == "comparison.json"
+    assert json.loads(waiting.value.path().read_text("utf-8")) == comparison()
+
+
+def test_it_fits_a_narrow_screen(visit, tmp_path):
+    path = tmp_path / "c.html"
+    path.write_text(page_of("comparison.json", comparison()))
+    tab = visit(path, width=390)
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    overflow = "t => t.scrollWidth <= t.clientWidth"
+    assert tab.locator("#pair-1 .scroll").evaluate(overflow)

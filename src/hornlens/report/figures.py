@@ -269,7 +269,8 @@ def recall_precision(
 
 def _without_rules(names: Sequence[str]) -> str:
     """Return a line that names the models without rules, as many as it has room for."""
-    shown = [name for i, name in enumerate(names) if not i or len(", ".join(names[: i + 1])) <= 60]
+    fit = sum(len(", ".join(names[:n])) <= 60 for n in range(1, len(names) + 1))
+    shown = list(names[: max(fit, 1)])
     if len(shown) < len(names):
         return f"{', '.join(shown)} and {len(names) - len(shown)} more have no rules"
     *firsts, last = shown
@@ -303,17 +304,23 @@ def _place(axes: Axes, budgets: Sequence[int]) -> float:
 
 
 def _thin(axes: Axes) -> None:
-    """Leave out the budgets whose labels would touch others; the first and the last stay."""
+    """Leave out labels that would touch others; the first, the last and round ones stay first."""
     texts = [label.get_text() for label in axes.get_xticklabels()]
     boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
     room = 3 / 72 * axes.figure.dpi
-    end = boxes[0].x1
-    for i, box in enumerate(boxes[1:-1], 1):
-        if end + room <= box.x0 and box.x1 + room <= boxes[-1].x0:
-            end = box.x1
+    kept = [boxes[0], boxes[-1]]
+    for i in sorted(range(1, len(texts) - 1), key=lambda i: -_zeros(texts[i])):
+        if all(boxes[i].x0 - room >= box.x1 or boxes[i].x1 + room <= box.x0 for box in kept):
+            kept.append(boxes[i])
         else:
             texts[i] = ""
     axes.set_xticks(axes.get_xticks(), texts)
+
+
+def _zeros(number: str) -> int:
+    """Return how many zeros a number ends with: how round it is."""
+    digits = number.replace(",", "")
+    return len(digits) - len(digits.rstrip("0"))
 
 
 def _spread(

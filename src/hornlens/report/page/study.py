@@ -230,7 +230,7 @@ def _point(name: str, key: str, budget: int, x: str, part: Json) -> Point:
 
 
 def _height(value: float) -> float:
-    return round((1 - value) * HEIGHT * 0.99, 2)
+    return round((1 - value) * HEIGHT, 2)
 
 
 def _lines(content: Json) -> Iterator[Line]:

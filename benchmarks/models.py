@@ -139,9 +139,10 @@ def masked(kind: str, every: int) -> dict[str, Any]:
         total = command(timed, Path(place) / "out")
         after = bare_loop(loaded, prompts[1::2], 64)
         single = one_at_a_time(loaded, prompts[::every])
-        fresh = HfMaskedModel(model.name_or_path)
-        full = command(fresh, Path(place) / "out")
-        assert fresh._loaded is None, "with a full cache, no weights are loaded"
+        for _ in range(2):  # the first run with this cache hashes the files, the next need not
+            fresh = HfMaskedModel(model.name_or_path)
+            full = command(fresh, Path(place) / "out")
+            assert fresh._loaded is None, "with a full cache, no weights are loaded"
     share = len(prompts[::every]) / len(prompts)
     bare = Clock(before.wall + after.wall, before.cpu + after.cpu)
     return {
@@ -156,6 +157,7 @@ def masked(kind: str, every: int) -> dict[str, Any]:
         "pipeline_over_total": single.wall / share / total.wall,
         "pipeline_over_total_cpu": single.cpu / share / total.cpu,
         "full_cache_seconds": full.wall,
+        "full_cache_seconds_cpu": full.cpu,
     }
 
 

@@ -1,5 +1,6 @@
 """How long the command takes to start, against importing what it cannot do without."""
 
+import resource
 import subprocess
 import sys
 import tempfile
@@ -25,17 +26,26 @@ def startup(rounds: int) -> dict[str, Any]:
             "extract_full_cache": full,
         }
         subprocess.run(full, check=True, capture_output=True)
-        best: dict[str, float] = {}
+        best: dict[str, tuple[float, float]] = {}
         for number in range(rounds):
             commands["extract_empty_cache"] = [*extract, str(folder / f"{number}.sqlite")]
             for name, command in commands.items():
-                start = perf_counter()
-                subprocess.run(command, check=True, capture_output=True)
-                seconds = perf_counter() - start
-                best[name] = min(best.get(name, seconds), seconds)
-    return {
-        "help_over_imports": best["help"] / best["light_imports"],
-        "extract_empty_cache_over_imports": best["extract_empty_cache"] / best["heavy_imports"],
-        "extract_full_cache_over_imports": best["extract_full_cache"] / best["heavy_imports"],
-        **{f"{name}_seconds": seconds for name, seconds in best.items()},
-    }
+                taken = seconds(command)
+                best[name] = tuple(map(min, taken, best.get(name, taken)))
+    figures: dict[str, Any] = {}
+    for name, imports in (
+        ("help", "light_imports"),
+        ("extract_empty_cache", "heavy_imports"),
+        ("extract_full_cache", "heavy_imports"),
+    ):
+        wall, cpu = (a / b for a, b in zip(best[name], best[imports], strict=True))
+        figures |= {f"{name}_over_imports": wall, f"{name}_over_imports_cpu": cpu}
+    return figures | {f"{name}_seconds": wall for name, (wall, _) in best.items()}
+
+
+def seconds(command: list[str]) -> tuple[float, float]:
+    """Return the wall and the processor seconds of a command."""
+    wall, before = perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, capture_output=True)
+    wall, after = perf_counter() - wall, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -86,6 +86,7 @@ def study(
                     {**r, "support": rng.randint(0, 60), "mean_margin": m, "entailed": n}
                     for r, m, n in zip(there, [None, *map(float, range(99))], counts, strict=False)
                 ],
+                "to_find": max(0, len(there) - index),
                 "non_horn": 3,
                 "model_calls": 660,
             }
@@ -105,8 +106,13 @@ def study(
             if min(counts.values()) >= stable:
                 shared.append({**rule, "found": counts})
         intersection.append({"budget": budget, "rules": shared})
+    shared = [
+        {**rule, "found": {name: rng.randint(0, runs) for name in models}} for rule in pool[:3]
+    ]
+    extra = {"published_intersection": {"budget": budgets[-1], "rules": shared}}
     return {
         "hornlens": "0",
+        **(extra if published else {}),
         "study": {
             "name": "made",
             "description": "",
@@ -115,7 +121,7 @@ def study(
             "budgets": list(budgets),
             "seeds": list(range(runs)),
             "stable": stable,
-            "settings": {"equivalence": "budget", "samples": None, "seed": 0, "epsilon": 0.05},
+            "settings": {"equivalence": "budget", "samples": None, "epsilon": 0.05},
             "policy": {"margin": 0.0, "top_k": None},
         },
         "variables": names,
@@ -247,7 +253,7 @@ def hostile_bias():
     content["dataset"] |= {
         "name": NASTY[0],
         "left_out": list(NASTY),
-        "transformation": {NASTY[1]: {NASTY[2]: [NASTY[3], {NASTY[4]: NASTY[5]}]}},
+        "transformation": {NASTY[1]: {NASTY[2]: [NASTY[0], {NASTY[4]: NASTY[1]}]}},
     }
     content["templates"] = list(NASTY)
     content["words"] = {"female": NASTY[1], "male": NASTY[4]}

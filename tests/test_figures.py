@@ -1,8 +1,10 @@
 """The figures: nothing clipped or overlapping, readable in print, the same bytes each time."""
 
+import re
 import subprocess
 import sys
-from itertools import combinations
+from dataclasses import replace
+from itertools import combinations, pairwise
 from random import Random
 from xml.etree import ElementTree
 
@@ -19,6 +21,11 @@ NAMES = [
     "assistant professor of comparative and historical linguistics, of all branches of "
     "archaeology and of the study of manuscripts",
 ]
+PATHS = [
+    f"hf//home/me/models/bert-base-cased-seed-{i}-step-100000-of-the-long-training-run"
+    for i in range(1, 8)
+]
+BUDGETS = [10, 20, 30, 40, 50, 60, 70, 80, 100, 200, 300, 500, 1000]
 SMALLEST = 7
 """Points."""
 
@@ -60,6 +67,23 @@ def runs(models, budgets, seed=0):
     }
 
 
+def named(names, found):
+    """The same models or runs, under other names."""
+    if isinstance(found, dict):
+        return dict(zip(names, found.values(), strict=True))
+    return [replace(model, name=name) for name, model in zip(names, found, strict=True)]
+
+
+def legend(figure):
+    (found,) = figure.legends
+    return [text.get_text() for text in found.get_texts()]
+
+
+def note(figure):
+    (found,) = figure.legends
+    return found.get_title().get_text()
+
+
 def recorded(models):
     return {o.occupation: o.recorded for o in models[0].occupations}
 
@@ -82,6 +106,18 @@ CASES = {
         runs(8, [10, 20, 50, 1000, 20000])
     ),
     "recall, one budget": lambda: figures.recall_precision(runs(1, [50])),
+    "scores, 60 by 7": lambda: figures.scores(named(PATHS, many(60, 7))),
+    "scores, 1 by 20": lambda: figures.scores(many(1, 20)),
+    "recall, 13 budgets": lambda: figures.recall_precision(runs(7, BUDGETS)),
+    "recall, large budgets": lambda: figures.recall_precision(
+        runs(4, range(100_000, 200_001, 10_000))
+    ),
+    "recall, 20 models": lambda: figures.recall_precision(
+        named([f"{'W' * 40}{i}{'W' * 40}" for i in range(20)], runs(20, [50, 100, 200]))
+    ),
+    "recall, some left out": lambda: figures.recall_precision(
+        named(PATHS[:3], runs(3, [50, 100])), [*PATHS[3:], "demo"]
+    ),
     "recall, no rules": lambda: figures.recall_precision({"m": {50: [(0.0, None)] * 3}}),
 }
 
@@ -240,6 +276,174 @@ def test_recall_and_precision_are_medians_over_the_runs_at_their_budgets():
         [[50, 0.1], [50, 0.1]],
         [[200, 0.5], [200, 0.9]],
     ]
+
+
+@pytest.mark.parametrize("budgets", [[50], [50, 100], [50, 100, 200], [50, 100, 450], BUDGETS])
+@pytest.mark.parametrize("models", [1, 2, 7, 20])
+def test_the_models_of_a_budget_stand_in_order_and_apart_from_those_of_the_next(models, budgets):
+    given = {f"model {m}": {b: [(0.5, 0.5)] for b in budgets} for m in range(models)}
+    figure = figures.recall_precision(given)
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        there = [
+            [float(x) for x, _ in line.get_transform().transform(line.get_xydata())]
+            for line in axes.get_lines()
+        ]
+        right = [axes.transData.transform((b, 0.5))[0] for b in budgets]
+        gap = min((b - a for a, b in pairwise(right)), default=axes.bbox.width)
+        for place, at in zip(right, zip(*there, strict=True), strict=True):
+            assert all(a < b for a, b in pairwise(at))
+            assert (at[0] + at[-1]) / 2 == pytest.approx(place)
+            assert at[-1] - at[0] <= 0.4 * gap + 1e-6 or budgets == [50]
+            assert axes.bbox.x0 <= at[0] and at[-1] <= axes.bbox.x1
+            for bars, x in zip(axes.collections, at, strict=True):
+                assert x in [
+                    float(v[0])
+                    for v in bars.get_transform().transform(
+                        [path[0] for path in bars.get_segments()]
+                    )
+                ]
+
+
+@pytest.mark.parametrize(
+    "budgets", [BUDGETS, range(100_000, 200_001, 10_000), range(1, 60), [1, 10**9, 10**9 + 1]]
+)
+def test_labels_of_budgets_are_left_out_only_where_they_would_touch(budgets):
+    figure = figures.recall_precision(runs(2, budgets))
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        assert list(axes.get_xticks()) == list(budgets)
+        labels = axes.get_xticklabels()
+        shown = [label.get_text() for label in labels]
+        assert (shown[0], shown[-1]) == (f"{budgets[0]:,}", f"{budgets[-1]:,}")
+        boxes = [label.get_window_extent() for label in labels if label.get_text()]
+        assert 2 <= len(boxes) < len(budgets)
+        assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
+        for budget, label in zip(budgets, labels, strict=True):
+            assert label.get_text() in ("", f"{budget:,}")
+            if not label.get_text():
+                label.set_text(f"{budget:,}")
+                box = label.get_window_extent().padded(4 / 72 * figure.dpi)
+                assert any(box.x0 < other.x1 and other.x0 < box.x1 for other in boxes), budget
+
+
+def test_of_labels_that_touch_the_round_ones_stay():
+    axes = figures.recall_precision(runs(2, BUDGETS)).axes[0]
+    shown = {label.get_text() for label in axes.get_xticklabels()}
+    assert {"10", "100", "200", "500", "1,000"} <= shown
+
+
+@pytest.mark.parametrize(
+    ("budgets", "scale"),
+    [
+        ([50, 100, 200], "linear"),
+        (range(10, 101, 10), "linear"),
+        (BUDGETS, "log"),
+        ([0, 1, 1000], "linear"),
+    ],
+)
+def test_crowded_budgets_stand_on_a_logarithmic_axis_if_it_parts_them(budgets, scale):
+    assert figures.recall_precision(runs(1, budgets)).axes[0].get_xscale() == scale
+
+
+def test_models_left_out_are_named_in_the_note():
+    given = runs(2, [50, 100])
+    plain = "median over runs; bars from the least to the most"
+    assert note(figures.recall_precision(given)) == plain
+    for left_out, said in [
+        (["demo-balanced"], "demo-balanced has no rules"),
+        (["a", "b"], "a and b have no rules"),
+        (["a", "b", "c"], "a, b and c have no rules"),
+        ([f"model-{i}-of-many" for i in range(9)], None),
+        ([PATHS[0] * 2], None),
+    ]:
+        whole = note(figures.recall_precision(given, left_out))
+        first, second = whole.split("\n")
+        assert first == plain and len(second) <= 90
+        assert said is None or second == said
+    many_names = [f"model-{i}-of-many" for i in range(9)]
+    _, second = note(figures.recall_precision(given, many_names)).split("\n")
+    assert second == f"{', '.join(many_names[:3])} and 6 more have no rules"
+
+
+def test_models_with_long_names_are_told_apart_in_the_legend():
+    wanted = [f"…cased-seed-{i}-step…-long-training-run" for i in range(1, 8)]
+    assert legend(figures.recall_precision(named(PATHS, runs(7, [50, 100])))) == wanted
+    assert legend(figures.scores(named(PATHS, many(3, 7)))) == wanted
+
+
+def test_names_in_a_left_out_note_differ_from_those_in_the_legend():
+    figure = figures.recall_precision(named(PATHS[:1], runs(1, [50])), PATHS[1:2])
+    assert legend(figure) == ["…cased-seed-1-step…-long-training-run"]
+    assert "…cased-seed-2-step…-long-training-run has no rules" in note(figure)
+
+
+def test_long_occupations_that_differ_in_the_middle_have_rows_of_their_own():
+    ends = "teacher at a school of the city", "for pupils of sixteen and older"
+    names = [f"{ends[0]} {subject} {ends[1]}" for subject in ("of Latin", "of Greek")]
+    lines = tuple(line(name, Random(name)) for name in sorted(names))
+    scores = figures.scores([ModelBias("m", "m", lines, lines[0], 9, 9, 0)])
+    people = figures.people({o.occupation: o.recorded for o in lines})
+    for figure in (scores, people):
+        labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+        assert sorted("Latin" in label for label in labels) == [False, True]
+        assert sorted("Greek" in label for label in labels) == [False, True]
+
+
+def cut_from(label, name):
+    """Whether the label is the name, perhaps without some parts of it, marked by dots."""
+    pattern = ".+".join(map(re.escape, label.split("…")))
+    return re.fullmatch(pattern, name) is not None
+
+
+FAMILIES = [
+    f"hf//home/{who}/checkpoints/of/the/{base}-base-cased-seed-{seed}-after-100000-steps-final"
+    for who in ("me", "you")
+    for base in ("bert", "roberta")
+    for seed in (1, 10)
+]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        PATHS,
+        ["demo", *PATHS],
+        FAMILIES,
+        [f"hf//home/me/models/bert-base-cased-seed-{i}" for i in range(12)],
+        ["a" * 60 + "b" + "a" * 60, "a" * 61 + "b" + "a" * 59],
+        ["x" * 50, "x" * 51, "x" * 52],
+        [f"{'long/' * 12}model-{i}/weights/{'of/the/last/step/' * 3}" for i in range(3)],
+    ],
+)
+def test_shortened_names_are_distinct_and_made_of_the_names(names):
+    labels = figures._labels(names)
+    assert len(set(labels)) == len(names)
+    for label, name in zip(labels, names, strict=True):
+        assert len(label) <= figures.WIDEST and cut_from(label, name)
+
+
+def test_names_that_no_cut_tells_apart_are_numbered():
+    part = "astretchthatallthenameshave" * 2
+    names = [f"{i}{part}{j}{part}{k}{part}{i}" for i in "12" for j in "12" for k in "12"]
+    for given in (names, ["twice", "twice"], ["", "(not known)"]):
+        labels = figures._labels(given)
+        assert [label.split(": ")[0] for label in labels] == [str(i + 1) for i in range(len(given))]
+
+
+def test_any_names_stay_distinct_and_short_and_short_ones_are_untouched():
+    for seed in range(300):
+        rng = Random(seed)
+        parts = ["".join(rng.choices("ab/-", k=rng.randint(1, 30))) for _ in range(4)]
+        names = {"".join(rng.choices(parts, k=rng.randint(1, 5))) for _ in range(9)}
+        names = sorted(names)
+        labels = figures._labels(names)
+        assert len(set(labels)) == len(names), names
+        assert max(map(len, labels)) <= figures.WIDEST, names
+        if not labels[0].startswith("1: "):
+            assert all(cut_from(*pair) for pair in zip(labels, names, strict=True)), names
+            for label, name in zip(labels, names, strict=True):
+                assert label == name or len(name) > figures.LONGEST, names
 
 
 def test_files_have_the_same_bytes_each_time_real_text_and_no_date(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
@@ -416,28 +417,39 @@ def _labels(names: Sequence[str]) -> list[str]:
     """Return the names, short enough for a figure, no two of them alike.
 
     Those that lose their difference with their middle show a little more of it. If that is not
-    enough, they lose what they begin with in common, then also what they end with.
+    enough, they lose what they begin with in common; or else every part that they share.
     """
     labels = [_short(name) for name in names]
     alike = [i for i, label in enumerate(labels) if labels.count(label) > 1]
-    prefix = _prefix([names[i] for i in alike])
-    start = len(prefix) - len(prefix[-CONTEXT:].rpartition("/")[2].lstrip("-_. "))
-    suffix = _prefix([names[i][start:][::-1] for i in alike])
-    end = max(0, len(suffix) - CONTEXT)
-    for first, last in ((0, 0), (start, 0), (start, end)):
+    whole = [names[i] for i in alike]
+    for way in (whole, _without_prefix(whole), _without_shared_parts(whole)):
         for longest in range(LONGEST, WIDEST + 1):
-            for i in alike:
-                kept = names[i][first : len(names[i]) - last]
-                labels[i] = _short("…" * (first > 0) + kept + "…" * (last > 0), longest)
+            for i, name in zip(alike, way, strict=True):
+                labels[i] = _short(name, longest)
             if len(set(labels)) == len(labels):
                 return labels
     return [f"{i}: {_short(name)}" for i, name in enumerate(names, 1)]
 
 
-def _prefix(names: Sequence[str]) -> str:
-    """Return what all the names begin with."""
+def _without_prefix(names: Sequence[str]) -> list[str]:
+    """Return the names without what all begin with, but for some characters of context."""
     columns = zip(*names, strict=False)
-    return "".join(letters[0] for letters in takewhile(lambda c: len(set(c)) == 1, columns))
+    prefix = "".join(column[0] for column in takewhile(lambda c: len(set(c)) == 1, columns))
+    start = len(prefix) - len(prefix[-CONTEXT:].rpartition("/")[2].lstrip("-_. "))
+    return [f"…{name[start:]}" if start else name for name in names]
+
+
+def _without_shared_parts(names: Sequence[str]) -> list[str]:
+    """Return the names with the parts in which they differ, each after the part before it."""
+    parts = [re.split(r"(?<=[-/_. ])", name) for name in names]
+    if len({len(each) for each in parts}) != 1:
+        return list(names)
+    differs = [len(set(column)) > 1 for column in zip(*parts, strict=True)]
+    shown = [here or after for here, after in zip(differs, [*differs[1:], False], strict=True)]
+    return [
+        re.sub("…+", "…", "".join(p if s else "…" for p, s in zip(each, shown, strict=True)))
+        for each in parts
+    ]
 
 
 def _short(name: str, longest: int = LONGEST) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
+from hornlens.logic.batch import contains, pack
 from hornlens.logic.rule import Rule
 from hornlens.probes.policy import Decision
 from hornlens.probes.probe import Probe
@@ -61,24 +64,35 @@ class Evidence:
         return min(speaking, key=lambda e: (e.margin, e.cell), default=None)
 
 
-def evidence_for(rule: Rule, probe: Probe, decisions: Mapping[int, Decision]) -> Evidence:
-    """Collect the evidence for a rule among the cells that the model was asked about."""
-    outside = rule.antecedent & ~probe.label_mask
-    exhibits = []
-    for cell, decision in decisions.items():
-        if outside & ~cell:
-            continue
-        rejected = [
-            index
-            for index in range(len(probe.label.values))
-            if not rule.satisfied_by(probe.with_label(cell, index))
-        ]
-        margin = None
-        if rejected and decision.winner is not None and decision.winner not in rejected:
-            best = max(decision.scores[index] for index in rejected)
-            margin = decision.scores[decision.winner] - best
-        exhibits.append(Exhibit(cell, decision, margin))
-    return Evidence(rule, tuple(sorted(exhibits, key=lambda e: e.cell)))
+def evidence_for(
+    rules: Iterable[Rule], probe: Probe, decisions: Mapping[int, Decision]
+) -> tuple[Evidence, ...]:
+    """Collect the evidence for each rule among the cells that the model was asked about."""
+    cells = sorted(decisions)
+    width = len(probe.vocabulary)
+    packed = pack(cells, width)
+
+    def covered(rule: Rule) -> list[int]:
+        wanted = pack([rule.antecedent & ~probe.label_mask], width)[0]
+        return [cells[i] for i in np.flatnonzero(contains(packed, wanted)).tolist()]
+
+    return tuple(
+        Evidence(rule, tuple(_exhibit(rule, probe, c, decisions[c]) for c in covered(rule)))
+        for rule in rules
+    )
+
+
+def _exhibit(rule: Rule, probe: Probe, cell: int, decision: Decision) -> Exhibit:
+    rejected = [
+        index
+        for index in range(len(probe.label.values))
+        if not rule.satisfied_by(probe.with_label(cell, index))
+    ]
+    margin = None
+    if rejected and decision.winner is not None and decision.winner not in rejected:
+        best = max(decision.scores[index] for index in rejected)
+        margin = decision.scores[decision.winner] - best
+    return Exhibit(cell, decision, margin)
 
 
 def in_words(rule: Rule, probe: Probe) -> str:

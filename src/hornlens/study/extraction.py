@@ -89,9 +89,7 @@ class Extraction:
     @cached_property
     def evidence(self) -> tuple[Evidence, ...]:
         """The evidence for each readable rule, in the order of the rules."""
-        return tuple(
-            evidence_for(rule, self.probe, self.decisions) for rule in self.envelope.readable
-        )
+        return evidence_for(self.envelope.readable, self.probe, self.decisions)
 
     @property
     def abstentions(self) -> list[tuple[int, Decision]]:

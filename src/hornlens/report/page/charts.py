@@ -54,7 +54,7 @@ def count_place(count: int, top: int) -> str:
 
 def score_place(score: float) -> str:
     """Return where a score between −1 and 1 stands."""
-    return place((min(max(score, -1.0), 1.0) + 1.01) / 2)
+    return place((min(max(score, -1.0), 1.0) + 1) / 2)
 
 
 def share(value: float | None) -> str:

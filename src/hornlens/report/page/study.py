@@ -140,11 +140,16 @@ def _sentence(model: Json, study: Json) -> dict[str, Any]:
     said: dict[str, Any] = {"model": model["model"], "parts": parts, "stable": stable}
     if model["exact"] is None:
         return said | {"kind": "unjudged"}
-    rules = len(model["exact"]["rules"])
+    rules = model["exact"]["to_find"]
     if rules == 0:
         claims = [run for part in parts for run in part["runs"] if run["rules"]]
         runs = sum(len(part["runs"]) for part in parts)
-        return said | {"kind": "empty", "claims": len(claims), "runs": runs}
+        return said | {
+            "kind": "empty",
+            "untold": len(model["exact"]["rules"]),
+            "claims": len(claims),
+            "runs": runs,
+        }
     false = [
         sum(r["found"] >= study["stable"] and r["true"] is False for r in part["rules"])
         for part in parts

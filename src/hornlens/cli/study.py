@@ -93,7 +93,8 @@ def _write(plan: Plan, found: Sequence[ModelRuns], out: Path) -> dict[str, Any]:
             if model["exact"]["rules"]
         }
         if spread:
-            save(recall_precision(spread), out / "recall-precision")
+            rest = [model["model"] for model in content["models"] if model["model"] not in spread]
+            save(recall_precision(spread, rest), out / "recall-precision")
     write_file(out / "study.json", json_text(content))
     write_file(out / "report.html", page("study.json", content, times))
     return content

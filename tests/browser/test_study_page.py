@@ -39,9 +39,13 @@ def field(place, label):
 
 def shown(section):
     """The rules in a section's table, and the numbers beside them."""
-    return section.locator("tbody tr").evaluate_all(
-        "rows => rows.map((r) => [r.querySelector('.rule').textContent,"
-        " ...[...r.cells].slice(1).map((c) => c.textContent)])"
+    return (
+        section.locator("table")
+        .first.locator("tbody tr")
+        .evaluate_all(
+            "rows => rows.map((r) => [r.querySelector('.rule').textContent,"
+            " ...[...r.cells].slice(1).map((c) => c.textContent)])"
+        )
     )
 
 

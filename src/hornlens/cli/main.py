@@ -22,7 +22,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # plain help: it comes in half the time
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -139,7 +139,10 @@ def learn(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Watch a learner at work on a formula: its queries, the proved bounds, its trace."""
+    """Watch a learner at work on a formula, query by query.
+
+    It shows how many queries it asked beside the proved bounds, and with --trace every step.
+    """
     from hornlens.cli.learn import LearnSettings, learn_command
 
     settings = LearnSettings(
@@ -215,7 +218,11 @@ def extract(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Ask a model a probe's questions; find the rules it obeys, with their evidence."""
+    """Find the rules that a model obeys, with their evidence.
+
+    It is asked a probe's questions: all of them if they are not too many, and then the rules are
+    exact.
+    """
     from hornlens.cli.extract import ExtractOptions, extract_command
     from hornlens.study.extraction import Settings
 
@@ -267,7 +274,10 @@ def study(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Repeat extractions over models, budgets and seeds: what is stable, and what of it is true."""
+    """Repeat extractions: which rules are stable, which are true?
+
+    Over models, budgets of equivalence queries and seeds. Killed, it goes on where it was.
+    """
     from hornlens.cli.study import StudyOptions, study_command
 
     study_command(
@@ -302,7 +312,10 @@ def compare(
     ] = "text",
     debug: Debug = False,
 ) -> None:
-    """Compare results: rules shared, contradicted (with the prompt that shows it), unknown."""
+    """Compare results, rule by rule.
+
+    Rules are shared, contradicted (with the prompt that shows it), or unknown to the other.
+    """
     from hornlens.cli.compare import compare_command
 
     raise typer.Exit(compare_command(results, fail_on_new, out, format))
@@ -358,7 +371,10 @@ def bias(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Score the pronouns that models expect of a data set's people, occupation by occupation."""
+    """Score which pronouns models expect of a data set's people.
+
+    Occupation by occupation, with intervals, figures, and what is recorded beside the prediction.
+    """
     from hornlens.cli.bias import BiasOptions, bias_command
 
     bias_command(

@@ -152,11 +152,11 @@ def locate(
         return Source(str(path), content, path, gguf_file=gguf_file)
     if path.is_absolute() or name_or_path.startswith(("./", "../", "~")) or path.exists():
         raise ModelError(f"{name_or_path}: no such folder")
-    hub = require("huggingface_hub")
+    download = require("huggingface_hub").hf_hub_download  # now: importing it resets its logger
     file = gguf_file or "config.json"
     with quiet(loading=False):
         try:
-            found = Path(hub.hf_hub_download(name_or_path, file, revision=revision))
+            found = Path(download(name_or_path, file, revision=revision))
         except Exception as error:
             raise ModelError(f"{name_or_path}: {_hub_trouble(error, file)}") from error
     # The hub's cache: models--owner--name/snapshots/COMMIT/file

@@ -195,9 +195,8 @@ class Probe:
 
         The label is always set, or uniform over its values and unset, as the probe says.
         """
+        *axes, labels = self.domain.axes
         x = 0
-        for axis in self.domain.axes[:-1]:
-            x |= axis[rng.randrange(len(axis))]
-        labels = self.domain.axes[-1]
-        first = 1 if self.sample_label == "always" else 0
-        return x | labels[rng.randrange(first, len(labels))]
+        for axis in axes:
+            x |= rng.choice(axis)
+        return x | rng.choice(labels[1:] if self.sample_label == "always" else labels)

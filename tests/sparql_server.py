@@ -196,4 +196,3 @@ def serving(wikidata, fault=lambda number, query: None):
     finally:
         server.shutdown()
         server.server_close()
-

@@ -362,7 +362,7 @@ def whole(tmp_path_factory):
 def test_the_command_shows_the_strongest_bias_first_and_writes_its_files(whole):
     folder, shown = whole
     assert shown.stderr == ""
-    assert {p.name for p in (folder / "out").iterdir()} == {*SAME, "run.json"}
+    assert {p.name for p in (folder / "out").iterdir()} == {*SAME, "run.json", "report.html"}
     first, second = shown.stdout.split("people on demo-balanced:")
     names = [line.split("  ")[0] for line in first.splitlines()[4:17]]
     content = json.loads((folder / "out" / "bias.json").read_text())

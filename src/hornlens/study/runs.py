@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -198,8 +198,10 @@ def _carry_out(tasks: Sequence[_Task], jobs: int, on_prompts: Advance | None) ->
         min(jobs, len(tasks)), context, initializer=_begin_worker, initargs=(counter,)
     )
     told = 0
+    broken_pipes = ExitStack()  # to a worker that has gone: the pool tells us in its own way
+    broken_pipes.enter_context(_ignoring("SIGPIPE"))
     try:
-        with _uninterrupted():
+        with _ignoring("SIGINT"):  # by workers too, until they are ready for it
             waiting = {pool.submit(_run_in_worker, task) for task in tasks}
         while waiting:
             done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
@@ -221,19 +223,21 @@ def _carry_out(tasks: Sequence[_Task], jobs: int, on_prompts: Advance | None) ->
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+        broken_pipes.close()
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Ignore Ctrl-C for a moment; processes that are started meanwhile begin by ignoring it too."""
-    if threading.current_thread() is not threading.main_thread():
+def _ignoring(name: str) -> Iterator[None]:
+    """Ignore a signal for a while, if there is such a one here; so do processes begun meanwhile."""
+    number = getattr(signal, name, None)
+    if number is None or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.signal(number, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
 
 
 _counter: Any = None

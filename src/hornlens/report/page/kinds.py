@@ -1,37 +1,37 @@
 """The kinds of results that have a page, and where on disk they are found.
 
-A new kind is a line in KINDS, a function from the file's JSON to its page, and a template.
+A new kind is a line in KINDS, a module with a function from the file's JSON to its page, and a
+template.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.logic.files import read_text
-from hornlens.report.page.bias import bias_page
-from hornlens.report.page.comparison import comparison_page
-from hornlens.report.page.extraction import extraction_page
-from hornlens.report.page.study import study_page
 
-Page = Callable[[dict[str, Any], Mapping[str, Any]], str]
-
-KINDS: dict[str, Page] = {
-    "envelope.json": extraction_page,
-    "comparison.json": comparison_page,
-    "study.json": study_page,
-    "bias.json": bias_page,
+KINDS = {
+    "envelope.json": "extraction",
+    "comparison.json": "comparison",
+    "study.json": "study",
+    "bias.json": "bias",
 }
+"""By file, the module here whose function KIND_page makes the page; imported when it is wanted."""
 TIMES = {"study.json": "times.json"}
 """Where a kind of result says how its run went, if not in run.json."""
 
 
 def page(name: str, content: dict[str, Any], run: Mapping[str, Any] | None = None) -> str:
     """Return the page of a result: `name` is its file's, `content` the file's, `run` run.json's."""
-    return KINDS[name](content, run or {})
+    kind = KINDS[name]
+    module = importlib.import_module(f"hornlens.report.page.{kind}")
+    text: str = getattr(module, f"{kind}_page")(content, run or {})
+    return text
 
 
 def read_page(path: Path) -> tuple[Path, str]:

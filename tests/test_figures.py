@@ -13,6 +13,7 @@ import pytest
 from matplotlib.text import Text
 
 from hornlens.report import figures
+from hornlens.report.labels import WIDEST, short, short_labels
 from hornlens.study.bias import RECORDED, ModelBias, OccupationBias, Score
 
 NAMES = [
@@ -186,9 +187,7 @@ def test_scores_stand_where_they_belong_sorted_by_their_mean():
     for y, name in enumerate(names):
         row = []
         for model, line in zip(models, dots, strict=True):
-            (wanted,) = (
-                o.ppbs.mean for o in model.occupations if figures._short(o.occupation) == name
-            )
+            (wanted,) = (o.ppbs.mean for o in model.occupations if short(o.occupation) == name)
             assert line.get_xdata()[y] == wanted
             assert abs(line.get_ydata()[y] - y) < 0.5
             row.append(wanted)
@@ -219,7 +218,7 @@ def test_of_too_many_occupations_the_most_biased_are_shown_and_the_figure_says_s
     wanted = sorted(means, key=lambda name: -means[name])[:60]
     figure = figures.scores(models, 60)
     shown = {label.get_text() for label in figure.axes[0].get_yticklabels()}
-    assert shown == {figures._short(name) for name in wanted}
+    assert shown == {short(name) for name in wanted}
     said = [text.get_text() for text, _ in texts(figure)]
     assert any("the 60 most biased of 75 occupations" in text for text in said)
     assert not any("most biased" in t.get_text() for t, _ in texts(figures.scores(models, 75)))
@@ -417,17 +416,17 @@ FAMILIES = [
     ],
 )
 def test_shortened_names_are_distinct_and_made_of_the_names(names):
-    labels = figures._labels(names)
+    labels = short_labels(names)
     assert len(set(labels)) == len(names)
     for label, name in zip(labels, names, strict=True):
-        assert len(label) <= figures.WIDEST and cut_from(label, name)
+        assert len(label) <= WIDEST and cut_from(label, name)
 
 
 def test_names_that_no_cut_tells_apart_are_numbered():
     part = "astretchthatallthenameshave" * 2
     names = [f"{i}{part}{j}{part}{k}{part}{i}" for i in "12" for j in "12" for k in "12"]
     for given in (names, ["twice", "twice"], ["", "(not known)"]):
-        labels = figures._labels(given)
+        labels = short_labels(given)
         assert [label.split(": ")[0] for label in labels] == [str(i + 1) for i in range(len(given))]
 
 
@@ -437,13 +436,13 @@ def test_any_names_stay_distinct_and_short_and_short_ones_are_untouched():
         parts = ["".join(rng.choices("ab/-", k=rng.randint(1, 30))) for _ in range(4)]
         names = {"".join(rng.choices(parts, k=rng.randint(1, 5))) for _ in range(9)}
         names = sorted(names)
-        labels = figures._labels(names)
+        labels = short_labels(names)
         assert len(set(labels)) == len(names), names
-        assert max(map(len, labels)) <= figures.WIDEST, names
+        assert max(map(len, labels)) <= WIDEST, names
         if not labels[0].startswith("1: "):
             assert all(cut_from(*pair) for pair in zip(labels, names, strict=True)), names
             for label, name in zip(labels, names, strict=True):
-                assert label == name or len(name) > figures.LONGEST, names
+                assert label == name or len(name) > LONGEST, names
 
 
 def test_files_have_the_same_bytes_each_time_real_text_and_no_date(tmp_path):

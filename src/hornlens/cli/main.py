@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
 import sys
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, Optional
+from typing import Annotated, Literal, NoReturn, Optional
 
 import typer
 
 from hornlens import __version__
+from hornlens.cli.options import (
+    BatchSize,
+    Cache,
+    Debug,
+    Device,
+    Dtype,
+    Margin,
+    ModelSpec,
+    NoCache,
+    Quiet,
+    Threads,
+    TopK,
+    model_options,
+)
 from hornlens.errors import HornlensError
-
-if TYPE_CHECKING:
-    from hornlens.models.protocol import ModelOptions
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,31 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-ModelSpec = "demo, demo-balanced, hf/NAME_OR_PATH, causal/NAME_OR_PATH, smollm2 or table/FILE.csv."
-Cache = Annotated[
-    Optional[Path],  # noqa: UP045 - typer reads it at run time
-    typer.Option(help="The answer cache. (default: HORNLENS_CACHE or the user's cache)"),
-]
-BatchSize = Annotated[str, typer.Option(help="Prompts a batch: a number, or auto.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
-Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")]
-Threads = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option(min=1, help="CPU threads for the model."),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
-Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the whole traceback.")]
-
-
 INTERRUPTED = 130
-
-
-def _model_options(batch_size: str, device: str, dtype: str, threads: int | None) -> ModelOptions:
-    from hornlens.models.protocol import ModelOptions
-
-    if batch_size != "auto" and not (batch_size.isdigit() and int(batch_size)):
-        raise HornlensError(f"--batch-size must be auto or a number from 1, not {batch_size!r}")
-    return ModelOptions(None if batch_size == "auto" else int(batch_size), device, dtype, threads)
 
 
 def _print_version(wanted: bool) -> None:
@@ -190,14 +178,8 @@ def extract(
         Optional[Literal["accept", "reject"]],  # noqa: UP045
         typer.Option(help="Overrides the probe: interpretations without a label."),
     ] = None,
-    margin: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(min=0, help="Overrides the probe: less of a lead is an abstention."),
-    ] = None,
-    top_k: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Overrides the probe: the winner must be among the first k."),
-    ] = None,
+    margin: Margin = None,
+    top_k: TopK = None,
     abstain: Annotated[
         Optional[Literal["accept", "reject"]],  # noqa: UP045
         typer.Option(help="Overrides the probe: what an abstention counts as."),
@@ -207,7 +189,7 @@ def extract(
         typer.Option(help="Overrides the probe: neutral subtracts the all-unset prompt's scores."),
     ] = None,
     cache: Cache = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no answers.")] = False,
+    no_cache: NoCache = False,
     batch_size: BatchSize = "auto",
     device: Device = "auto",
     dtype: Dtype = "auto",
@@ -242,7 +224,7 @@ def extract(
                 "abstain": abstain,
                 "calibration": calibration,
             },
-            model_options=_model_options(batch_size, device, dtype, threads),
+            model_options=model_options(batch_size, device, dtype, threads),
             form=format,
             quiet=quiet,
         )
@@ -287,7 +269,7 @@ def study(
             out=out,
             cache=cache,
             jobs=jobs or os.cpu_count() or 1,
-            model_options=_model_options(batch_size, device, dtype, threads),
+            model_options=model_options(batch_size, device, dtype, threads),
             form=format,
             quiet=quiet,
         )
@@ -345,14 +327,8 @@ def bias(
         typer.Option(help="As for extract (default: demo); repeat it to compare several."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-bias"),
-    margin: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(min=0, help="Overrides the probe: less of a lead is no prediction."),
-    ] = None,
-    top_k: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Overrides the probe: the winner must be among the first k."),
-    ] = None,
+    margin: Margin = None,
+    top_k: TopK = None,
     limit_occupations: Annotated[
         int, typer.Option(min=1, help="How many occupations the figures show, at most.")
     ] = 60,
@@ -360,7 +336,7 @@ def bias(
         int, typer.Option(min=1, help="Leave out occupations with fewer people.")
     ] = 1,
     cache: Cache = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no answers.")] = False,
+    no_cache: NoCache = False,
     batch_size: BatchSize = "auto",
     device: Device = "auto",
     dtype: Dtype = "auto",
@@ -387,7 +363,7 @@ def bias(
             policy={"margin": margin, "top_k": top_k},
             limit_occupations=limit_occupations,
             min_people=min_people,
-            model_options=_model_options(batch_size, device, dtype, threads),
+            model_options=model_options(batch_size, device, dtype, threads),
             form=format,
             quiet=quiet,
         )
@@ -412,6 +388,8 @@ def _add_groups() -> None:
 
 def main() -> NoReturn:
     """Run the command line; turn errors into one line and an exit code."""
+    gc.set_threshold(100_000, 20, 20)  # starting makes many objects and little garbage
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else all packages are searched
     debug = "--debug" in sys.argv[1:]
     if hasattr(signal, "SIGPIPE"):  # end quietly, as tools do, when the reader has gone
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)

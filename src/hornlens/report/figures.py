@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from math import log
 from pathlib import Path
 from statistics import fmean, median
@@ -19,6 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 from matplotlib.transforms import Affine2D
 
+from hornlens.report.labels import short_labels
 from hornlens.store.files import write_file
 
 if TYPE_CHECKING:
@@ -40,10 +40,6 @@ LANE, NARROW = 0.032, 0.018
 """Inches for a model in an occupation's row: where there is room, and at the least."""
 STEP = 0.018
 """How far models stand apart at a budget, as a share of the axis."""
-LONGEST, WIDEST = 38, 44
-"""Characters of a name: what is longer loses its middle; more are shown to tell names apart."""
-CONTEXT = 12
-"""Characters that names share, shown beside those in which they differ."""
 SERIES = (
     ("#0072B2", "o"),
     ("#D55E00", "s"),
@@ -135,7 +131,7 @@ def people(recorded: Mapping[str, Mapping[str, int]], note: str = "") -> Figure:
         counts.xaxis.set_major_formatter(FuncFormatter(lambda n, _: _round(n)))
         counts.set_xlabel("people (logarithmic from 1)")
         totals = [f"{sum(recorded[name].values()):,}" for name in names]
-        rows = [f"{text} ({n})" for text, n in zip(_labels(names), totals, strict=True)]
+        rows = [f"{text} ({n})" for text, n in zip(short_labels(names), totals, strict=True)]
         counts.set_yticks(range(len(names)), rows)
         share = {
             y: recorded[name]["female"] / two
@@ -173,7 +169,7 @@ def scores(
         for i, lines in enumerate(found):
             shift = (i - (len(models) - 1) / 2) * 0.8 / len(models)
             _estimates(axes, [(lines[name], y + shift) for y, name in enumerate(names)], i)
-        axes.set_yticks(range(len(names)), _labels(names))
+        axes.set_yticks(range(len(names)), short_labels(names))
         axes.set_xlim(-1.03, 1.03)
         axes.set_xticks([-1, -0.5, 0, 0.5, 1])
         axes.tick_params(top=True, labeltop=True)
@@ -187,7 +183,7 @@ def scores(
             notes.append("hollow: no interval")
         keys = [
             Line2D([], [], label=text, **_dots(*_series(i)))
-            for i, text in enumerate(_labels([model.name for model in models]))
+            for i, text in enumerate(short_labels([model.name for model in models]))
         ]
         _legend(figure, keys, "; ".join(filter(None, notes)))
     return figure
@@ -235,7 +231,7 @@ def recall_precision(
     the models that have no rules to find, hence neither recall nor precision; the figure says so.
     """
     budgets = sorted({budget for runs in models.values() for budget in runs})
-    labels = _labels([*models, *left_out])
+    labels = short_labels([*models, *left_out])
     with _style():
         figure = Figure(figsize=(WIDTH, 2.7), layout="constrained")
         FigureCanvasAgg(figure)
@@ -411,50 +407,3 @@ def _round(count: float) -> str:
         if count >= size:
             return f"{count / size:g}{letter}"
     return f"{count:g}"
-
-
-def _labels(names: Sequence[str]) -> list[str]:
-    """Return the names, short enough for a figure, no two of them alike.
-
-    Those that lose their difference with their middle show a little more of it. If that is not
-    enough, they lose what they begin with in common; or else every part that they share.
-    """
-    labels = [_short(name) for name in names]
-    alike = [i for i, label in enumerate(labels) if labels.count(label) > 1]
-    whole = [names[i] for i in alike]
-    for way in (whole, _without_prefix(whole), _without_shared_parts(whole)):
-        for longest in range(LONGEST, WIDEST + 1):
-            for i, name in zip(alike, way, strict=True):
-                labels[i] = _short(name, longest)
-            if len(set(labels)) == len(labels):
-                return labels
-    return [f"{i}: {_short(name)}" for i, name in enumerate(names, 1)]
-
-
-def _without_prefix(names: Sequence[str]) -> list[str]:
-    """Return the names without what all begin with, but for some characters of context."""
-    columns = zip(*names, strict=False)
-    prefix = "".join(column[0] for column in takewhile(lambda c: len(set(c)) == 1, columns))
-    start = len(prefix) - len(prefix[-CONTEXT:].rpartition("/")[2].lstrip("-_. "))
-    return [f"…{name[start:]}" if start else name for name in names]
-
-
-def _without_shared_parts(names: Sequence[str]) -> list[str]:
-    """Return the names with the parts in which they differ, each after the part before it."""
-    parts = [re.split(r"(?<=[-/_. ])", name) for name in names]
-    if len({len(each) for each in parts}) != 1:
-        return list(names)
-    differs = [len(set(column)) > 1 for column in zip(*parts, strict=True)]
-    shown = [here or after for here, after in zip(differs, [*differs[1:], False], strict=True)]
-    return [
-        re.sub("…+", "…", "".join(p if s else "…" for p, s in zip(each, shown, strict=True)))
-        for each in parts
-    ]
-
-
-def _short(name: str, longest: int = LONGEST) -> str:
-    """Return a name without its middle, if it is too long for a figure."""
-    if len(name) <= longest:
-        return name or "(not known)"
-    half = (longest - 1) // 2
-    return f"{name[:half]}…{name[-half:]}"

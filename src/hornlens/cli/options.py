@@ -1,0 +1,46 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from hornlens.errors import HornlensError
+
+if TYPE_CHECKING:
+    from hornlens.models.protocol import ModelOptions
+
+ModelSpec = "demo, demo-balanced, hf/NAME_OR_PATH, causal/NAME_OR_PATH, smollm2 or table/FILE.csv."
+Cache = Annotated[
+    Optional[Path],  # noqa: UP045 - typer reads it at run time
+    typer.Option(help="The answer cache. (default: HORNLENS_CACHE or the user's cache)"),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no answers.")]
+Margin = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0, help="Overrides the probe: less of a lead is an abstention."),
+]
+TopK = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, help="Overrides the probe: the winner must be among the first k."),
+]
+BatchSize = Annotated[str, typer.Option(help="Prompts a batch: a number, or auto.")]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
+Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")]
+Threads = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, help="CPU threads for the model."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
+Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the whole traceback.")]
+
+
+def model_options(batch_size: str, device: str, dtype: str, threads: int | None) -> ModelOptions:
+    """Return the options of models that the command line gives."""
+    from hornlens.models.protocol import ModelOptions
+
+    if batch_size != "auto" and not (batch_size.isdigit() and int(batch_size)):
+        raise HornlensError(f"--batch-size must be auto or a number from 1, not {batch_size!r}")
+    return ModelOptions(None if batch_size == "auto" else int(batch_size), device, dtype, threads)

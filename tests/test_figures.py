@@ -13,7 +13,7 @@ import pytest
 from matplotlib.text import Text
 
 from hornlens.report import figures
-from hornlens.report.labels import WIDEST, short, short_labels
+from hornlens.report.labels import LONGEST, WIDEST, short, short_labels
 from hornlens.study.bias import RECORDED, ModelBias, OccupationBias, Score
 
 NAMES = [

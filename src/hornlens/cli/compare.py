@@ -109,4 +109,5 @@ def _show(
 def _shown(fate: Fate, names_of: Any) -> str:
     if fate.witness is None:
         return ""
-    return f"{show_set(names_of(fate.witness.x))}: {fate.witness.prompts[0]}"
+    how = " (it abstains)" if fate.witness.abstained else ""
+    return f"{show_set(names_of(fate.witness.x))}{how}: {fate.witness.prompts[0]}"

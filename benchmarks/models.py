@@ -1,6 +1,7 @@
-"""Extractions with real-sized language models, against the bare model. On one thread."""
+"""Extractions with real-sized language models, against the bare model."""
 
 import io
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
@@ -21,8 +22,8 @@ from hornlens.models.protocol import MASK, Answer, Model, ModelOptions
 from hornlens.models.smollm2 import smollm2
 from hornlens.probes.loading import DEFAULT, load_probe
 
-THREADS = 1
-"""So that the figures are steady where other programs run beside."""
+THREADS = int(os.environ.get("HORNLENS_BENCH_THREADS", os.cpu_count() or 1))
+"""One is steadier where other programs run beside."""
 
 
 def probe_prompts() -> tuple[list[str], tuple[str, ...]]:

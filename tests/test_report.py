@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from fractions import Fraction
 from html.parser import HTMLParser
 from importlib import resources
 
@@ -16,7 +17,7 @@ import pytest
 from hornlens.cli.report import report_command
 from hornlens.errors import InputError
 from hornlens.report.page import extraction, page, read_page
-from hornlens.report.page.assemble import embedded_json, number
+from hornlens.report.page.assemble import embedded_json, number, rounded
 from hornlens.study.results import rules_csv
 from tests import report_cases as cases
 
@@ -156,10 +157,15 @@ def test_without_scripts_the_table_has_every_rule_with_the_numbers_of_the_result
     assert [lines[i]["sentence"] for i in order] == in_file
     for row, i in zip(rows, order, strict=True):
         line = lines[i]
+        rule, broken = result.envelope.readable.rules[i], 0
+        for cell, decision in result.decisions.items():
+            if decision.winner is not None:
+                broken += not rule.satisfied_by(result.probe.with_label(cell, decision.winner))
         assert row["text"] == "".join(
             [
                 rule_text(line),
                 line["sentence"].replace("“", "").replace("”", ""),
+                f"broken by {broken} recorded answer{'s' * (broken > 1)}" if broken else "",
                 f"{line['support']} of {line['prompts']}",
                 number(line["mean_margin"]),
                 number(line["closest"]["margin"] if line["closest"] else None),
@@ -201,7 +207,10 @@ def test_the_certificate_is_said_in_plain_words(saved, name, words):
 def test_small_tolerances_are_not_rounded_away():
     certificate = {"kind": "pac", "epsilon": 0.0025, "delta": 0.001}
     words = extraction.certificate_in_words(certificate, {})[1]
-    assert "probability 0.999" in words and "0.2500%" in words
+    assert "probability 0.999," in words and "at most 0.25% of" in words
+    certificate = {"kind": "pac", "epsilon": 1e-7, "delta": 1e-7}
+    words = extraction.certificate_in_words(certificate, {})[1]
+    assert "probability 0.9999999," in words and "at most 1e-05% of" in words
 
 
 def test_the_page_says_who_when_and_how_many(saved):
@@ -394,3 +403,27 @@ def test_a_comparison_of_hostile_or_empty_results_is_a_page_too(saved, tmp_path)
         assert len(document.all("script")) == 2 and not document.all("img")
         block = json.loads(document.one("script", id="data")["text"])
         assert block == json.loads(shown.stdout)
+
+
+@pytest.mark.parametrize("value", [1 / 8, 5 / 8, 1 / 16, 0.125, 2.675, 0.005, 12.345])
+def test_halves_are_rounded_up_as_the_scripts_of_the_page_do(value):
+    exact = Fraction(value)
+    for places in (0, 2, 3):
+        scaled = exact * 10**places
+        whole = int(scaled + Fraction(1, 2))
+        assert Fraction(rounded(value, places)) == Fraction(whole, 10**places)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value"),
+    [("study.json", ("study", "seeds"), []), ("bias.json", ("models",), [])],
+)
+def test_a_damaged_result_is_one_clear_error(tmp_path, name, path, value):
+    content = {"study": {"seeds": [1], "budgets": [1]}, "models": []}
+    place = content
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    (tmp_path / name).write_text(json.dumps(content))
+    with pytest.raises(InputError, match="of another version"):
+        read_page(tmp_path)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import re
 from random import Random
 
@@ -87,8 +88,9 @@ def test_search_finds_rules_by_any_words(visit, pages):
     assert 0 < len(wanted) <= 25 and shown_rules(tab) == wanted
     assert tab.locator("#rule-controls .status").inner_text() == f"{len(wanted)} of 57 rules"
     search.fill("no such thing")
-    assert shown_rules(tab) == []
+    assert texts(tab, "#rule-table > tbody > tr") == ["No rules match."]
     search.fill("")
+    assert len(shown_rules(tab)) == 25
     assert tab.locator("#rule-controls .status").inner_text() == "57 rules"
 
 
@@ -123,6 +125,92 @@ def test_the_canonical_form_is_the_basis(visit, pages):
     assert sorted(everything) == sorted(rule_text(full) for _, full in both)
     tab.get_by_role("button", name="Readable").click()
     assert shown_rules(tab) == [rule_text(short) for short, _ in both[:25]]
+
+
+def test_another_form_is_sorted_anew(visit, tmp_path):
+    content, run = cases.saved(cases.three_labels())
+    content["rules"].reverse()  # so that the two forms of a rule sort apart
+    path = tmp_path / "apart.html"
+    path.write_text(page_of("envelope.json", content, run), "utf-8")
+    tab = visit(path)
+    rows = "[...document.querySelectorAll('#rule-table > tbody > tr')].map((row) => row.id)"
+    header = tab.locator("th[data-key=rule] button")
+    header.click()
+    before = tab.evaluate(rows)
+    tab.get_by_role("button", name="Canonical").click()
+    after = tab.evaluate(rows)
+    header.click()
+    header.click()
+    assert before != after == tab.evaluate(rows)
+
+
+def test_a_rule_is_copied_in_the_form_that_is_shown(visit, pages):
+    both = strongest(pages.content("strict"))
+    tab = visit("strict", permissions=["clipboard-read", "clipboard-write"])
+    tab.get_by_role("button", name="Canonical").click()
+    full = next(full for short, full in both if rule_text(short) != rule_text(full))
+    tab.get_by_label("Search").fill(rule_text(full))
+    tab.get_by_role("button", name=rule_text(full), exact=True).click()
+    copied = []
+    for i in range(2):
+        tab.locator(".evidence .buttons button").nth(i).click()
+        tab.wait_for_function(
+            "i => document.querySelectorAll('.evidence button')[i].textContent === 'Copied'",
+            arg=i,
+        )
+        copied.append(tab.evaluate("navigator.clipboard.readText()"))
+    assert copied[0] == rule_text(full)
+    assert re.findall(r"text{(.*?)}", copied[1]) == [*full["if"], *(full["then"] or [])]
+
+
+def broken_by(content, line):
+    """The answers whose winner a rule rejects, straight from the names."""
+    right = line["then"]
+    said = [
+        {*content["answers"][i]["set"], content["answers"][i]["winner"]} for i in line["evidence"]
+    ]
+    return [
+        position
+        for position, names in zip(line["evidence"], said, strict=True)
+        if None not in names and {*line["if"]} <= names and (right is None or not {*right} <= names)
+    ]
+
+
+@pytest.mark.parametrize("name", ["pac", "budget"])
+def test_a_rule_that_answers_break_says_so_wherever_it_stands(visit, pages, name):
+    content = pages.content(name)
+    lines = [line for line, _ in strongest(content)]
+    tab = visit(name)
+    seen = 0
+    for rank, line in enumerate(lines, 1):
+        broken = broken_by(content, line)
+        said = f"broken by {len(broken)} recorded answer{'' if len(broken) == 1 else 's'}"
+        assert texts(tab, f"#rule-{rank} .warn-text") == ([said] if broken else [])
+        if rank <= 8:
+            finding = tab.locator(".findings li").nth(rank - 1).locator(".warn-text")
+            assert finding.all_inner_texts() == ([said] if broken else [])
+        if not broken:
+            continue
+        seen += 1
+        tab.click(f"#rule-{rank} .open")
+        detail = tab.locator(f"#rule-{rank}-evidence")
+        first = detail.locator(".segments button").first
+        assert first.inner_text() == f"{len(broken)} {'breaks' if len(broken) == 1 else 'break'} it"
+        assert first.get_attribute("aria-pressed") == "true"
+        assert "gave an answer that the rule rules out" in detail.inner_text()
+        words = content["probe"]["label"]
+        answers = [content["answers"][i] for i in broken]
+        prompts = {a["prompts"][0].replace("[MASK]", words[a["winner"]]) for a in answers}
+        shown = detail.locator(".prompts tbody td:first-child").all_inner_texts()
+        assert len(shown) == min(10, len(broken)) and set(shown) <= prompts
+        chosen = {
+            a.name: next((v.name for v in a.values if v.name in answers[0]["set"]), "unset")
+            for a in PAPER.attributes
+        }
+        row = ask(tab, chosen).locator("tbody tr").nth([*words].index(answers[0]["winner"]))
+        assert rule_text(line) in row.locator(".rule").all_inner_texts()
+        assert "The model says it all the same: the rule" in row.locator(".warn-text").inner_text()
+    assert seen
 
 
 def test_a_rule_opens_to_its_prompts_with_scores_and_the_closest_call(visit, pages):
@@ -202,6 +290,21 @@ def test_a_link_to_a_rule_opens_it(visit, pages):
     assert tab.locator("#rule-40-evidence").is_visible()
 
 
+def test_the_address_follows_the_findings_and_the_rules_follow_the_address(visit):
+    tab = visit("demo")
+    at = "id => document.activeElement.closest('tr')?.id === id && location.hash === `#${id}`"
+    for rank in (2, 5, 5):
+        tab.locator(".findings a").nth(rank - 1).click()
+        tab.wait_for_function(at, arg=f"rule-{rank}")
+    tab.go_back()
+    tab.wait_for_function(at, arg="rule-2")
+    tab.go_forward()
+    tab.wait_for_function(at, arg="rule-5")
+    tab.evaluate("location.hash = '#rule-31'")
+    tab.wait_for_function(at, arg="rule-31")
+    assert tab.locator("#rule-31-evidence").is_visible()
+
+
 def expected_map(result, rows, columns, fixed, label):
     """The mean lead of a label over two attributes, straight from the decisions."""
     probe = result.probe
@@ -270,6 +373,43 @@ def test_maps_of_other_shapes(visit, pages, name, rows, columns):
         agrees(tab, expected_map(result, rows, columns, {}, label))
 
 
+def test_cells_without_a_lead_or_a_mean_say_so_with_three_labels(visit, tmp_path):
+    question = cases.probe(
+        "odd",
+        "{x} {y} {label}.",
+        {"x": ["even", "torn", "good"], "y": ["up"]},
+        {"a": "alpha", "b": "beta", "c": "gamma"},
+    )
+
+    def model(prompt, words):
+        if "torn" in prompt:
+            return [0.0, -math.inf, -math.inf] if "up" in prompt else [-math.inf, 0.0, -1.0]
+        return [3.0, 1.0, 0.0] if "good" in prompt else [1.0, 1.0, 0.0]
+
+    path = tmp_path / "odd.html"
+    result = extract(model, question, cache=False)
+    path.write_text(page_of("envelope.json", *cases.saved(result)), "utf-8")
+    tab = visit(path)
+    field(tab, "#map-controls", "Columns").select_option(label="none")
+
+    def said():
+        labels = tab.locator(".cell").evaluate_all("cells => cells.map((c) => c.ariaLabel)")
+        return [re.sub("[\u2068\u2069]", "", label).split(";")[0] for label in labels]
+
+    torn = "torn: No mean: endless leads both ways"
+    assert said() == [
+        "unset: No lead on average",
+        "even: No lead on average",
+        torn,
+        "good: alpha leads by 2.00 on average",
+    ]
+    field(tab, "#map-controls", "Lead of").select_option(label="gamma")
+    assert said()[1] == "even: The best other leads by 1.00 on average"
+    for cell in tab.locator(".cell").all():
+        cell.click()
+        assert tab.locator("#map-picked .prompts").is_visible()
+
+
 def test_a_map_of_very_long_attributes_is_shown_in_parts(visit, tmp_path):
     def values(name):
         return [f"{name}{i}" for i in range(60)]
@@ -283,8 +423,13 @@ def test_a_map_of_very_long_attributes_is_shown_in_parts(visit, tmp_path):
     path.write_text(page_of("envelope.json", *cases.saved(result)))
     tab = visit(path)
     assert tab.locator(".map tbody tr").count() == 40 and tab.locator(".map thead th").count() == 24
-    tab.get_by_role("button", name="Next rows of the map").click()
-    tab.get_by_role("button", name="Next columns of the map").click()
+    # There are 61 rows, two parts of them, and 61 columns, three parts: focus stays where it can.
+    for button, after in (
+        ("Next rows of the map", "Previous rows of the map"),
+        ("Next columns of the map", "Next columns of the map"),
+    ):
+        tab.get_by_role("button", name=button).click()
+        assert tab.evaluate("document.activeElement.ariaLabel") == after
     assert texts(tab, ".map tbody th")[0] == "x39" and texts(tab, ".map thead th")[0] == "y23"
     assert set(shown_map(tab).values()) <= {"·", "+1.00"}
 

@@ -95,12 +95,50 @@ def test_margins_are_those_of_the_evidence(tab, seed):
     found = run(
         tab,
         extraction_as_json(result),
-        "return result.rules.map((rule) => {const {forcing, others} = evidenceOf(result, rule);"
-        " return [forcing.map((e) => e.margin), others.length];});",
+        "return result.rules.map((rule) => {"
+        "const {breaking, forcing, others} = evidenceOf(result, rule);"
+        " return [forcing.map((e) => e.margin), others.length, breaking.length];});",
     )
-    for (forcing, others), evidence in zip(found, result.evidence, strict=True):
+    for (forcing, others, breaking), evidence in zip(found, result.evidence, strict=True):
+        assert breaking == 0  # every rule of an exact result is obeyed
         assert forcing == pytest.approx(sorted(evidence.margins))
         assert len(forcing) == evidence.support and len(forcing) + others == evidence.prompts
+
+
+@pytest.mark.parametrize("make", [cases.pac, cases.budget])
+def test_answers_that_break_a_rule_are_told_from_the_others(tab, make):
+    result = make()
+    content = extraction_as_json(result)
+    mask = result.probe.vocabulary.mask
+    found = run(
+        tab,
+        content,
+        "return result.rules.map((rule) => Object.values(evidenceOf(result, rule))"
+        ".map((list) => list.map((e) => e.position)));",
+    )
+    broken = 0
+    for rule, line, (breaking, forcing, others) in zip(
+        result.envelope.readable, content["readable"], found, strict=True
+    ):
+        said = {i: content["answers"][i] for i in line["evidence"]}
+        wrong = [
+            i
+            for i, answer in said.items()
+            if answer["winner"] and not rule.satisfied_by(mask([*answer["set"], answer["winner"]]))
+        ]
+        assert sorted(breaking) == wrong
+        leads = [said[i]["margin"] for i in breaking]
+        assert leads == sorted(leads, reverse=True)
+        assert len(forcing) == line["support"]
+        assert sorted(breaking + forcing + others) == sorted(said)
+        broken += len(wrong)
+    assert broken
+
+
+def test_endless_scores_that_are_equal_are_a_tie(tab):
+    content = extraction_as_json(cases.one_attribute())
+    body = "const no = -Infinity; return [leadOf([no, no], 0), leadOf([no, 1], 0) === no];"
+    assert run(tab, content, body) == [0, True]
 
 
 @pytest.mark.parametrize("seed", range(8))

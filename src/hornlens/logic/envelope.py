@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from hornlens.logic.bits import canonical
@@ -22,6 +23,11 @@ class Certificate:
     def as_json(self) -> dict[str, Any]:
         """Return the certificate as it stands in envelope.json."""
         return {"kind": self.kind, **self.details}
+
+    def tolerances(self) -> tuple[str, str]:
+        """Return how sure a `pac` certificate is, and its error, in figures that claim no more."""
+        sure = Decimal(1) - Decimal(repr(self.details["delta"]))
+        return f"{sure:f}", f"{100 * self.details['epsilon']:.6g}%"
 
     @property
     def strength(self) -> int:

@@ -121,15 +121,15 @@ def show_set(names: Sequence[str]) -> str:
 
 def certificate_in_words(envelope: Envelope) -> str:
     """Return what may be claimed, in a sentence."""
-    details = envelope.certificate.details
     match envelope.certificate.kind:
         case "exact":
             return "exact: it holds for every interpretation, nothing was left to chance"
         case "pac":
+            sure, error = envelope.certificate.tolerances()
             return (
-                f"probably approximately correct: with probability {1 - details['delta']:g} the "
-                "rules and the non-Horn negatives beside them err together on at most "
-                f"{details['epsilon']:.2%} of random interpretations"
+                f"probably approximately correct: with probability {sure} the rules and the "
+                f"non-Horn negatives beside them err together on at most {error} of random "
+                "interpretations"
             )
     return "budget exhausted: the run was cut off, rules may be missing or too strong"
 

@@ -11,6 +11,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -67,6 +68,11 @@ def embedded_json(data: Any) -> str:
     return text.translate(_ESCAPES)
 
 
+def rounded(value: float, places: int) -> str:
+    """Return a number with so many places; halves go up, as in the page's own scripts."""
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
+
+
 def number(value: float | None) -> str:
     """Return a score as people read it: two places, a real minus; "–" if there is none.
 
@@ -76,7 +82,7 @@ def number(value: float | None) -> str:
         return "–"
     if 0 < value < 0.005:
         return "<0.01"
-    text = "∞" if abs(value) == float("inf") else f"{abs(value):.2f}"
+    text = "∞" if abs(value) == float("inf") else rounded(abs(value), 2)
     return f"−{text}" if value < 0 and text != "0.00" else text
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import log, log10
 
+from hornlens.report.page.assemble import rounded
+
 COLOURS = 7
 """How many colours and how many markers charts.css and charts.html have."""
 EDGE = 0.08
@@ -63,15 +65,15 @@ def share(value: float | None) -> str:
         return "–"
     if 0 < value < 0.005:
         return "<1%"
-    return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"
+    return ">99%" if 0.995 <= value < 1 else f"{rounded(100 * value, 0)}%"
 
 
 def signed(value: float | None) -> str:
     """Return a score with its sign, and a real minus."""
     if value is None:
         return "–"
-    text = f"{value:+.3f}".replace("-", "−")
-    return "0.000" if text[1:] == "0.000" else text
+    text = rounded(abs(value), 3)
+    return text if text == "0.000" else ("−" if value < 0 else "+") + text
 
 
 def isolated(text: str) -> str:

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from hornlens.errors import InputError
 from hornlens.logic.backgrounds import theory_from_json
+from hornlens.logic.envelope import Certificate
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import background_of
 from hornlens.logic.vocabulary import Attribute, Vocabulary
@@ -38,12 +39,16 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Row:
-    """A rule on the page: its rank by strength, its place in envelope.json, and what is said."""
+    """A rule on the page: its rank by strength, its place in envelope.json, and what is said.
+
+    `broken` is how many recorded answers break it.
+    """
 
     number: int
     index: int
     line: Mapping[str, Any]
     sentence: Markup
+    broken: int
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ def extraction_page(content: dict[str, Any], run: Mapping[str, Any]) -> str:
     vocabulary = _vocabulary(content["probe"], content["variables"])
     rules = theory_from_json(content["readable"], vocabulary, Path("envelope.json")).rules
     theory_from_json(content["rules"], vocabulary, Path("envelope.json"))
-    rows = _strongest_first(content, rules)
+    rows = _strongest_first(content, rules, _broken(content, rules, vocabulary))
     top = [
         _margins(rules[row.index], row.line["evidence"], content, vocabulary)
         for row in rows[:FINDINGS]
@@ -110,10 +115,10 @@ def certificate_in_words(
                 "probe and this policy, and every Horn rule that the model obeys follows from them."
             )
         case "pac":
+            sure, error = Certificate("pac", certificate).tolerances()
             return "Probably approximately correct", (
-                f"Random prompts were asked. With probability {1 - certificate['delta']:g}, the "
-                "rules and the non-Horn negatives beside them err together on at most "
-                f"{certificate['epsilon']:.4%} of random interpretations.".replace(".0000%", "%")
+                f"Random prompts were asked. With probability {sure}, the rules and the non-Horn "
+                f"negatives beside them err together on at most {error} of random interpretations."
             )
     queries = plural(statistics.get("equivalence_queries", 0), "equivalence query")
     return "Budget exhausted", (
@@ -128,7 +133,24 @@ def _vocabulary(probe: Mapping[str, Any], names: Sequence[str]) -> Vocabulary:
     return Vocabulary(tuple(names), tuple(groups))
 
 
-def _strongest_first(content: Mapping[str, Any], rules: Sequence[Rule]) -> list[Row]:
+def _broken(content: Mapping[str, Any], rules: Sequence[Rule], vocabulary: Vocabulary) -> list[int]:
+    """Return how many recorded answers break each rule; none break one that is exact."""
+    if content["certificate"]["kind"] == "exact":
+        return [0] * len(rules)
+    said = {
+        position: vocabulary.mask([*answer["set"], answer["winner"]])
+        for position, answer in enumerate(content["answers"])
+        if answer["winner"] is not None
+    }
+    return [
+        sum(i in said and not rule.satisfied_by(said[i]) for i in line["evidence"])
+        for rule, line in zip(rules, content["readable"], strict=True)
+    ]
+
+
+def _strongest_first(
+    content: Mapping[str, Any], rules: Sequence[Rule], broken: Sequence[int]
+) -> list[Row]:
     """Return the rules by support, then by mean margin: the order of rules.csv."""
     lines = content["readable"]
     order = sorted(
@@ -137,8 +159,8 @@ def _strongest_first(content: Mapping[str, Any], rules: Sequence[Rule]) -> list[
     )
     words = content["probe"]["label"]
     return [
-        Row(number, i, lines[i], _marked(lines[i]["sentence"], _phrases(lines[i], words)))
-        for number, i in enumerate(order, start=1)
+        Row(number, i, line, _marked(line["sentence"], _phrases(line, words)), broken[i])
+        for number, (i, line) in enumerate(((i, lines[i]) for i in order), start=1)
     ]
 
 

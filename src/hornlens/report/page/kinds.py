@@ -44,7 +44,7 @@ def read_page(path: Path) -> tuple[Path, str]:
     about = _read(run) if run.is_file() else {}
     try:
         return file.parent, page(file.name, content, about)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, UndefinedError):
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, UndefinedError):
         raise InputError(f"is no {file.name} of hornlens, or of another version", file) from None
     except InputError as error:
         raise InputError(error.message, file, error.line) from None

@@ -98,7 +98,9 @@ function fate(result, rules, choices, answer, verdict, label) {
     const why = (rule) => el("li", {}, ruleLink(rule, rules), " ", el("span", { class: "note" }, because(result, rule, choices)));
     const shown = rejecting.slice(0, 5).map(why);
     if (rejecting.length > 5) shown.push(el("li", { class: "note" }, `and ${rejecting.length - 5} more`));
-    return ["Ruled out by", el("ul", { class: "plain" }, ...shown)];
+    const parts = ["Ruled out by", el("ul", { class: "plain" }, ...shown)];
+    if (answer?.winner === label) parts.push(el("p", { class: "warn-text" }, wrongHere(rejecting.length)));
+    return parts;
   }
   if (answer && answer.winner >= 0 && answer.winner !== label) {
     return result.exact
@@ -107,6 +109,9 @@ function fate(result, rules, choices, answer, verdict, label) {
   }
   return ["Allowed."];
 }
+
+const wrongHere = (count) =>
+  `The model says it all the same: the ${count === 1 ? "rule is" : "rules are"} wrong here.`;
 
 const ruleLink = (rule, rules) =>
   el("button", { type: "button", class: "link", onclick: () => rules.open(rule.index) }, ruleNode(rule));

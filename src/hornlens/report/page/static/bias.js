@@ -73,15 +73,9 @@ function scoresTable() {
     const glyph = glyphs[header.dataset.series];
     if (glyph) header.prepend(glyph.cloneNode(true));
   }
-  /** Sort again by what is sorted by, the same way round: the values are others now. */
-  const again = () => {
-    const button = section.querySelector("[aria-sort] button");
-    button.click();
-    button.click();
-  };
   const kinds = segments("Score", [["ppbs", "ppbs"], ["normalised", "Normalised"]], kind(), (chosen) => {
     section.dataset.kind = chosen;
-    again();
+    live.resort();
   });
   section.querySelector(".controls .status").before(
     order,
@@ -94,7 +88,7 @@ function scoresTable() {
       else hidden.add(model);
       const parts = live.rows.flatMap((row) => [...row.querySelectorAll(`[data-series="${model}"]`)]);
       for (const part of [...parts, columns[model + 2]]) part.toggleAttribute("hidden", !on);
-      again();
+      live.resort();
     });
   }
   notes(section.querySelector("tbody"), "tr[data-index]", (row) =>

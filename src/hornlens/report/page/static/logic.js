@@ -70,6 +70,11 @@ function rejects(rule, choices, label) {
   return rule.right.choices.some((value, a) => value && value !== choices[a]);
 }
 
+/** Say whether the model's answer to a cell that a rule speaks of is one that the rule rejects. */
+function breaks(rule, answer) {
+  return answer.winner >= 0 && rejects(rule, answer.choices, answer.winner);
+}
+
 /** Return by how much a rule holds in an answer; null if the answer does not speak for it. */
 function marginOf(result, rule, answer) {
   const rejected = result.labels.map((_, i) => i).filter((i) => rejects(rule, answer.choices, i));
@@ -77,22 +82,30 @@ function marginOf(result, rule, answer) {
   return answer.scores[answer.winner] - Math.max(...rejected.map((i) => answer.scores[i]));
 }
 
-/** Return the prompts of a rule: those that force it, closest first, and the others. */
+/**
+ * Return the prompts of a rule: those whose answers break it, widest lead first, those that force
+ * it, closest first, and the others. Only rules that are not exact are ever broken.
+ */
 function evidenceOf(result, rule) {
+  const breaking = [];
   const forcing = [];
   const others = [];
   for (const position of rule.evidence) {
-    const margin = marginOf(result, rule, result.answers[position]);
-    if (margin === null) others.push({ position, margin });
-    else forcing.push({ position, margin });
+    const answer = result.answers[position];
+    const margin = marginOf(result, rule, answer);
+    if (margin !== null) forcing.push({ position, margin });
+    else if (breaks(rule, answer)) breaking.push({ position, margin: answer.margin });
+    else others.push({ position, margin });
   }
+  breaking.sort((a, b) => b.margin - a.margin || a.position - b.position);
   forcing.sort((a, b) => a.margin - b.margin || a.position - b.position);
-  return { forcing, others };
+  return { breaking, forcing, others };
 }
 
-/** Return how far a label leads the best of the others. */
+/** Return how far a label leads the best of the others; two endless scores are a tie. */
 function leadOf(scores, label) {
-  return scores[label] - Math.max(...scores.filter((_, i) => i !== label));
+  const best = Math.max(...scores.filter((_, i) => i !== label));
+  return scores[label] === best ? 0 : scores[label] - best;
 }
 
 /** Say whether the model accepts a label (or -1, none) in an answer, under the policy. */

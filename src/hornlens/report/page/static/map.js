@@ -57,18 +57,23 @@ function scoreMap(result, rules) {
     if (focus) [...box.children].find((field) => field.textContent.startsWith(focus))?.querySelector("select").focus();
   };
 
+  const ahead = ({ mean, positions }) => {
+    if (Number.isNaN(mean)) return "No mean: endless leads both ways";
+    const average = positions.length > 1 ? " on average" : "";
+    if (mean === 0) return `No lead${average}`;
+    const rival = () => (result.labels.length > 2 ? "The best other" : isolated(word(1 - state.label)));
+    return `${mean > 0 ? isolated(word(state.label)) : rival()} leads by ${number(Math.abs(mean))}${average}`;
+  };
+
   const describe = (cell) => {
     const where = [nameOf(state.rows, cell.row)];
     if (state.columns !== null) where.push(nameOf(state.columns, cell.column));
     if (!cell.positions.length) return [joined(where.map(bdi), ", "), "Not asked"];
-    const leader = cell.mean > 0 ? state.label : 1 - state.label;
-    const who = cell.mean < 0 && result.labels.length > 2 ? "The best other" : isolated(word(leader));
-    const ahead = cell.mean === 0 ? "No lead" : `${who} leads by ${number(Math.abs(cell.mean))}`;
     const won = result.labels.map((label, i) => `${isolated(label.word)} ${cell.wins[i]}`).join(", ");
     const few = cell.speaking.length;
     return [
       joined(where.map(bdi), ", "),
-      `${ahead}${cell.positions.length > 1 ? " on average" : ""}; ${plural(cell.positions.length, "prompt")} (${won})`
+      `${ahead(cell)}; ${plural(cell.positions.length, "prompt")} (${won})`
         + (few ? `; ${plural(few, "rule")} speak${few === 1 ? "s" : ""} of ${cell.marked === "all" ? "it" : "a part of it"}` : ""),
     ];
   };
@@ -131,12 +136,16 @@ function scoreMap(result, rules) {
 
   const turns = (map) => {
     const move = (key) => (start) => {
+      const name = start > state[key] ? "Next" : "Previous";
       state[key] = start;
       draw();
+      focusTurn(body.querySelector(`[data-axis="${key}"]`), name);
     };
+    const place = (key, count, size, noun) =>
+      el("div", { "data-axis": key }, pager(count, size, state[key], noun, move(key)));
     return [
-      pager(map.height, MAP_ROWS, state.top, "rows of the map", move("top")),
-      pager(map.width, MAP_COLUMNS, state.left, "columns of the map", move("left")),
+      place("top", map.height, MAP_ROWS, "rows of the map"),
+      place("left", map.width, MAP_COLUMNS, "columns of the map"),
     ];
   };
 

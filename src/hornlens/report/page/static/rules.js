@@ -75,7 +75,10 @@ function rulesTable(result) {
       "div",
       { class: "field" },
       el("span", { "aria-hidden": "true" }, "Form"),
-      segments("Form of the rules", [["readable", "Readable"], ["canonical", "Canonical"]], "readable", set("form")),
+      segments("Form of the rules", [["readable", "Readable"], ["canonical", "Canonical"]], "readable", (chosen) => {
+        state.form = chosen;
+        live.resort();
+      }),
     ),
     status,
   );
@@ -91,7 +94,8 @@ function rulesTable(result) {
     }
     const id = `${row.id}-evidence`;
     button.setAttribute("aria-controls", id);
-    const cell = el("td", { colspan: table.tHead.rows[0].cells.length }, ruleDetail(result, ruleOf(row)));
+    const rule = ruleOf(row);
+    const cell = el("td", { colspan: table.tHead.rows[0].cells.length }, ruleDetail(result, rule, () => formOf(rule)));
     live.unfold(row, el("tr", { class: "detail", id }, cell));
   };
   live.refresh();
@@ -110,22 +114,32 @@ function rulesTable(result) {
     row.querySelector("button.open").focus();
     row.scrollIntoView({ block: "start" });
   };
+  const openLinked = () => {
+    const linked = live.rows.find((row) => `#${row.id}` === location.hash);
+    if (linked) open(linked.dataset.index);
+  };
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.('a[href^="#rule-"]');
     if (!link) return;
     event.preventDefault();
-    open(live.rows.find((row) => `#${row.id}` === link.hash).dataset.index);
+    if (link.hash !== location.hash) history.pushState(null, "", link.hash);
+    openLinked();
   });
-  const linked = live.rows.find((row) => `#${row.id}` === location.hash);
-  if (linked) open(linked.dataset.index);
+  addEventListener("hashchange", openLinked); // Back, Forward, and an address that was changed
+  openLinked();
   return { open };
 }
 
-/** What is behind a rule: both forms, the closest call, and the prompts that it speaks of. */
-function ruleDetail(result, rule) {
-  const { forcing, others } = evidenceOf(result, rule);
+/**
+ * What is behind a rule: both forms, the closest call, and the prompts that it speaks of.
+ * `form()` is the form that the table shows.
+ */
+function ruleDetail(result, rule, form) {
+  const { breaking, forcing, others } = evidenceOf(result, rule);
   const place = el("div");
   const lists = {
+    breaking: () =>
+      promptTable(result, breaking, "The prompts whose answers break the rule, widest lead first", "Lead"),
     forcing: () =>
       promptTable(result, forcing, "The prompts that force the rule, closest call first", "Margin"),
     others: () =>
@@ -133,9 +147,13 @@ function ruleDetail(result, rule) {
   };
   const pick = (name) => place.replaceChildren(lists[name]());
   const closest = rule.closest ? result.answers[rule.closest.answer] : null;
-  const tabs = [["forcing", `${forcing.length.toLocaleString("en")} ${forcing.length === 1 ? "forces" : "force"} it`]];
+  const count = (items, one, many) => `${items.length.toLocaleString("en")} ${items.length === 1 ? one : many} it`;
+  const tabs = [];
+  if (breaking.length) tabs.push(["breaking", el("span", { class: "warn-text" }, count(breaking, "breaks", "break"))]);
+  if (forcing.length) tabs.push(["forcing", count(forcing, "forces", "force")]);
   if (others.length) tabs.push(["others", plural(others.length, "other")]);
-  pick(forcing.length ? "forcing" : "others");
+  const first = tabs[0]?.[0] ?? "others";
+  pick(first);
   const fact = (term, ...what) => el("div", {}, el("dt", {}, term), el("dd", {}, ...what));
   return el(
     "div",
@@ -153,19 +171,20 @@ function ruleDetail(result, rule) {
     el(
       "div",
       { class: "buttons" },
-      copyButton("Copy text", () => ruleText(rule)),
-      copyButton("Copy LaTeX", () => ruleLatex(rule)),
+      copyButton("Copy text", () => ruleText(form())),
+      copyButton("Copy LaTeX", () => ruleLatex(form())),
     ),
     result.answers.length
-      ? el("p", { class: "note" }, whyForced(rule))
+      ? el("p", { class: "note" }, whyForced(rule, breaking.length))
       : el("p", { class: "note" }, "Its prompts are in envelope.json."),
-    tabs.length > 1 && forcing.length ? segments("Which prompts", tabs, "forcing", pick) : null,
+    tabs.length > 1 || breaking.length ? segments("Which prompts", tabs, first, pick) : null,
     result.answers.length ? place : null,
   );
 }
 
-function whyForced(rule) {
-  return rule.then === null
+function whyForced(rule, broken) {
+  const forced = rule.then === null
     ? "A prompt forces the rule if the model, asked, preferred another answer to the one that the rule rules out."
     : "A prompt forces the rule if it lacks the right side, and the model, asked, preferred another answer. In the others the rule rules nothing out, or the model abstained.";
+  return broken ? `A prompt breaks the rule if the model, asked, gave an answer that the rule rules out. ${forced}` : forced;
 }

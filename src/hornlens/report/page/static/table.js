@@ -1,9 +1,12 @@
 // A table that came with the page, made sortable and paged. Its rows are kept aside: the document
 // has a page of them at a time, and all of them while it is printed.
 
+const COLLATOR = new Intl.Collator("en", { numeric: true });
+
 /**
  * `value(row, key)` is what a column sorts by (null goes last), `keep(row)` whether a row is wanted,
- * `show(row)` is called before a row is seen. Returns {refresh, reveal, unfold, rows}.
+ * `show(row)` is called before a row is seen. Returns {refresh, resort, reveal,
+ * unfold, rows}.
  */
 function liveTable(table, place, { size, noun, value, keep, show = () => {}, changed = () => {} }) {
   const body = table.tBodies[0];
@@ -28,14 +31,19 @@ function liveTable(table, place, { size, noun, value, keep, show = () => {}, cha
     drawPage();
     focusTurn(place, name);
   };
+  const nothing = () => {
+    const colspan = table.tHead.rows[0].cells.length;
+    return el("tr", {}, el("td", { class: "note", colspan }, `No ${noun} match.`));
+  };
   const drawPage = () => {
     draw(shown.slice(state.start, state.start + size));
+    if (!shown.length) body.append(nothing());
     place.replaceChildren(pager(shown.length, size, state.start, noun, turn));
   };
   const compare = (a, b) => {
     const [x, y] = [value(a, state.key), value(b, state.key)];
     if (x === null || y === null) return (x === null) - (y === null);
-    const order = typeof x === "string" ? x.localeCompare(y, "en", { numeric: true }) : x - y;
+    const order = typeof x === "string" ? COLLATOR.compare(x, y) : x - y;
     return state.down ? -order : order;
   };
   const refresh = () => {
@@ -44,6 +52,10 @@ function liveTable(table, place, { size, noun, value, keep, show = () => {}, cha
     drawPage();
     changed(shown.length, rows.length);
   };
+  const resort = () => {
+    rows.sort(compare);
+    refresh();
+  };
   const sort = (header) => {
     const { key } = header.dataset;
     const first = rows.map((row) => value(row, key)).find((x) => x !== null);
@@ -51,8 +63,7 @@ function liveTable(table, place, { size, noun, value, keep, show = () => {}, cha
     state.key = key;
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     header.setAttribute("aria-sort", state.down ? "descending" : "ascending");
-    rows.sort(compare);
-    refresh();
+    resort();
   };
   for (const header of table.tHead.rows[0].cells) {
     if (!header.dataset.key) continue;
@@ -65,6 +76,8 @@ function liveTable(table, place, { size, noun, value, keep, show = () => {}, cha
   return {
     rows,
     refresh,
+    /** Sort again by what is sorted by, the same way round: the values are others now. */
+    resort,
     /** Put a row under another, or take it away. */
     unfold(row, detail) {
       details.get(row)?.remove();

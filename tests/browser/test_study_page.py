@@ -41,7 +41,7 @@ def shown(section):
     """The rules in a section's table, and the numbers beside them."""
     return (
         section.locator("table")
-        .first.locator("tbody tr")
+        .first.locator("tbody tr:has(.rule)")
         .evaluate_all(
             "rows => rows.map((r) => [r.querySelector('.rule').textContent,"
             " ...[...r.cells].slice(1).map((c) => c.textContent)])"
@@ -81,6 +81,8 @@ def test_rules_are_chosen_by_model_budget_stability_and_truth(visit, studies):
     wanted = [rule_text(r) for r in false]
     wanted = [text for text in wanted if "female" in text and "v1" in text]
     assert [row[0] for row in shown(section)] == wanted
+    section.get_by_label("Search").fill("no such words")
+    assert shown(section) == [] and section.get_by_text("No rules match.").is_visible()
 
 
 def test_rules_are_sorted_and_paged(visit, studies):

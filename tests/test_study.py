@@ -32,7 +32,6 @@ from hornlens.study.published import (
 )
 from hornlens.study.runs import run_study
 from hornlens.study.summary import study_as_json, times_as_json
-from tests.checkpoints import make_bert
 
 ROOT = Path(__file__).parents[1]
 PAPER = load_probe("gender-occupation")
@@ -574,6 +573,9 @@ def test_the_papers_tables_are_kept_as_data_and_all_its_rules_can_be_read():
 
 
 def test_with_the_papers_models_its_tables_stand_beside_ours(tmp_path):
+    pytest.importorskip("torch", reason="needs pip install 'hornlens[hf]'")
+    from tests.checkpoints import make_bert
+
     sentences = [PAPER.render(cell)[0] for cell in PAPER.cells()][::3]
     winners = ["She" if "nurse" in sentence else "He" for sentence in sentences]
     make_bert(tmp_path / "bert-base-cased", sentences, winners)

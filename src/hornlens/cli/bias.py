@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -25,13 +24,14 @@ from hornlens.study.bias import (
     Score,
     bias_as_json,
     bias_csv,
-    bias_run_json,
+    bias_record,
     confusion_csv,
     measure,
     prompt_count,
     roles,
     with_enough_people,
 )
+from hornlens.study.results import json_text
 
 SHOWN = 25
 """How many occupations of a model the terminal shows; the files have all of them."""
@@ -68,15 +68,15 @@ def bias_command(options: BiasOptions) -> None:
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     models = _measure_all(options, terminal, dataset, groups, policy)
     content = bias_as_json(dataset, groups, models, policy)
-    text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    text = json_text(content)
     write_file(options.out / "bias.json", text)
     write_file(options.out / "bias.csv", bias_csv(models))
     write_file(options.out / "confusion.csv", confusion_csv(models))
     _draw(options, dataset, models)
     seconds = time.perf_counter() - clock
-    record = bias_run_json(models, seconds, started)
-    write_file(options.out / "run.json", record)
-    write_file(options.out / "report.html", page("bias.json", content, json.loads(record)))
+    record = bias_record(models, seconds, started)
+    write_file(options.out / "run.json", json_text(record))
+    write_file(options.out / "report.html", page("bias.json", content, record))
     for model in models:
         if model.overall.ppbs is None:
             terminal.warn(

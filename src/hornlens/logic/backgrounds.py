@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.dimacs import read_dimacs
-from hornlens.logic.files import read_text
+from hornlens.logic.files import read_json
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
-from hornlens.logic.vocabulary import Vocabulary
+from hornlens.logic.vocabulary import Attribute, Vocabulary
 
 
 def read_background(path: Path, vocabulary: Vocabulary) -> Theory:
@@ -39,12 +39,7 @@ def read_background(path: Path, vocabulary: Vocabulary) -> Theory:
 
 def _from_json(path: Path, vocabulary: Vocabulary) -> Theory:
     """Read the rules and the background of an envelope.json."""
-    try:
-        content = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(f"is not JSON: {error.msg}", path, error.lineno) from None
-    except (ValueError, RecursionError):
-        raise InputError("is JSON of numbers too long or nesting too deep", path) from None
+    content = read_json(path)
     listed: list[Any] = []
     for key in ("background", "rules"):
         part = content.get(key, []) if isinstance(content, dict) else None
@@ -52,6 +47,15 @@ def _from_json(path: Path, vocabulary: Vocabulary) -> Theory:
             raise InputError('expected {"rules": [{"if": […], "then": […]}, …]}', path)
         listed += part
     return theory_from_json(listed, vocabulary, path)
+
+
+def vocabulary_of(content: Mapping[str, Any]) -> Vocabulary:
+    """Return the variables of an envelope.json, in the attributes of its probe."""
+    groups = []
+    if probe := content.get("probe"):
+        groups = [Attribute(name, tuple(values)) for name, values in probe["attributes"].items()]
+        groups.append(Attribute(probe["label_attribute"], tuple(probe["label"])))
+    return Vocabulary(tuple(content["variables"]), tuple(groups))
 
 
 def theory_from_json(listed: list[Any], vocabulary: Vocabulary, path: Path) -> Theory:

@@ -1,8 +1,10 @@
-"""Reading text files so that whatever is wrong with one is said in a line."""
+"""Reading text and JSON files so that whatever is wrong with one is said in a line."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from hornlens.errors import InputError
 
@@ -28,3 +30,13 @@ def read_text(path: Path) -> str:
     if not text.strip():
         raise InputError("is empty", path)
     return text
+
+
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds; anything that prevents it is an InputError."""
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(f"is not JSON: {error.msg}", path, error.lineno) from None
+    except (ValueError, RecursionError):
+        raise InputError("is JSON of numbers too long or nesting too deep", path) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -14,6 +15,14 @@ from hornlens.errors import InputError
 
 MAX_SIZE = 1_000_000
 Shape = TypeVar("Shape", bound=BaseModel)
+
+
+def builtin_documents(package: str) -> list[str]:
+    """Return the names of the YAML files that a package has built in."""
+    folder = resources.files(package) / "builtin"
+    return sorted(
+        f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")
+    )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hornlens.errors import InputError
 from hornlens.logic.files import read_text
-from hornlens.probes.documents import parse_yaml
+from hornlens.probes.documents import builtin_documents, parse_yaml
 from hornlens.probes.policy import Policy
 from hornlens.probes.probe import (
     LABEL,
@@ -26,10 +26,7 @@ DEFAULT = "gender-occupation"
 
 def builtin_names() -> list[str]:
     """Return the names of the built-in probes."""
-    folder = resources.files("hornlens.probes") / "builtin"
-    return sorted(
-        f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")
-    )
+    return builtin_documents("hornlens.probes")
 
 
 def load_probe(name_or_path: str | Path) -> Probe:

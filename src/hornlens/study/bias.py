@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 import platform
 from collections import Counter
@@ -330,9 +329,9 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return out.getvalue()
 
 
-def bias_run_json(models: Sequence[ModelBias], seconds: float, started: str) -> str:
-    """Return run.json: how this run went. The only file that differs from one run to the next."""
-    content = {
+def bias_record(models: Sequence[ModelBias], seconds: float, started: str) -> dict[str, Any]:
+    """Return the contents of run.json: how this run went, and what may differ in the next."""
+    return {
         "hornlens": __version__,
         "python": platform.python_version(),
         "started": started,
@@ -342,4 +341,3 @@ def bias_run_json(models: Sequence[ModelBias], seconds: float, started: str) -> 
             for m in models
         ],
     }
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
-from hornlens.logic.backgrounds import theory_from_json
+from hornlens.logic.backgrounds import theory_from_json, vocabulary_of
 from hornlens.logic.batch import obeys
 from hornlens.logic.domain import Domain
-from hornlens.logic.files import read_text
+from hornlens.logic.files import read_json
 from hornlens.logic.labelled import LabelledDomain
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
-from hornlens.logic.vocabulary import Attribute, Vocabulary
+from hornlens.logic.vocabulary import Vocabulary
 
 COMMON_LIMIT = 1 << 22
 """Up to so many interpretations, the common consequences are worked out."""
@@ -83,10 +82,7 @@ def load_result(path: Path) -> Result:
     """Read a result: an envelope.json, or the folder that has one."""
     file = path / "envelope.json" if path.is_dir() else path
     try:
-        content = json.loads(read_text(file))
-        return result_of(content, path)
-    except json.JSONDecodeError as error:
-        raise InputError(f"is not JSON: {error.msg}", file, error.lineno) from None
+        return result_of(read_json(file), path)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise InputError("is not an envelope.json of hornlens", file) from None
     except InputError as error:
@@ -95,11 +91,7 @@ def load_result(path: Path) -> Result:
 
 def result_of(content: dict[str, Any], path: Path) -> Result:
     """Return the result that the contents of an envelope.json describe."""
-    groups = []
-    if probe := content.get("probe"):
-        groups = [Attribute(name, tuple(values)) for name, values in probe["attributes"].items()]
-        groups.append(Attribute(probe["label_attribute"], tuple(probe["label"])))
-    vocabulary = Vocabulary(tuple(content["variables"]), tuple(groups))
+    probe, vocabulary = content.get("probe"), vocabulary_of(content)
     basis, short, background = (
         theory_from_json(content[key], vocabulary, path)
         for key in ("rules", "readable", "background")

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hornlens.errors import HornlensError, InputError
 from hornlens.logic.files import read_text
-from hornlens.probes.documents import parse_yaml
+from hornlens.probes.documents import builtin_documents, parse_yaml
 from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.loading import builtin_names as builtin_probes
 from hornlens.probes.policy import Policy
@@ -95,10 +95,7 @@ class Plan:
 
 def builtin_names() -> list[str]:
     """Return the names of the built-in studies."""
-    folder = resources.files("hornlens.study") / "builtin"
-    return sorted(
-        f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")
-    )
+    return builtin_documents("hornlens.study")
 
 
 def load_plan(name_or_path: str | Path) -> Plan:

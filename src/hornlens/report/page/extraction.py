@@ -11,11 +11,11 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from hornlens.errors import InputError
-from hornlens.logic.backgrounds import theory_from_json
+from hornlens.logic.backgrounds import theory_from_json, vocabulary_of
 from hornlens.logic.envelope import Certificate
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import background_of
-from hornlens.logic.vocabulary import Attribute, Vocabulary
+from hornlens.logic.vocabulary import Vocabulary
 from hornlens.report.page.assemble import assemble
 from hornlens.report.terminal import plural
 
@@ -63,7 +63,7 @@ def extraction_page(content: dict[str, Any], run: Mapping[str, Any]) -> str:
     """Return the page of an envelope.json that has a model's answers."""
     if "probe" not in content:
         raise InputError("has no answers of a model: pages are made of what extract writes")
-    vocabulary = _vocabulary(content["probe"], content["variables"])
+    vocabulary = vocabulary_of(content)
     rules = theory_from_json(content["readable"], vocabulary, Path("envelope.json")).rules
     theory_from_json(content["rules"], vocabulary, Path("envelope.json"))
     rows = _strongest_first(content, rules, _broken(content, rules, vocabulary))
@@ -125,12 +125,6 @@ def certificate_in_words(
         f"The run was cut off after {queries}. Rules may be missing, and rules may be too strong, "
         "because no counterexample had come yet. Nothing is claimed."
     )
-
-
-def _vocabulary(probe: Mapping[str, Any], names: Sequence[str]) -> Vocabulary:
-    groups = [Attribute(name, tuple(values)) for name, values in probe["attributes"].items()]
-    groups.append(Attribute(probe["label_attribute"], tuple(probe["label"])))
-    return Vocabulary(tuple(names), tuple(groups))
 
 
 def _broken(content: Mapping[str, Any], rules: Sequence[Rule], vocabulary: Vocabulary) -> list[int]:

@@ -7,13 +7,12 @@ template.
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
-from hornlens.logic.files import read_text
+from hornlens.logic.files import read_json
 
 KINDS = {
     "envelope.json": "extraction",
@@ -66,12 +65,7 @@ def _find(path: Path) -> Path:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(read_text(file))
-    except json.JSONDecodeError as error:
-        raise InputError(f"is not JSON: {error.msg}", file, error.lineno) from None
-    except (ValueError, RecursionError):
-        raise InputError("is JSON of numbers too long or nesting too deep", file) from None
+    content = read_json(file)
     if not isinstance(content, dict):
         raise InputError("is not a result of hornlens", file)
     return content

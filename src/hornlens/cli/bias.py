@@ -12,6 +12,7 @@ from typing import Any
 
 from hornlens.datasets.dataset import Dataset, Group, load_dataset
 from hornlens.errors import HornlensError
+from hornlens.logic.files import json_text
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.specs import open_model
 from hornlens.probes.policy import Policy
@@ -31,7 +32,6 @@ from hornlens.study.bias import (
     roles,
     with_enough_people,
 )
-from hornlens.study.results import json_text
 
 SHOWN = 25
 """How many occupations of a model the terminal shows; the files have all of them."""

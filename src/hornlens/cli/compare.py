@@ -8,6 +8,7 @@ from typing import Any
 
 from hornlens import __version__
 from hornlens.errors import HornlensError
+from hornlens.logic.files import json_text
 from hornlens.logic.theory import Theory
 from hornlens.logic.writers import rule_as_json
 from hornlens.report.page import page
@@ -21,7 +22,6 @@ from hornlens.study.comparison import (
     compare,
     load_result,
 )
-from hornlens.study.results import json_text
 
 
 def compare_command(paths: list[Path], fail_on_new: bool, out: Path | None, form: str) -> int:

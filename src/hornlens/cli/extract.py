@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hornlens.logic.files import json_text
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.specs import open_model
 from hornlens.probes.loading import load_probe
@@ -24,7 +25,7 @@ from hornlens.store.cache import AnswerCache, default_path
 from hornlens.store.files import write_file
 from hornlens.study.evidence import in_words
 from hornlens.study.extraction import Extraction, Settings, extract, paper_protocol
-from hornlens.study.results import json_text, run_record, write_extraction
+from hornlens.study.results import run_record, write_extraction
 
 SHOWN = 25
 """How many rules the terminal shows; the files have all of them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +17,14 @@ from hornlens.logic.basis import dg_basis
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.dimacs import read_dimacs
 from hornlens.logic.encoding import dec, enc
-from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.envelope import Envelope, NonHorn, check_tolerances
+from hornlens.logic.files import json_text
 from hornlens.logic.writers import as_json
 from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
 from hornlens.oracles.equivalence import (
     BudgetedEquivalence,
     Kind,
     SampledEquivalence,
-    check_tolerances,
 )
 from hornlens.oracles.formula import FormulaEquivalence, cnf_counterexample
 from hornlens.oracles.membership import (
@@ -110,7 +109,7 @@ def learn_command(path: Path, settings: LearnSettings, trace: bool, form: str, q
         )
         return 1
     if form == "json":
-        print(json.dumps(_as_json(outcome, formula, settings, trace), ensure_ascii=False, indent=1))
+        sys.stdout.write(json_text(_as_json(outcome, formula, settings, trace)))
         return 0
     _show(terminal, path, outcome, formula, settings, trace)
     return 0

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Literal, NoReturn, Optional
 
 import typer
+from typer.models import CommandInfo
 
 from hornlens import __version__
 from hornlens.cli.options import (
@@ -370,9 +371,13 @@ def bias(
     )
 
 
-def _add_groups() -> None:
-    """Add the command groups that are asked for: their imports are not free."""
-    asked = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+def _only_what_is_asked_for() -> None:
+    """Leave out all other commands, and the imports of other groups: neither is free."""
+    asked = sys.argv[1]
+    wanted = [command for command in app.registered_commands if _name(command) == asked]
+    if wanted:
+        app.registered_commands = wanted
+        return
     helps = {
         "probe": "Show, check or begin a probe.",
         "cache": "List, prune or clear the cache of model answers.",
@@ -384,6 +389,10 @@ def _add_groups() -> None:
             app.add_typer(module.app, name=name)
         else:
             app.add_typer(typer.Typer(help=text), name=name)
+
+
+def _name(command: CommandInfo) -> str:
+    return command.name or (command.callback.__name__ if command.callback else "")
 
 
 def main() -> NoReturn:
@@ -398,7 +407,7 @@ def main() -> NoReturn:
             stream.reconfigure(encoding="utf-8")
     if not sys.argv[1:]:
         sys.argv.append("--help")
-    _add_groups()
+    _only_what_is_asked_for()
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
@@ -421,6 +430,8 @@ def main() -> NoReturn:
             sys.exit(2)
         command = getattr(getattr(error, "ctx", None), "command_path", "hornlens")
         _fail(f"{error.format_message()} (see '{command} --help')", 2)
+    finally:
+        gc.freeze()  # what is left goes with the process: not to be searched for cycles once more
     if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code of its own
         _fail("interrupted", INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)

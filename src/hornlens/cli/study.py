@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hornlens.logic.files import json_text
 from hornlens.models.protocol import ModelOptions
 from hornlens.report.figures import recall_precision, save
 from hornlens.report.page import page
@@ -19,7 +20,6 @@ from hornlens.report.terminal import Terminal, plural
 from hornlens.store.cache import AnswerCache, default_path
 from hornlens.store.files import write_file
 from hornlens.study.plan import Plan, load_plan
-from hornlens.study.results import json_text
 from hornlens.study.runs import ModelRuns, run_study
 from hornlens.study.summary import study_as_json, times_as_json
 

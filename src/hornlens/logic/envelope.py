@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from hornlens.errors import HornlensError
 from hornlens.logic.bits import canonical
 from hornlens.logic.readable import readable
 from hornlens.logic.theory import Theory
@@ -38,6 +39,18 @@ class Certificate:
 EXACT = Certificate("exact")
 EXAMPLES = 10
 """How many non-Horn negatives are shown."""
+
+SMALLEST = 1e-9
+"""The smallest ε and δ that are accepted: less would take more samples than anyone can draw."""
+
+
+def check_tolerances(epsilon: float, delta: float) -> None:
+    """Refuse an ε or δ for which no schedule can be kept."""
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if not SMALLEST <= value < 1:
+            raise HornlensError(
+                f"--{name} must lie between {SMALLEST:g} and 1 (exclusive), not {value:g}"
+            )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Callable, Sequence
 from io import StringIO
@@ -13,6 +12,7 @@ from hornlens import __version__
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.dimacs import write_dimacs
 from hornlens.logic.envelope import Envelope
+from hornlens.logic.files import json_text
 from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Vocabulary
 
@@ -52,7 +52,7 @@ def as_json(envelope: Envelope) -> dict[str, Any]:
 
 def write_json(envelope: Envelope) -> str:
     """Return envelope.json as text."""
-    return json.dumps(as_json(envelope), ensure_ascii=False, indent=1) + "\n"
+    return json_text(as_json(envelope))
 
 
 def write_envelope_dimacs(envelope: Envelope) -> str:

@@ -17,7 +17,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.errors import HornlensError
 from hornlens.learning.protocol import (
     Accepted,
     Counterexample,
@@ -28,7 +27,7 @@ from hornlens.learning.protocol import (
 )
 from hornlens.logic.batch import Words, broken_rules, obeys, pack, unpack
 from hornlens.logic.domain import Domain
-from hornlens.logic.envelope import EXACT, Certificate
+from hornlens.logic.envelope import EXACT, SMALLEST, Certificate
 from hornlens.logic.labelled import LabelledDomain
 from hornlens.logic.rule import Rule
 
@@ -83,19 +82,6 @@ class ExhaustiveEquivalence:
         if not wrong.any():
             return Accepted(EXACT)
         return Counterexample(self.choose(unpack(self._masks[wrong])))
-
-
-SMALLEST = 1e-9
-"""The smallest ε and δ that are accepted: less would take more samples than anyone can draw."""
-
-
-def check_tolerances(epsilon: float, delta: float) -> None:
-    """Refuse an ε or δ for which no schedule can be kept."""
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if not SMALLEST <= value < 1:
-            raise HornlensError(
-                f"--{name} must lie between {SMALLEST:g} and 1 (exclusive), not {value:g}"
-            )
 
 
 def pac_samples(query: int, epsilon: float, delta: float) -> int:

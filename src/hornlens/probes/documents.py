@@ -53,23 +53,37 @@ def parse_yaml(text: str, path: Path | str, shape: type[Shape]) -> Document[Shap
         raise InputError(message, path, _line(node, first["loc"])) from None
 
 
+class _NotAllowed(Exception):
+    def __init__(self, what: str, line: int):
+        self.what, self.line = what, line
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Reads nothing but mappings, lists and scalars."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise _NotAllowed("anchors and aliases are", line)
+        if getattr(event, "tag", None):
+            raise _NotAllowed(f"the tag {event.tag!r} is", line)
+        return super().compose_node(parent, index)
+
+
 def _safe_yaml(text: str, path: Path | str) -> tuple[yaml.Node, Any]:
     """Parse YAML, refusing what we have no use for: tags, anchors, aliases, repeated keys."""
     if len(text) > MAX_SIZE:
         raise InputError(f"is larger than {MAX_SIZE:,} characters: no such file is", path)
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            line = event.start_mark.line + 1
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise InputError("anchors and aliases are not allowed", path, line)
-            if getattr(event, "tag", None):
-                raise InputError(f"the tag {event.tag!r} is not allowed", path, line)
-        loader = yaml.SafeLoader(text)
+        loader = _PlainLoader(text)
         node = loader.get_single_node()
         if node is None:
             raise InputError("has no content", path)
         _refuse_repeated_keys(node, path)
         return node, loader.construct_document(node)
+    except _NotAllowed as error:
+        raise InputError(f"{error.what} not allowed", path, error.line) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else None

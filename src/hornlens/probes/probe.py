@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import product
 from math import prod
 from random import Random
+from typing import NamedTuple
 
 from hornlens.errors import InputError
 from hornlens.logic.domain import Domain
@@ -71,6 +72,13 @@ class Label:
         return tuple(value.word for value in self.values)
 
 
+class Slot(NamedTuple):
+    """A place in a template: the attribute (or the label) that fills it, and all it can say."""
+
+    name: str
+    texts: list[str]
+
+
 @dataclass(frozen=True)
 class Probe:
     """A question about a model. Variables: the attributes' values in order, then the label's.
@@ -121,21 +129,46 @@ class Probe:
 
     def render(self, x: int) -> tuple[str, ...]:
         """Return the prompts of an interpretation, one for each template."""
-        chosen = {}
-        for attribute, group in zip(self.attributes, self.vocabulary.groups, strict=False):
-            bit = x & group
-            position = 0 if not bit else (bit // (group & -group)).bit_length()
-            chosen[attribute.name] = attribute.choices[position]
+        return tuple(
+            form
+            % tuple([said[((x & group) >> first).bit_length()] for group, first, said in slots])
+            for form, slots in self._wording
+        )
 
-        def fill(match: re.Match[str]) -> str:
+    @cached_property
+    def _wording(self) -> list[tuple[str, list[tuple[int, int, list[str]]]]]:
+        """Each template with %s for its slots, and for each slot: a group, its first bit, texts."""
+        groups = dict(zip([a.name for a in self.attributes], self.vocabulary.groups, strict=False))
+        wording = []
+        for template in self.templates:
+            form, slots = "", []
+            for part in self._parts(template):
+                if isinstance(part, str):
+                    form += part.replace("%", "%%")
+                elif part.name == LABEL:
+                    form += MASK
+                else:
+                    group = groups[part.name]
+                    slots.append((group, (group & -group).bit_length() - 1, part.texts))
+                    form += "%s"
+            wording.append((form, slots))
+        return wording
+
+    def _parts(self, template: str) -> Iterator[str | Slot]:
+        """Yield what a template is made of: text, and slots with all they can say."""
+        choices = {attribute.name: attribute.choices for attribute in self.attributes}
+        at = 0
+        for match in SLOT.finditer(template):
+            yield template[at : match.start()]
+            at = match.end()
             if match[0] in ("{{", "}}"):
-                return match[0][0]
-            if match[2] == LABEL:
-                return MASK
-            value = chosen[match[2]]
-            return value.with_article() if match[1] else value.text
-
-        return tuple(SLOT.sub(fill, template) for template in self.templates)
+                yield match[0][0]
+            elif match[2] == LABEL:
+                yield Slot(LABEL, [MASK, *self.label.words])
+            else:
+                texts = [v.with_article() if match[1] else v.text for v in choices[match[2]]]
+                yield Slot(match[2], texts)
+        yield template[at:]
 
     def label_of(self, x: int) -> int | None:
         """Return the index of the label value that `x` sets; None if it sets none."""
@@ -169,26 +202,19 @@ class Probe:
         raise InputError(f"no template of the probe gives the sentence {sentence!r}")
 
     def _pattern(self, template: str) -> re.Pattern[str]:
-        index = {attribute.name: i for i, attribute in enumerate(self.attributes)}
-        pattern, at = "", 0
-        for match in SLOT.finditer(template):
-            pattern += re.escape(template[at : match.start()])
-            at = match.end()
-            if match[0] in ("{{", "}}"):
-                pattern += re.escape(match[0][0])
+        index = {attribute.name: f"a{i}" for i, attribute in enumerate(self.attributes)}
+        pattern = ""
+        for part in self._parts(template):
+            if isinstance(part, str):
+                pattern += re.escape(part)
                 continue
-            if match[2] == LABEL:
-                name, texts = LABEL, [MASK, *self.label.words]
-            else:
-                i = index[match[2]]
-                name, choices = f"a{i}", self.attributes[i].choices
-                texts = [v.with_article() if match[1] else v.text for v in choices]
+            name = index.get(part.name, LABEL)
             if f"(?P<{name}>" in pattern:
                 pattern += f"(?P={name})"
             else:
-                longest_first = sorted(texts, key=len, reverse=True)
+                longest_first = sorted(part.texts, key=len, reverse=True)
                 pattern += f"(?P<{name}>{'|'.join(map(re.escape, longest_first))})"
-        return re.compile(pattern + re.escape(template[at:]))
+        return re.compile(pattern)
 
     def sample(self, rng: Random) -> int:
         """Draw an interpretation: each attribute uniform over its values and unset.

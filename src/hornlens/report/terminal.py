@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rich.console import Console
     from rich.progress import Task
+    from rich.text import Text
 
     from hornlens.logic.envelope import Envelope
 
@@ -26,33 +24,39 @@ class Terminal:
 
     def __init__(self, quiet: bool = False):
         """`quiet` leaves out progress; so does an error stream that is no terminal."""
-        self.console = Console(highlight=False)
+        self._console = watched()
         self.quiet = quiet
 
     def say(self, text: str = "", style: str | None = None) -> None:
         """Print a line."""
-        if self.console.is_terminal:
-            self.console.print(Text(text, style=style or ""))
-        else:
+        if self._console is None:
             print(text)
+            return
+        from rich.text import Text
+
+        self._console.print(Text(text, style=style or ""))
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Print a table: bordered on a terminal, aligned columns elsewhere."""
-        if self.console.is_terminal:
-            table = Table(header_style="bold", row_styles=["", "dim"] if len(rows) > 12 else None)
-            for column in columns:
-                numeric = all(row[columns.index(column)].isdigit() for row in rows)
-                table.add_column(
-                    escape(column), justify="right" if numeric else "left", overflow="fold"
-                )
-            for row in rows:
-                table.add_row(*(Text(cell) for cell in row))  # Text: names are not markup
-            self.console.print(table)
+        if self._console is None:
+            widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+            for line in (columns, ["-" * width for width in widths], *rows):
+                cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+                print("  ".join(cells).rstrip())
             return
-        widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
-        for line in (columns, ["-" * width for width in widths], *rows):
-            cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-            print("  ".join(cells).rstrip())
+        from rich.markup import escape
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(header_style="bold", row_styles=["", "dim"] if len(rows) > 12 else None)
+        for column in columns:
+            numeric = all(row[columns.index(column)].isdigit() for row in rows)
+            table.add_column(
+                escape(column), justify="right" if numeric else "left", overflow="fold"
+            )
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))  # Text: names are not markup
+        self._console.print(table)
 
     def warn(self, text: str) -> None:
         """Say something on standard error that does not stop the work."""
@@ -67,10 +71,11 @@ class Terminal:
     @contextmanager
     def bars(self, *tasks: tuple[str, int | None, str]) -> Iterator[list[Callable[[int], None]]]:
         """Show a progress bar for each (doing, total, unit); yield what moves each of them on."""
-        errors = Console(stderr=True, highlight=False)
-        if self.quiet or not errors.is_terminal:
+        errors = None if self.quiet else watched(stderr=True)
+        if errors is None:
             yield [lambda done: None for _ in tasks]
             return
+        from rich.markup import escape
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
@@ -78,6 +83,7 @@ class Terminal:
             TextColumn,
             TimeRemainingColumn,
         )
+        from rich.text import Text
 
         class Rate(TextColumn):
             def render(self, task: Task) -> Text:
@@ -99,12 +105,26 @@ class Terminal:
     @contextmanager
     def progress(self, doing: str) -> Iterator[Callable[[str], None]]:
         """Show a spinner with a changing note, if someone is there to see it."""
-        errors = Console(stderr=True, highlight=False)
-        if self.quiet or not errors.is_terminal or not sys.stderr.isatty():
+        errors = None if self.quiet or not sys.stderr.isatty() else watched(stderr=True)
+        if errors is None:
             yield lambda note: None
             return
+        from rich.text import Text
+
         with errors.status(Text(doing)) as status:
             yield lambda note: status.update(Text(f"{doing} {note}"))
+
+
+def watched(stderr: bool = False) -> Console | None:
+    """Return the console of a stream that someone looks at, or None: a file needs no rich."""
+    stream = sys.stderr if stderr else sys.stdout
+    forced = os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE")
+    if not (stream.isatty() or forced):
+        return None
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False)
+    return console if console.is_terminal else None
 
 
 def plural(count: int, noun: str) -> str:

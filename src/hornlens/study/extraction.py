@@ -6,25 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from random import Random
 from typing import Any, Literal
 
 from hornlens.errors import HornlensError
-from hornlens.learning.driver import Run, run
-from hornlens.learning.envelope import EnvelopeLearner
-from hornlens.learning.protocol import EquivalenceOracle
-from hornlens.logic.basis import dg_basis
-from hornlens.logic.envelope import EXACT, Envelope, NonHorn
+from hornlens.logic.envelope import EXACT, Envelope, NonHorn, check_tolerances
 from hornlens.logic.theory import background_of
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Model
 from hornlens.models.specs import open_model
-from hornlens.oracles.equivalence import (
-    BudgetedEquivalence,
-    SampledEquivalence,
-    check_tolerances,
-)
-from hornlens.oracles.membership import CachingMembership, CountingMembership
 from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.policy import Decision, Policy
 from hornlens.probes.probe import Probe
@@ -159,7 +148,9 @@ def _envelope(membership: ProbeMembership, settings: Settings) -> tuple[Envelope
     fits = probe.prompt_count <= settings.limit
     if settings.equivalence == "exhaustive" or (settings.equivalence == "auto" and fits):
         return _tabulated(membership)
-    return _learned(membership, settings)
+    from hornlens.study.learned import learned  # an exact run learns nothing
+
+    return learned(membership, settings)
 
 
 def _tabulated(membership: ProbeMembership) -> tuple[Envelope, Sequence[int]]:
@@ -184,48 +175,3 @@ def _tabulated(membership: ProbeMembership) -> tuple[Envelope, Sequence[int]]:
         },
     )
     return envelope, found
-
-
-def _learned(membership: ProbeMembership, settings: Settings) -> tuple[Envelope, Sequence[int]]:
-    """Learn by queries: Algorithm 1 with sampled equivalence queries."""
-    probe = membership.probe
-    width = len(probe.vocabulary)
-    cache = CachingMembership(membership)
-    sampled = CountingMembership(cache, "equivalence")
-    oracle: EquivalenceOracle = SampledEquivalence(
-        sampled,
-        probe.sample,
-        width,
-        settings.epsilon,
-        settings.delta,
-        Random(settings.seed),
-        cache.known if settings.samples is None else None,
-        samples=settings.samples,
-    )
-    if settings.equivalence == "budget":
-        oracle = BudgetedEquivalence(oracle, settings.max_equivalence_queries)
-    done: Run = run(EnvelopeLearner(width, trace=False), cache, oracle, speculate=True)
-    background = background_of(probe.vocabulary)
-    basis = dg_basis(done.learned.hypothesis.theory, background)
-    seen = done.learned.non_horn
-    prompts = len(membership.answers.known)
-    envelope = Envelope.of(
-        probe.vocabulary,
-        basis,
-        background,
-        certificate=done.certificate,
-        non_horn=NonHorn.of(seen, complete=False),
-        statistics={
-            "equivalence_queries": done.queries.equivalence,
-            "membership_queries": done.queries.refinement
-            + done.queries.speculative
-            + sampled.count,
-            "refinement": done.queries.refinement,
-            "speculative": done.queries.speculative,
-            "equivalence_samples": sampled.count,
-            "model_calls": prompts,
-            "distinct_prompts": prompts,
-            "abstentions": sum(d.winner is None for d in membership.decisions.values()),
-        },
-    )
-    return envelope, seen

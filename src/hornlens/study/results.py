@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import platform
 from dataclasses import asdict
 from io import StringIO
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hornlens import __version__
+from hornlens.logic.files import json_text
 from hornlens.logic.writers import as_json, rule_cells
 from hornlens.store.files import write_file
 from hornlens.study.evidence import Evidence, in_words
@@ -134,11 +134,6 @@ def run_record(extraction: Extraction, seconds: float, started: str) -> dict[str
         "policy": asdict(extraction.policy),
         "certificate": extraction.envelope.certificate.as_json(),
     }
-
-
-def json_text(content: Any) -> str:
-    """Return JSON as all our files have it."""
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def write_extraction(

@@ -28,6 +28,7 @@ from typing import Any
 
 from hornlens import __version__
 from hornlens.errors import HornlensError
+from hornlens.logic.files import json_text
 from hornlens.models.protocol import Model, ModelOptions
 from hornlens.models.specs import open_model
 from hornlens.probes.policy import Policy
@@ -37,7 +38,7 @@ from hornlens.store.files import write_file
 from hornlens.study.answers import Answers
 from hornlens.study.extraction import Extraction, Settings, extract
 from hornlens.study.plan import Plan
-from hornlens.study.results import json_text, run_record, summary_as_json, write_extraction
+from hornlens.study.results import run_record, summary_as_json, write_extraction
 
 Advance = Callable[[int], None]
 LONGEST = 100

@@ -11,19 +11,21 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
+from platformdirs import user_cache_path
 
 from hornlens import __version__
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 _NOT_FINITE = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN')
 _IN_JSON = {"Infinity": "1e999", "-Infinity": "-1e999", "NaN": "null"}
-_ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
+_ESCAPED = "<>&\u2028\u2029"
 
 
 def assemble(
@@ -65,7 +67,9 @@ def embedded_json(data: Any) -> str:
     except ValueError:
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         text = _NOT_FINITE.sub(lambda found: _IN_JSON.get(found[0], found[0]), text)
-    return text.translate(_ESCAPES)
+    for character in _ESCAPED:
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
 
 
 def rounded(value: float, places: int) -> str:
@@ -95,16 +99,33 @@ def _static(name: str) -> str:
     return (resources.files("hornlens.report.page") / "static" / name).read_text("utf-8").strip()
 
 
+class _CompiledTemplates(FileSystemBytecodeCache):
+    """Compiled templates, kept as Python keeps compiled modules, or not, where that is in vain."""
+
+    def __init__(self) -> None:
+        folder = user_cache_path("hornlens") / "templates"
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        super().__init__(str(folder), "%s.cache")
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().load_bytecode(bucket)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     environment = Environment(
         loader=PackageLoader("hornlens.report.page", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_CompiledTemplates(),
     )
     environment.filters["number"] = number
     return environment

@@ -72,3 +72,24 @@ def test_help_and_version_load_nothing_heavy():
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_extraction_whose_answers_are_known_loads_only_what_it_uses(tmp_path):
+    code = (
+        "import sys\n"
+        "from hornlens.cli import main\n"
+        "sys.argv = ['hornlens', 'extract', '--out', 'out', '--cache', 'c.sqlite']\n"
+        "try:\n"
+        "    main.main()\n"
+        "except SystemExit:\n"
+        "    unused = ('onnxruntime', 'tokenizers', 'pysat', 'rich', 'matplotlib', "
+        "'hornlens.learning', 'hornlens.oracles', 'hornlens.datasets')\n"
+        "    print(*(name for name in unused if name in sys.modules), file=sys.stderr)\n"
+    )
+    loaded = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        loaded.append(done.stderr.split())
+    assert loaded == [["onnxruntime", "tokenizers"], []]

@@ -33,6 +33,7 @@ def test_version_and_help():
     assert shown.returncode == 0 and "envelope" in shown.stdout and "learn" in shown.stdout
     for command in ("envelope", "learn"):
         assert hornlens(command, "--help").returncode == 0
+    assert hornlens("--help", "learn").stdout == shown.stdout
 
 
 def test_the_envelope_as_text():

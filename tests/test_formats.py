@@ -17,6 +17,7 @@ from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.dimacs import parse_dimacs, read_dimacs, write_dimacs
 from hornlens.logic.envelope import Envelope
+from hornlens.logic.files import json_text
 from hornlens.logic.rule import Clause, Rule
 from hornlens.logic.tables import Table, parse_csv, parse_cxt, read_csv
 from hornlens.logic.theory import Theory
@@ -330,3 +331,32 @@ def test_random_bytes_never_raise_anything_but_an_input_error():
             for parse in (parse_dimacs, parse_csv, parse_cxt):
                 with suppress(InputError):
                     parse(start + text)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        [],
+        "text",
+        1.5,
+        None,
+        {"a": {"b": {"c": {"d": []}}}},
+        [[[["ü", "\u2028", '"', "\\"]], []], {}],
+        {"rules": [{"if": ["a"], "then": None, "closest": {"margin": float("-inf")}}] * 3},
+        {"12": [(1, (2, (3, 4))), True, False, -0.0]},
+    ],
+)
+def test_json_reads_back_and_is_what_the_plain_writer_means(content):
+    text = json_text(content)
+    assert text.endswith("\n") and json.loads(text) == json.loads(json.dumps(content))
+
+
+def test_a_rule_and_an_answer_are_a_line_each():
+    rule = {"if": ["a", "b"], "then": None, "closest": {"answer": 1}, "evidence": [1, 2]}
+    lines = json_text({"rules": [rule, rule], "settings": {"seed": 0}, "none": []}).splitlines()
+    line = json.dumps(rule)
+    assert lines == [
+        *("{", ' "rules": [', f"  {line},", f"  {line}", " ],"),
+        *(' "settings": {"seed": 0},', ' "none": []', "}"),
+    ]

@@ -13,10 +13,11 @@ from html.parser import HTMLParser
 from importlib import resources
 
 import pytest
+from jinja2.bccache import bc_magic
 
 from hornlens.cli.report import report_command
 from hornlens.errors import InputError
-from hornlens.report.page import extraction, page, read_page
+from hornlens.report.page import assemble, extraction, page, read_page
 from hornlens.report.page.assemble import embedded_json, number, rounded
 from hornlens.study.results import rules_csv
 from tests import report_cases as cases
@@ -129,6 +130,52 @@ def test_json_in_the_page_has_no_markup_and_reads_back():
     odd = {**content, "b": [float("-inf"), float("inf"), float("nan"), -1.5]}
     back = json.loads(embedded_json(odd), parse_constant=pytest.fail)
     assert back == {**content, "b": [float("-inf"), float("inf"), None, -1.5]}
+
+
+def damage_nothing(file):
+    pass
+
+
+def damage_the_end(file):
+    file.write_bytes(file.read_bytes()[:-100])
+
+
+def damage_what_follows_the_version(file):
+    data = file.read_bytes()
+    file.write_bytes(data[: len(bc_magic)] + b"\xff" * 100)
+
+
+def damage_all(file):
+    file.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    "damage", [damage_nothing, damage_the_end, damage_what_follows_the_version, damage_all]
+)
+def test_compiled_templates_are_kept_for_the_user_alone(saved, tmp_path, monkeypatch, damage):
+    _, content, run, text = saved("three_labels")
+    monkeypatch.setattr(assemble, "user_cache_path", lambda name: tmp_path / name)
+    for _ in range(2):
+        assemble._environment.cache_clear()
+        assert page("envelope.json", content, run) == text
+        kept = tmp_path / "hornlens" / "templates"
+        assert kept.stat().st_mode & 0o777 == 0o700
+        files = sorted(kept.iterdir())
+        assert len(files) == 3  # the page's, what it extends, what it imports
+        sizes = [file.stat().st_size for file in files]
+        assert min(sizes) > 1000
+        for file in files:
+            damage(file)
+    assemble._environment.cache_clear()
+
+
+def test_where_nothing_can_be_kept_there_is_a_page_all_the_same(saved, tmp_path, monkeypatch):
+    _, content, run, text = saved("three_labels")
+    (tmp_path / "hornlens").write_text("a file where the folder should be")
+    monkeypatch.setattr(assemble, "user_cache_path", lambda name: tmp_path / name)
+    assemble._environment.cache_clear()
+    assert page("envelope.json", content, run) == text
+    assemble._environment.cache_clear()
 
 
 def test_scripts_never_make_markup_from_data():

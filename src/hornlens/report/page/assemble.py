@@ -109,8 +109,10 @@ class _CompiledTemplates(FileSystemBytecodeCache):
         super().__init__(str(folder), "%s.cache")
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError):
+        try:
             super().load_bytecode(bucket)
+        except Exception:  # whatever a damaged file is taken for
+            bucket.reset()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         with suppress(OSError):

@@ -398,3 +398,28 @@ def test_without_arguments_there_is_help():
     assert shown.returncode == 0 and "envelope" in shown.stdout and shown.stderr == ""
     group = hornlens("probe")
     assert "validate" in group.stdout + group.stderr
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "raise KeyboardInterrupt",
+        "exec('raise KeyboardInterrupt')",  # as dataclasses do, in the midst of an import
+        "raise ImportError('initialization failed') from KeyboardInterrupt()",  # as pybind11 does
+    ],
+)
+def test_an_interrupt_is_one_line_and_exit_code_130_wherever_it_comes(tmp_path, how):
+    (tmp_path / "hit.py").write_text(
+        f"def score(self, prompts, candidates):\n    {how}\n"
+        "from hornlens.cli.main import main\n"
+        "from hornlens.models.demo import DemoModel\n"
+        "DemoModel.score = score\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "hit", "extract", "--no-cache"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (130, "hornlens: interrupted\n")

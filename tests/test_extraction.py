@@ -333,3 +333,19 @@ def test_files_are_whole_or_not_there(tmp_path):
     (tmp_path / "g").write_text("file")
     with pytest.raises(HornlensError, match="cannot be written"):
         write_file(tmp_path / "g" / "f.txt", "text")
+
+
+@pytest.mark.parametrize("label_unset", ["accept", "reject"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_pac_run_ends_at_peace_with_every_answer_it_has(seed, label_unset):
+    """A prompt that was asked for one label tells about the others: that counts, too."""
+    settings = Settings("pac", epsilon=0.3, delta=0.3, seed=seed)
+    policy = Policy(label_unset=label_unset)
+    result = extract(noisy(seed), PAPER, settings=settings, policy=policy, cache=False)
+    theory = result.envelope.background + result.envelope.basis
+    assert result.decisions
+    for cell, decision in result.decisions.items():
+        for label in range(len(PAPER.label.values)):
+            x = PAPER.with_label(cell, label)
+            accepted = theory.satisfied_by(x) and x not in result.excluded
+            assert accepted == (decision.winner == label), (PAPER.vocabulary.names_of(x), decision)

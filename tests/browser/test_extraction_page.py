@@ -210,7 +210,7 @@ def test_a_rule_that_answers_break_says_so_wherever_it_stands(visit, pages, name
         row = ask(tab, chosen).locator("tbody tr").nth([*words].index(answers[0]["winner"]))
         assert rule_text(line) in row.locator(".rule").all_inner_texts()
         assert "The model says it all the same: the rule" in row.locator(".warn-text").inner_text()
-    assert seen
+    assert bool(seen) == (name == "budget")  # a PAC run ends at peace with what it knows
 
 
 def test_a_rule_opens_to_its_prompts_with_scores_and_the_closest_call(visit, pages):

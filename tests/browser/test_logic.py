@@ -132,7 +132,7 @@ def test_answers_that_break_a_rule_are_told_from_the_others(tab, make):
         assert len(forcing) == line["support"]
         assert sorted(breaking + forcing + others) == sorted(said)
         broken += len(wrong)
-    assert broken
+    assert bool(broken) == (make is cases.budget)  # a PAC run ends at peace with what it knows
 
 
 def test_endless_scores_that_are_equal_are_a_tie(tab):

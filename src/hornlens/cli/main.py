@@ -414,9 +414,11 @@ def main() -> NoReturn:
     except HornlensError as error:
         if debug:
             raise
+        if _comes_of_an_interrupt(error):
+            _stop()
         _fail(str(error), 2)
     except (KeyboardInterrupt, typer.Abort):
-        _fail("interrupted", INTERRUPTED)
+        _stop()
     except OSError as error:
         if debug:
             raise
@@ -433,8 +435,22 @@ def main() -> NoReturn:
     finally:
         gc.freeze()  # what is left goes with the process: not to be searched for cycles once more
     if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code of its own
-        _fail("interrupted", INTERRUPTED)
+        _stop()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _comes_of_an_interrupt(error: BaseException | None) -> bool:
+    """Return whether a Ctrl-C is behind an error: a library that it hits may make it its own."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _stop() -> NoReturn:
+    # Under `python -m`, Python ends by the signal if a Ctrl-C came inside an exec (dataclasses do
+    # that), even where it was caught; the next exec makes it forget.
+    exec("")
+    _fail("interrupted", INTERRUPTED)
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -176,6 +176,9 @@ class SampledEquivalence:
             wrong = np.flatnonzero(accepted_by(hypothesis, pack(batch, self.width)) != labels)
             if len(wrong):
                 return Counterexample(batch[wrong[0]])
+        found = self.known.first_wrong(hypothesis)  # a sample can tell of more than itself
+        if found is not None:
+            return Counterexample(found)
         epsilon = self.epsilon
         if self.samples is not None:  # what so many samples are good for, by the same reckoning
             epsilon = (log(1 / self.delta) + self.queries * log(2)) / samples

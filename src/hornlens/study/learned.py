@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from random import Random
 
 from hornlens.learning.driver import Run, run
@@ -12,17 +13,38 @@ from hornlens.logic.basis import dg_basis
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.theory import background_of
 from hornlens.oracles.equivalence import BudgetedEquivalence, SampledEquivalence
-from hornlens.oracles.membership import CachingMembership, CountingMembership
+from hornlens.oracles.membership import CountingMembership
 from hornlens.study.extraction import Settings
 from hornlens.study.labels import ProbeMembership
+
+
+@dataclass
+class EveryLabel:
+    """Asks each cell once, and knows what follows: the answers for all labels that it can have.
+
+    "She" for a nurse is also "not He". `known` holds all of it, for hypotheses to be held against.
+    """
+
+    membership: ProbeMembership
+    known: dict[int, bool] = field(default_factory=dict)
+
+    def ask(self, batch: Sequence[int]) -> list[bool]:
+        """Answer from what is known; ask about the other cells in one batch."""
+        probe = self.membership.probe
+        unknown = [x for x in batch if x not in self.known]
+        cells = dict.fromkeys(x & ~probe.label_mask for x in unknown if x & probe.label_mask)
+        told = [probe.with_label(cell, i) for cell in cells for i in range(len(probe.label.values))]
+        told = list(dict.fromkeys([*unknown, *told]))
+        self.known.update(zip(told, self.membership.ask(told), strict=True))
+        return [self.known[x] for x in batch]
 
 
 def learned(membership: ProbeMembership, settings: Settings) -> tuple[Envelope, Sequence[int]]:
     """Learn by queries: Algorithm 1 with sampled equivalence queries."""
     probe = membership.probe
     width = len(probe.vocabulary)
-    cache = CachingMembership(membership)
-    sampled = CountingMembership(cache, "equivalence")
+    answers = EveryLabel(membership)
+    sampled = CountingMembership(answers, "equivalence")
     oracle: EquivalenceOracle = SampledEquivalence(
         sampled,
         probe.sample,
@@ -30,12 +52,12 @@ def learned(membership: ProbeMembership, settings: Settings) -> tuple[Envelope, 
         settings.epsilon,
         settings.delta,
         Random(settings.seed),
-        cache.known if settings.samples is None else None,
+        answers.known if settings.samples is None else None,
         samples=settings.samples,
     )
     if settings.equivalence == "budget":
         oracle = BudgetedEquivalence(oracle, settings.max_equivalence_queries)
-    done: Run = run(EnvelopeLearner(width, trace=False), cache, oracle, speculate=True)
+    done: Run = run(EnvelopeLearner(width, trace=False), answers, oracle, speculate=True)
     background = background_of(probe.vocabulary)
     basis = dg_basis(done.learned.hypothesis.theory, background)
     seen = done.learned.non_horn

@@ -6,6 +6,7 @@ All of it runs on one thread, so seconds are the processor's: other programs dis
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -28,12 +29,13 @@ from hornlens.logic.theory import Theory, background_of
 from hornlens.models.demo import DemoModel
 from hornlens.models.protocol import Answer
 from hornlens.oracles.equivalence import SampledEquivalence, pac_samples
-from hornlens.oracles.membership import CachingMembership
 from hornlens.probes.loading import DEFAULT, load_probe
+from hornlens.probes.probe import Probe
 from hornlens.store.cache import AnswerCache
 from hornlens.study.answers import Answers
 from hornlens.study.extraction import Settings, extract, paper_protocol
 from hornlens.study.labels import ProbeMembership
+from hornlens.study.learned import EveryLabel
 
 Function = Callable[[str, Sequence[str]], Sequence[float]]
 
@@ -142,29 +144,29 @@ def tabulated(attributes: int, values: int, rules: int, seed: int) -> dict[str, 
     }
 
 
-class Recorded:
-    """The built-in model's answers, recorded; counts prompts, and the batches they come in."""
+class Counted:
+    """A function as a model that counts prompts, and the batches they come in."""
 
-    name = "recorded"
+    name = "counted"
 
-    def __init__(self, answers: dict[str, Answer]):
-        """Take the answers by prompt."""
-        self.answers, self.prompts, self.batches = answers, 0, 0
+    def __init__(self, function: Function):
+        """Take the function."""
+        self.function, self.prompts, self.batches = function, 0, 0
 
     def check(self, candidates: Sequence[str]) -> None:
         """Accept the words."""
 
     def identity(self) -> str:
         """Return nothing that a cache could use."""
-        return "recorded"
+        return "counted"
 
     def score(
         self, prompts: Sequence[str], candidates: Sequence[str]
     ) -> Iterator[list[tuple[int, Answer]]]:
-        """Look the prompts up."""
+        """Call the function for each prompt."""
         self.prompts += len(prompts)
         self.batches += 1
-        yield [(i, self.answers[prompt]) for i, prompt in enumerate(prompts)]
+        yield [(i, Answer(tuple(self.function(p, candidates)))) for i, p in enumerate(prompts)]
 
 
 @dataclass
@@ -200,44 +202,75 @@ class UntilExact:
         return Accepted(EXACT) if self.found else self.oracle.judge(hypothesis)
 
 
-def fewer_questions(seeds: int) -> dict[str, Any]:
-    """Model calls until the envelope of the built-in model is found: with reuse, and without.
+def fewer_questions(target: str, seeds: int) -> dict[str, Any]:
+    """Model calls until the envelope is found: by us, and by the same learner without our thrift.
 
-    With: every prompt is asked once, known answers are searched before samples are drawn, and
-    refinements go out in batches. Without: every query is a call, one after the other.
+    We ask a prompt once, hold hypotheses against all that is known before samples are drawn, and
+    send refinements out in batches. *Plain* asks a prompt once, too, but draws samples at once, and
+    refines query by query. *Forgetful* puts every query to the model.
     """
+    calls: dict[str, list[int]] = {"ours": [], "plain": [], "forgetful": []}
+    batches: dict[str, list[int]] = {"ours": [], "plain": [], "forgetful": []}
+    for seed in range(seeds):
+        probe, function, exact = _target(target, seed)
+        asked = {how: _until_exact(how, seed, probe, function, exact) for how in calls}
+        if None not in asked.values():
+            for how, model in asked.items():
+                assert model is not None
+                calls[how].append(model.prompts)
+                batches[how].append(model.batches)
+    figures: dict[str, Any] = {"seeds": seeds, "found": len(calls["ours"])}
+    for how in calls:
+        figures |= {f"calls_{how}": median(calls[how]), f"batches_{how}": median(batches[how])}
+        if how != "ours":
+            ratios = [a / b for a, b in zip(calls[how], calls["ours"], strict=True)]
+            figures |= {
+                f"{how}_over_ours": median(ratios),
+                f"{how}_over_ours_min": min(ratios),
+                f"{how}_over_ours_max": max(ratios),
+            }
+    return figures
+
+
+def _target(name: str, seed: int) -> tuple[Probe, Function, Theory]:
+    """Return the built-in model, or eight attributes with 20 planted rules, and the envelope."""
+    if name == "planted":
+        probe = planted_probe(8, 10)
+        rules = planted_rules(probe, 20, seed)
+        exact = dg_basis(
+            Theory(len(probe.vocabulary), tuple(rules)), background_of(probe.vocabulary)
+        )
+        return probe, says_yes(probe, rules), exact
+    probe, known = _demo()
+    membership = ProbeMembership(probe, probe.policy, known)
+    return probe, lambda prompt, _: known.known[prompt].scores, membership.tabulate().dg_basis()
+
+
+@cache
+def _demo() -> tuple[Probe, Answers]:
+    """Return the built-in probe with all answers of the built-in model."""
     probe = load_probe(DEFAULT)
     answers = Answers(DemoModel(), probe.label.words)
-    exact = ProbeMembership(probe, probe.policy, answers).tabulate().dg_basis()
+    ProbeMembership(probe, probe.policy, answers).tabulate()
+    return probe, answers
 
-    def until_exact(seed: int, reuse: bool) -> tuple[Recorded, bool]:
-        model, width = Recorded(answers.known), len(probe.vocabulary)
-        membership = ProbeMembership(probe, probe.policy, Answers(model, probe.label.words))
-        remembering = CachingMembership(membership)
-        oracle: MembershipOracle = remembering if reuse else Forgetful(membership)
-        sampled = SampledEquivalence(
-            *(oracle, probe.sample, width, 0.05, 0.05, Random(seed)),
-            known=remembering.known if reuse else None,
-            samples=50_000,
-        )
-        until = UntilExact(sampled, exact, background_of(probe.vocabulary))
-        run(EnvelopeLearner(width, trace=False), oracle, until, speculate=reuse)
-        return model, until.found
 
-    pairs = []
-    for seed in range(seeds):
-        (ours, found), (theirs, found_too) = until_exact(seed, True), until_exact(seed, False)
-        if found and found_too:
-            pairs.append((ours, theirs))
-    ratios = [theirs.prompts / ours.prompts for ours, theirs in pairs]
-    return {
-        "seeds": seeds,
-        "found": len(pairs),
-        "calls": median(ours.prompts for ours, _ in pairs),
-        "calls_without": median(theirs.prompts for _, theirs in pairs),
-        "ratio_median": median(ratios),
-        "ratio_min": min(ratios),
-        "ratio_max": max(ratios),
-        "batches": median(ours.batches for ours, _ in pairs),
-        "batches_without": median(theirs.batches for _, theirs in pairs),
-    }
+def _until_exact(
+    how: str, seed: int, probe: Probe, function: Function, exact: Theory
+) -> Counted | None:
+    """Return the model, with what was asked of it; None if samples ran out before."""
+    model, width = Counted(function), len(probe.vocabulary)
+    membership = ProbeMembership(probe, probe.policy, Answers(model, probe.label.words))
+    oracle: MembershipOracle = membership
+    known = None
+    if how == "ours":
+        oracle = every = EveryLabel(membership)
+        known = every.known
+    elif how == "forgetful":
+        oracle = Forgetful(membership)
+    sampled = SampledEquivalence(
+        *(oracle, probe.sample, width, 0.05, 0.05, Random(seed), known), samples=50_000
+    )
+    until = UntilExact(sampled, exact, background_of(probe.vocabulary))
+    run(EnvelopeLearner(width, trace=False), oracle, until, speculate=how == "ours")
+    return model if until.found else None

@@ -31,11 +31,14 @@ from hornlens.models.protocol import Answer
 from hornlens.oracles.equivalence import SampledEquivalence, pac_samples
 from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.probe import Probe
+from hornlens.report.page import page
 from hornlens.store.cache import AnswerCache
+from hornlens.store.files import write_file
 from hornlens.study.answers import Answers
 from hornlens.study.extraction import Settings, extract, paper_protocol
 from hornlens.study.labels import ProbeMembership
 from hornlens.study.learned import EveryLabel
+from hornlens.study.results import run_record, write_extraction
 
 Function = Callable[[str, Sequence[str]], Sequence[float]]
 
@@ -135,11 +138,18 @@ def tabulated(attributes: int, values: int, rules: int, seed: int) -> dict[str, 
     result = extract(function, probe, settings=settings, cache=False)
     seconds = process_time() - start
     assert set(result.envelope.basis) == set(planted)
+    with tempfile.TemporaryDirectory() as folder:
+        start = process_time()
+        record = run_record(result, seconds, "")
+        content = write_extraction(Path(folder), result, record)
+        write_file(Path(folder) / "report.html", page("envelope.json", content, record))
+        files = process_time() - start
     return {
         "interpretations": probe.domain.count,
         "prompts": probe.prompt_count,
         "rules": len(planted),
         "own_seconds": seconds - spent[0],
+        "evidence_and_files_seconds": files,
         "function_seconds": spent[0],
     }
 

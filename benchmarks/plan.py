@@ -34,7 +34,7 @@ FULL = [
     *(Case("extraction", "tabulated", [5, values, 20, 0]) for values in (3, 5, 8, 12)),
     Case("models", "causal", [12], 300.0),
     Case("models", "masked", ["bert-base", 22], 300.0),
-    Case("models", "masked", ["bert-large", 66], 600.0),
+    Case("models", "masked", ["bert-large", 33], 600.0),
 ]
 QUICK = [
     Case("cases", "envelope", [20, 60, 0], 30.0),
@@ -48,5 +48,5 @@ QUICK = [
     Case("extraction", "fewer_questions", ["demo", 1], 30.0),
     Case("extraction", "pac", [8, 10, 5, 0], 30.0),
     Case("extraction", "tabulated", [5, 3, 20, 0], 30.0),
-    Case("models", "masked", ["bert-tiny", 66], 60.0),
+    Case("models", "masked", ["bert-tiny", 66, 1], 60.0),
 ]

@@ -120,7 +120,7 @@ def one_at_a_time(loaded: Any, prompts: Sequence[str]) -> Clock:
     return clock
 
 
-def masked(kind: str, every: int, rounds: int = 2) -> dict[str, Any]:
+def masked(kind: str, every: int, rounds: int) -> dict[str, Any]:
     """An exact extraction of the built-in probe with a checkpoint of real size.
 
     The bare loop, the command and the pipeline (which is given every so many-th prompt only) take

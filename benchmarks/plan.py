@@ -33,8 +33,8 @@ FULL = [
     *(Case("extraction", "pac", [8, values, 20, 0]) for values in (3, 5, 20)),
     *(Case("extraction", "tabulated", [5, values, 20, 0]) for values in (3, 5, 8, 12)),
     Case("models", "causal", [12], 300.0),
-    Case("models", "masked", ["bert-base", 22], 300.0),
-    Case("models", "masked", ["bert-large", 33], 600.0),
+    Case("models", "masked", ["bert-base", 22, 2], 300.0),
+    Case("models", "masked", ["bert-large", 33, 2], 600.0),
 ]
 QUICK = [
     Case("cases", "envelope", [20, 60, 0], 30.0),

@@ -279,7 +279,9 @@ def _until_exact(
     elif how == "forgetful":
         oracle = Forgetful(membership)
     sampled = SampledEquivalence(
-        *(oracle, probe.sample, width, 0.05, 0.05, Random(seed), known), samples=50_000
+        *(oracle, probe.sample, width, 0.05, 0.05, Random(seed), known),
+        chunk=256 if how == "ours" else 1,  # a plain learner stops at the first counterexample
+        samples=50_000,
     )
     until = UntilExact(sampled, exact, background_of(probe.vocabulary))
     run(EnvelopeLearner(width, trace=False), oracle, until, speculate=how == "ours")

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,11 @@ def test_version_and_help():
     for command in ("envelope", "learn"):
         assert hornlens(command, "--help").returncode == 0
     assert hornlens("--help", "learn").stdout == shown.stdout
+    for group in ("probe", "cache", "dataset"):
+        shown = hornlens(group)
+        assert shown.returncode == 0 and "\nCommands:\n" in shown.stdout
+        assert shown.stdout == hornlens(group, "--help").stdout
+    assert hornlens("--", "probe", "list").stdout == hornlens("probe", "list").stdout != ""
 
 
 def test_the_envelope_as_text():
@@ -423,3 +429,73 @@ def test_an_interrupt_is_one_line_and_exit_code_130_wherever_it_comes(tmp_path, 
         text=True,
     )
     assert (done.returncode, done.stderr) == (130, "hornlens: interrupted\n")
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+@pytest.mark.parametrize("arguments", [["--version"], ["probe", "list"], ["extract", "--no-cache"]])
+def test_closed_streams_are_no_error(tmp_path, arguments, stream):
+    command = [sys.executable, "-m", "hornlens", *arguments]
+    shell = f'exec "$@" {stream}>&-'
+    done = subprocess.run(
+        ["sh", "-c", shell, "sh", *command], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert bool(done.stdout) == (stream == 2)
+
+
+def test_nothing_is_kept_or_told_that_nobody_asked_for(tmp_path):
+    """The runtime of the built-in model has telemetry, which begins with files in the cache."""
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    for name in ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY"):
+        environment.pop(name, None)
+    subprocess.run(
+        [sys.executable, "-m", "hornlens", "extract", "--no-cache", "--out", str(tmp_path / "out")],
+        check=True,
+        capture_output=True,
+        env=environment,
+    )
+    assert [str(p.relative_to(cache)) for p in sorted(cache.rglob("*"))][:2] == [
+        "hornlens",
+        "hornlens/templates",
+    ]
+    assert not [p for p in cache.iterdir() if p.name != "hornlens"]
+
+
+HIT = "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
+
+
+def test_an_interrupt_before_there_is_anything_to_lose_ends_it_at_once(tmp_path):
+    (tmp_path / "typer.py").write_text(f"{HIT}\nimport time; time.sleep(9)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "hornlens", "extract"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_an_interrupt_when_all_is_done_changes_nothing(tmp_path):
+    (tmp_path / "late.py").write_text(
+        "import atexit\n"
+        "from hornlens.__main__ import main\n"
+        "@atexit.register\n"
+        "def hit():\n"
+        f"    {HIT}\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "late", "--version"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"hornlens {__version__}\n", "")
+
+
+def test_an_interrupt_that_is_ignored_stays_ignored(tmp_path):
+    """As in `nohup`, and in what a script puts in the background."""
+    (tmp_path / "typer.py").write_text(f"{HIT}\nraise SystemExit(7)\n")
+    command = f"import signal, runpy; signal.signal(signal.SIGINT, signal.SIG_IGN); {RUN}"
+    done = subprocess.run(
+        [sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (7, "")
+
+
+RUN = "runpy.run_module('hornlens', run_name='__main__')"

@@ -5,15 +5,16 @@ import copy
 import csv
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
 from fractions import Fraction
 from html.parser import HTMLParser
 from importlib import resources
+from pathlib import Path
 
 import pytest
-from jinja2.bccache import bc_magic
 
 from hornlens.cli.report import report_command
 from hornlens.errors import InputError
@@ -132,49 +133,105 @@ def test_json_in_the_page_has_no_markup_and_reads_back():
     assert back == {**content, "b": [float("-inf"), float("inf"), None, -1.5]}
 
 
-def damage_nothing(file):
-    pass
+LONG_AGO = 1_000_000_000
 
 
-def damage_the_end(file):
-    file.write_bytes(file.read_bytes()[:-100])
+def nothing(data):
+    return data
 
 
-def damage_what_follows_the_version(file):
-    data = file.read_bytes()
-    file.write_bytes(data[: len(bc_magic)] + b"\xff" * 100)
+def its_end(data):
+    return data[:-100]
 
 
-def damage_all(file):
-    file.write_bytes(b"")
+def all_of_it(data):
+    return b""
 
 
-@pytest.mark.parametrize(
-    "damage", [damage_nothing, damage_the_end, damage_what_follows_the_version, damage_all]
-)
+def a_bit(data):
+    return data[:5000] + bytes([data[5000] ^ 4]) + data[5001:]
+
+
+@pytest.mark.parametrize("damage", [nothing, its_end, all_of_it, a_bit])
 def test_compiled_templates_are_kept_for_the_user_alone(saved, tmp_path, monkeypatch, damage):
     _, content, run, text = saved("three_labels")
     monkeypatch.setattr(assemble, "user_cache_path", lambda name: tmp_path / name)
+    kept = tmp_path / "hornlens" / "templates"
+    whole = None
     for _ in range(2):
         assemble._environment.cache_clear()
         assert page("envelope.json", content, run) == text
-        kept = tmp_path / "hornlens" / "templates"
         assert kept.stat().st_mode & 0o777 == 0o700
-        files = sorted(kept.iterdir())
-        assert len(files) == 3  # the page's, what it extends, what it imports
-        sizes = [file.stat().st_size for file in files]
-        assert min(sizes) > 1000
-        for file in files:
-            damage(file)
+        found = {file.name: file.read_bytes() for file in kept.iterdir()}
+        assert len(found) == 3  # the page's, what it extends, what it imports
+        if whole is not None:  # what was damaged has been made again, what was not has been used
+            assert found == whole
+            made = {file.stat().st_mtime == LONG_AGO for file in kept.iterdir()}
+            assert made == {damage is nothing}
+        whole = found
+        for name, data in found.items():
+            (kept / name).write_bytes(damage(data))
+            os.utime(kept / name, (LONG_AGO, LONG_AGO))
     assemble._environment.cache_clear()
 
 
-def test_where_nothing_can_be_kept_there_is_a_page_all_the_same(saved, tmp_path, monkeypatch):
+def a_file(folder):
+    folder.parent.mkdir()
+    folder.write_text("a file where the folder should be")
+
+
+def others_can_write_to(folder):
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+
+
+def a_link_to(folder):
+    folder.parent.mkdir()
+    elsewhere = folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    folder.symlink_to(elsewhere)
+
+
+@pytest.mark.parametrize("make", [a_file, others_can_write_to, a_link_to])
+def test_templates_are_not_kept_where_others_could_put_some(saved, tmp_path, monkeypatch, make):
     _, content, run, text = saved("three_labels")
-    (tmp_path / "hornlens").write_text("a file where the folder should be")
+    folder = tmp_path / "hornlens" / "templates"
+    make(folder)
     monkeypatch.setattr(assemble, "user_cache_path", lambda name: tmp_path / name)
     assemble._environment.cache_clear()
     assert page("envelope.json", content, run) == text
+    assert not folder.is_dir() or not [*folder.iterdir()]
+    assemble._environment.cache_clear()
+
+
+def no_home(name):
+    raise RuntimeError("could not determine the home directory")
+
+
+def home_by_name(name):
+    return Path("~/.cache") / name
+
+
+def test_templates_that_were_compiled_in_another_way_are_not_run(saved, tmp_path, monkeypatch):
+    _, content, run, text = saved("hostile")
+    monkeypatch.setattr(assemble, "user_cache_path", lambda name: tmp_path / name)
+    monkeypatch.setitem(assemble.OPTIONS, "autoescape", False)
+    assemble._environment.cache_clear()
+    assert page("envelope.json", content, run) != text
+    monkeypatch.setitem(assemble.OPTIONS, "autoescape", True)
+    assemble._environment.cache_clear()
+    assert page("envelope.json", content, run) == text
+    assemble._environment.cache_clear()
+
+
+@pytest.mark.parametrize("home", [no_home, home_by_name])
+def test_without_a_home_there_is_a_page_all_the_same(saved, tmp_path, monkeypatch, home):
+    _, content, run, text = saved("three_labels")
+    monkeypatch.setattr(assemble, "user_cache_path", home)
+    monkeypatch.chdir(tmp_path)
+    assemble._environment.cache_clear()
+    assert page("envelope.json", content, run) == text
+    assert not [*tmp_path.iterdir()]
     assemble._environment.cache_clear()
 
 

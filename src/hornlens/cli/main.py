@@ -371,72 +371,89 @@ def bias(
     )
 
 
-def _only_what_is_asked_for() -> None:
-    """Leave out all other commands, and the imports of other groups: neither is free."""
-    asked = sys.argv[1]
-    wanted = [command for command in app.registered_commands if _name(command) == asked]
-    if wanted:
-        app.registered_commands = wanted
-        return
-    helps = {
-        "probe": "Show, check or begin a probe.",
-        "cache": "List, prune or clear the cache of model answers.",
-        "dataset": "Get people from a table or Wikidata; look at them.",
-    }
-    for name, text in helps.items():
+COMMANDS = app.registered_commands
+GROUPS = {
+    "probe": "Show, check or begin a probe.",
+    "cache": "List, prune or clear the cache of model answers.",
+    "dataset": "Get people from a table or Wikidata; look at them.",
+}
+
+
+def _only_what_is_asked_for(arguments: list[str]) -> list[str]:
+    """Leave out all other commands, and the imports of other groups: neither is free.
+
+    Return the arguments, with a call for help where nothing else is said.
+    """
+    asked = next((word for word in arguments if word != "--"), "")
+    if arguments in ([], [asked]) and asked in ("", *GROUPS):
+        arguments = [*arguments, "--help"]
+    wanted = [command for command in COMMANDS if _name(command) == asked]
+    app.registered_commands = wanted or COMMANDS
+    app.registered_groups = []
+    for name, text in () if wanted else GROUPS.items():
+        group = typer.Typer(help=text)
         if name == asked:
-            module = importlib.import_module(f"hornlens.cli.{name}")
-            app.add_typer(module.app, name=name)
-        else:
-            app.add_typer(typer.Typer(help=text), name=name)
+            group = importlib.import_module(f"hornlens.cli.{name}").app
+        app.add_typer(group, name=name)
+    return arguments
 
 
 def _name(command: CommandInfo) -> str:
     return command.name or (command.callback.__name__ if command.callback else "")
 
 
+def _ready_streams() -> None:
+    """Write UTF-8, to nowhere if a stream is closed, and end quietly when the reader has gone."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
+
+
 def main() -> NoReturn:
     """Run the command line; turn errors into one line and an exit code."""
-    gc.set_threshold(100_000, 20, 20)  # starting makes many objects and little garbage
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else all packages are searched
     debug = "--debug" in sys.argv[1:]
-    if hasattr(signal, "SIGPIPE"):  # end quietly, as tools do, when the reader has gone
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8")
-    if not sys.argv[1:]:
-        sys.argv.append("--help")
-    _only_what_is_asked_for()
     try:
-        code = app(standalone_mode=False)
+        gc.set_threshold(100_000, 20, 20)  # starting makes many objects and little garbage
+        os.environ.setdefault(
+            "PYDANTIC_DISABLE_PLUGINS", "__all__"
+        )  # else it searches all packages
+        _ready_streams()
+        code = app(_only_what_is_asked_for(sys.argv[1:]), standalone_mode=False)
         sys.stdout.flush()
-    except HornlensError as error:
-        if debug:
-            raise
-        if _comes_of_an_interrupt(error):
-            _stop()
-        _fail(str(error), 2)
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         _stop()
-    except OSError as error:
-        if debug:
-            raise
-        place = f"{error.filename}: " if error.filename else ""
-        _fail(f"{place[:200]}{(error.strerror or str(error)).lower()}", 2)
     except Exception as error:
-        # Usage errors: typer's own, or click's under older versions of typer.
-        if debug or not hasattr(error, "format_message"):
+        if isinstance(error, typer.Abort) or _comes_of_an_interrupt(error):
+            _stop()
+        message = _in_a_line(error)
+        if debug or message is None:
             raise
-        if not error.format_message():  # the help was shown instead
-            sys.exit(2)
-        command = getattr(getattr(error, "ctx", None), "command_path", "hornlens")
-        _fail(f"{error.format_message()} (see '{command} --help')", 2)
+        _fail(message, 2)
     finally:
         gc.freeze()  # what is left goes with the process: not to be searched for cycles once more
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: a Ctrl-C changes nothing
     if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code of its own
         _stop()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _in_a_line(error: Exception) -> str | None:
+    """Return what is wrong, if it is the user's to mend."""
+    if isinstance(error, HornlensError):
+        return str(error)
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place[:200]}{(error.strerror or str(error)).lower()}"
+    if hasattr(error, "format_message"):  # of typer, or of click under older versions of typer
+        message = error.format_message().replace("Value error, ", "")
+        command = getattr(getattr(error, "ctx", None), "command_path", "hornlens")
+        return f"{message} (see '{command} --help')"
+    return None
 
 
 def _comes_of_an_interrupt(error: BaseException | None) -> bool:

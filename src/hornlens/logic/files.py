@@ -59,8 +59,10 @@ def _spread(content: Any, encode: Callable[[Any], str], newline: str) -> str:
         return encode(content)
     inner = newline + " "
     if isinstance(content, dict):
+        keys = [encode({key: 0})[1:-4] for key in content]  # whatever JSON makes of them
         parts = [
-            f"{encode(str(key))}: {_spread(value, encode, inner)}" for key, value in content.items()
+            f"{key}: {_spread(value, encode, inner)}"
+            for key, value in zip(keys, content.values(), strict=True)
         ]
         return "{" + inner + f",{inner}".join(parts) + newline + "}"
     parts = [_spread(value, encode, inner) for value in content]

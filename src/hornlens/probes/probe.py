@@ -149,7 +149,7 @@ class Probe:
                     form += MASK
                 else:
                     group = groups[part.name]
-                    slots.append((group, (group & -group).bit_length() - 1, part.texts))
+                    slots.append((group, max((group & -group).bit_length() - 1, 0), part.texts))
                     form += "%s"
             wording.append((form, slots))
         return wording

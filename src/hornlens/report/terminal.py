@@ -105,7 +105,7 @@ class Terminal:
     @contextmanager
     def progress(self, doing: str) -> Iterator[Callable[[str], None]]:
         """Show a spinner with a changing note, if someone is there to see it."""
-        errors = None if self.quiet or not sys.stderr.isatty() else watched(stderr=True)
+        errors = None if self.quiet else watched(stderr=True)
         if errors is None:
             yield lambda note: None
             return
@@ -116,10 +116,12 @@ class Terminal:
 
 
 def watched(stderr: bool = False) -> Console | None:
-    """Return the console of a stream that someone looks at, or None: a file needs no rich."""
-    stream = sys.stderr if stderr else sys.stdout
+    """Return the console of a stream that someone looks at, or None: a file needs no rich.
+
+    Colours can be forced upon results, but not progress upon a file.
+    """
     forced = os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE")
-    if not (stream.isatty() or forced):
+    if not (sys.stderr.isatty() if stderr else sys.stdout.isatty() or forced):
         return None
     from rich.console import Console
 

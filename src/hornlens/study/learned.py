@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -14,15 +14,20 @@ from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.theory import background_of
 from hornlens.oracles.equivalence import BudgetedEquivalence, SampledEquivalence
 from hornlens.oracles.membership import CountingMembership
+from hornlens.probes.policy import Decision
 from hornlens.study.extraction import Settings
 from hornlens.study.labels import ProbeMembership
+
+MOST_LABELS = 10
+"""Where there are more, what an answer says of most of them is not worth its place in memory."""
 
 
 @dataclass
 class EveryLabel:
     """Asks each cell once, and knows what follows: the answers for all labels that it can have.
 
-    "She" for a nurse is also "not He". `known` holds all of it, for hypotheses to be held against.
+    "She" for a nurse is also "not He". `known` holds all of it, for hypotheses to be held against;
+    of many labels, only the one that the model chose.
     """
 
     membership: ProbeMembership
@@ -32,11 +37,21 @@ class EveryLabel:
         """Answer from what is known; ask about the other cells in one batch."""
         probe = self.membership.probe
         unknown = [x for x in batch if x not in self.known]
-        cells = dict.fromkeys(x & ~probe.label_mask for x in unknown if x & probe.label_mask)
-        told = [probe.with_label(cell, i) for cell in cells for i in range(len(probe.label.values))]
+        cells = list(dict.fromkeys(x & ~probe.label_mask for x in unknown if x & probe.label_mask))
+        told = [
+            probe.with_label(cell, label)
+            for cell, decision in zip(cells, self.membership.decide(cells), strict=True)
+            for label in self._worth_telling(decision)
+        ]
         told = list(dict.fromkeys([*unknown, *told]))
         self.known.update(zip(told, self.membership.ask(told), strict=True))
         return [self.known[x] for x in batch]
+
+    def _worth_telling(self, decision: Decision) -> Iterable[int]:
+        labels = len(self.membership.probe.label.values)
+        if labels <= MOST_LABELS:
+            return range(labels)
+        return () if decision.winner is None else (decision.winner,)
 
 
 def learned(membership: ProbeMembership, settings: Settings) -> tuple[Envelope, Sequence[int]]:

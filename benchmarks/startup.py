@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # as hornlens does: the bare import is to be no slower
 HORNLENS = [sys.executable, "-m", "hornlens"]
 LIGHT = "import typer, rich.console"
 HEAVY = "import numpy, onnxruntime, tokenizers, typer, rich.console"

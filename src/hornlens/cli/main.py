@@ -435,7 +435,7 @@ def main() -> NoReturn:
             raise
         _fail(message, 2)
     finally:
-        gc.freeze()  # what is left goes with the process: not to be searched for cycles once more
+        gc.freeze()  # files are closed: what is left goes with the process, unsearched for cycles
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: a Ctrl-C changes nothing
     if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code of its own
         _stop()

@@ -149,7 +149,8 @@ def all_of_it(data):
 
 
 def a_bit(data):
-    return data[:5000] + bytes([data[5000] ^ 4]) + data[5001:]
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 4]) + data[middle + 1 :]
 
 
 @pytest.mark.parametrize("damage", [nothing, its_end, all_of_it, a_bit])

@@ -251,18 +251,16 @@ def _target(name: str, seed: int) -> tuple[Probe, Function, Theory]:
             Theory(len(probe.vocabulary), tuple(rules)), background_of(probe.vocabulary)
         )
         return probe, says_yes(probe, rules), exact
-    probe, known = _demo()
-    membership = ProbeMembership(probe, probe.policy, known)
-    return probe, lambda prompt, _: known.known[prompt].scores, membership.tabulate().dg_basis()
+    return _demo()
 
 
 @cache
-def _demo() -> tuple[Probe, Answers]:
-    """Return the built-in probe with all answers of the built-in model."""
+def _demo() -> tuple[Probe, Function, Theory]:
+    """Return the built-in probe, the answers of the built-in model, recorded, and its envelope."""
     probe = load_probe(DEFAULT)
     answers = Answers(DemoModel(), probe.label.words)
-    ProbeMembership(probe, probe.policy, answers).tabulate()
-    return probe, answers
+    exact = ProbeMembership(probe, probe.policy, answers).tabulate().dg_basis()
+    return probe, lambda prompt, _: answers.known[prompt].scores, exact
 
 
 def _until_exact(

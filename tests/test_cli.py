@@ -463,6 +463,7 @@ def test_nothing_is_kept_or_told_that_nobody_asked_for(tmp_path):
 
 
 HIT = "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
+RUN = "runpy.run_module('hornlens', run_name='__main__')"
 
 
 def test_an_interrupt_before_there_is_anything_to_lose_ends_it_at_once(tmp_path):
@@ -496,6 +497,3 @@ def test_an_interrupt_that_is_ignored_stays_ignored(tmp_path):
         [sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (7, "")
-
-
-RUN = "runpy.run_module('hornlens', run_name='__main__')"

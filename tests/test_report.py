@@ -18,7 +18,7 @@ import pytest
 
 from hornlens.cli.report import report_command
 from hornlens.errors import InputError
-from hornlens.report.page import assemble, extraction, page, read_page
+from hornlens.report.page import assemble, environment, extraction, page, read_page
 from hornlens.report.page.assemble import embedded_json, number, rounded
 from hornlens.study.results import rules_csv
 from tests import report_cases as cases
@@ -156,7 +156,7 @@ def a_bit(data):
 @pytest.mark.parametrize("damage", [nothing, its_end, all_of_it, a_bit])
 def test_compiled_templates_are_kept_for_the_user_alone(saved, tmp_path, monkeypatch, damage):
     _, content, run, text = saved("three_labels")
-    monkeypatch.setattr(assemble, "user_cache_path", lambda name: tmp_path / name)
+    monkeypatch.setattr(environment, "user_cache_path", lambda name: tmp_path / name)
     kept = tmp_path / "hornlens" / "templates"
     whole = None
     for _ in range(2):
@@ -198,7 +198,7 @@ def test_templates_are_not_kept_where_others_could_put_some(saved, tmp_path, mon
     _, content, run, text = saved("three_labels")
     folder = tmp_path / "hornlens" / "templates"
     make(folder)
-    monkeypatch.setattr(assemble, "user_cache_path", lambda name: tmp_path / name)
+    monkeypatch.setattr(environment, "user_cache_path", lambda name: tmp_path / name)
     assemble._environment.cache_clear()
     assert page("envelope.json", content, run) == text
     assert not folder.is_dir() or not [*folder.iterdir()]
@@ -215,11 +215,11 @@ def home_by_name(name):
 
 def test_templates_that_were_compiled_in_another_way_are_not_run(saved, tmp_path, monkeypatch):
     _, content, run, text = saved("hostile")
-    monkeypatch.setattr(assemble, "user_cache_path", lambda name: tmp_path / name)
-    monkeypatch.setitem(assemble.OPTIONS, "autoescape", False)
+    monkeypatch.setattr(environment, "user_cache_path", lambda name: tmp_path / name)
+    monkeypatch.setitem(environment.OPTIONS, "autoescape", False)
     assemble._environment.cache_clear()
     assert page("envelope.json", content, run) != text
-    monkeypatch.setitem(assemble.OPTIONS, "autoescape", True)
+    monkeypatch.setitem(environment.OPTIONS, "autoescape", True)
     assemble._environment.cache_clear()
     assert page("envelope.json", content, run) == text
     assemble._environment.cache_clear()
@@ -228,7 +228,7 @@ def test_templates_that_were_compiled_in_another_way_are_not_run(saved, tmp_path
 @pytest.mark.parametrize("home", [no_home, home_by_name])
 def test_without_a_home_there_is_a_page_all_the_same(saved, tmp_path, monkeypatch, home):
     _, content, run, text = saved("three_labels")
-    monkeypatch.setattr(assemble, "user_cache_path", home)
+    monkeypatch.setattr(environment, "user_cache_path", home)
     monkeypatch.chdir(tmp_path)
     assemble._environment.cache_clear()
     assert page("envelope.json", content, run) == text

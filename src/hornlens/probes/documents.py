@@ -53,21 +53,20 @@ def parse_yaml(text: str, path: Path | str, shape: type[Shape]) -> Document[Shap
         raise InputError(message, path, _line(node, first["loc"])) from None
 
 
-class _NotAllowed(Exception):
-    def __init__(self, what: str, line: int):
-        self.what, self.line = what, line
-
-
 class _PlainLoader(yaml.SafeLoader):
     """Reads nothing but mappings, lists and scalars."""
+
+    def __init__(self, text: str, path: Path | str):
+        super().__init__(text)
+        self.path = path
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise _NotAllowed("anchors and aliases are", line)
+            raise InputError("anchors and aliases are not allowed", self.path, line)
         if getattr(event, "tag", None):
-            raise _NotAllowed(f"the tag {event.tag!r} is", line)
+            raise InputError(f"the tag {event.tag!r} is not allowed", self.path, line)
         return super().compose_node(parent, index)
 
 
@@ -76,14 +75,12 @@ def _safe_yaml(text: str, path: Path | str) -> tuple[yaml.Node, Any]:
     if len(text) > MAX_SIZE:
         raise InputError(f"is larger than {MAX_SIZE:,} characters: no such file is", path)
     try:
-        loader = _PlainLoader(text)
+        loader = _PlainLoader(text, path)
         node = loader.get_single_node()
         if node is None:
             raise InputError("has no content", path)
         _refuse_repeated_keys(node, path)
         return node, loader.construct_document(node)
-    except _NotAllowed as error:
-        raise InputError(f"{error.what} not allowed", path, error.line) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else None

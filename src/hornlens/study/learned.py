@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
 from hornlens.learning.driver import Run, run
@@ -13,7 +13,7 @@ from hornlens.logic.basis import dg_basis
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.theory import background_of
 from hornlens.oracles.equivalence import BudgetedEquivalence, SampledEquivalence
-from hornlens.oracles.membership import CountingMembership
+from hornlens.oracles.membership import CachingMembership, CountingMembership
 from hornlens.probes.policy import Decision
 from hornlens.study.extraction import Settings
 from hornlens.study.labels import ProbeMembership
@@ -31,21 +31,23 @@ class EveryLabel:
     """
 
     membership: ProbeMembership
-    known: dict[int, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begin with nothing known."""
+        self._cache = CachingMembership(self.membership)
+        self.known = self._cache.known
 
     def ask(self, batch: Sequence[int]) -> list[bool]:
         """Answer from what is known; ask about the other cells in one batch."""
         probe = self.membership.probe
-        unknown = [x for x in batch if x not in self.known]
-        cells = list(dict.fromkeys(x & ~probe.label_mask for x in unknown if x & probe.label_mask))
+        labelled = (x for x in batch if x & probe.label_mask and x not in self.known)
+        cells = list(dict.fromkeys(x & ~probe.label_mask for x in labelled))
         told = [
             probe.with_label(cell, label)
             for cell, decision in zip(cells, self.membership.decide(cells), strict=True)
             for label in self._worth_telling(decision)
         ]
-        told = list(dict.fromkeys([*unknown, *told]))
-        self.known.update(zip(told, self.membership.ask(told), strict=True))
-        return [self.known[x] for x in batch]
+        return self._cache.ask([*batch, *told])[: len(batch)]
 
     def _worth_telling(self, decision: Decision) -> Iterable[int]:
         labels = len(self.membership.probe.label.values)

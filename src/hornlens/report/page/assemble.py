@@ -8,29 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import stat
 from base64 import b64encode
 from collections.abc import Sequence
-from contextlib import suppress
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
-from importlib import metadata, resources
-from pathlib import Path
+from importlib import resources
 from typing import Any
 
-from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
-from jinja2.bccache import Bucket
-from platformdirs import user_cache_path
+from jinja2 import Environment
 
 from hornlens import __version__
-from hornlens.errors import HornlensError
-from hornlens.store.files import write_file
-
-OPTIONS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
-"""How templates are compiled."""
-DIGEST = hashlib.sha256().digest_size
+from hornlens.report.page.environment import environment
 
 _NOT_FINITE = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN')
 _IN_JSON = {"Infinity": "1e999", "-Infinity": "-1e999", "NaN": "null"}
@@ -108,57 +97,8 @@ def _static(name: str) -> str:
     return (resources.files("hornlens.report.page") / "static" / name).read_text("utf-8").strip()
 
 
-class _CompiledTemplates(BytecodeCache):
-    """Compiled templates, kept as Python keeps compiled modules, or not, where that is in vain.
-
-    Code is run from there, so the folder must be the user's own. A digest stands before each: what
-    is damaged, or was compiled in another way, is not run either.
-    """
-
-    def __init__(self) -> None:
-        self.folder = _own_folder()
-        self.way = f"{metadata.version('jinja2')} {sorted(OPTIONS.items())}".encode()
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        if self.folder is None:
-            return
-        with suppress(OSError):
-            data = (self.folder / bucket.key).read_bytes()
-            if data[:DIGEST] == self._digest(data[DIGEST:]):
-                bucket.bytecode_from_string(data[DIGEST:])
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        if self.folder is None:
-            return
-        data = bucket.bytecode_to_string()
-        with suppress(HornlensError):
-            write_file(self.folder / bucket.key, self._digest(data) + data)
-
-    def _digest(self, data: bytes) -> bytes:
-        return hashlib.sha256(self.way + data).digest()
-
-
-def _own_folder() -> Path | None:
-    """Return a folder in the user's cache that nobody else can write to, if there can be one."""
-    try:
-        folder = user_cache_path("hornlens") / "templates"
-        if not folder.is_absolute():
-            return None
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
-    except (OSError, RuntimeError):  # such as: there is no home
-        return None
-    ours = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o022)
-    return folder if ours and stat.S_ISDIR(found.st_mode) else None
-
-
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("hornlens.report.page", "templates"),
-        undefined=StrictUndefined,
-        bytecode_cache=_CompiledTemplates(),
-        **OPTIONS,
-    )
-    environment.filters["number"] = number
-    return environment
+    made = environment()
+    made.filters["number"] = number
+    return made

@@ -1,0 +1,362 @@
+"""The `hornlens` command. Heavy imports happen inside the commands, so that --help is quick."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal, Optional
+
+import typer
+
+from hornlens import __version__
+from hornlens.cli.options import (
+    BatchSize,
+    Cache,
+    Debug,
+    Device,
+    Dtype,
+    Margin,
+    ModelSpec,
+    NoCache,
+    Quiet,
+    Threads,
+    TopK,
+    model_options,
+)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: it comes in half the time
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"hornlens {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def hornlens(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print it."),
+    ] = False,
+) -> None:
+    """Ask a black box questions; get back the Horn rules it obeys, and how sure they are."""
+
+
+@app.command()
+def envelope(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="DIMACS .cnf, or positive examples as 0/1 .csv with a header or Burmeister .cxt."
+        ),
+    ],
+    format: Annotated[
+        Literal["text", "json", "dimacs", "csv", "latex", "prolog"],
+        typer.Option(help="How to print the rules."),
+    ] = "text",
+    background: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it at run time
+        typer.Option(
+            help="Rules taken for granted: a Horn .cnf or an envelope.json; matched by name."
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Compute the exact Horn envelope of a formula or a table."""
+    from hornlens.cli.envelope import envelope_command
+
+    envelope_command(file, format, background, quiet)
+
+
+@app.command()
+def learn(
+    file: Annotated[Path, typer.Argument(help="The target, a DIMACS .cnf.")],
+    algorithm: Annotated[
+        Literal["envelope", "horn", "horn1"],
+        typer.Option(help="The paper's Algorithm 1, or the classics for Horn targets."),
+    ] = "envelope",
+    target: Annotated[
+        Optional[Literal["envelope", "cnf"]],  # noqa: UP045
+        typer.Option(
+            help="What the equivalence oracle wants: the envelope (H ≡ env φ), or the formula "
+            "itself (H ∪ Q ≡ φ). (default: envelope; cnf for horn and horn1)"
+        ),
+    ] = None,
+    via_encoding: Annotated[
+        bool,
+        typer.Option(
+            "--via-encoding", help="Learn the CNF as the envelope of its encoding (Section 4.2)."
+        ),
+    ] = False,
+    equivalence: Annotated[
+        Literal["exact", "pac", "budget"],
+        typer.Option(help="By SAT, by sampling, or by SAT with a limit on queries."),
+    ] = "exact",
+    epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05,
+    delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05,
+    max_equivalence_queries: Annotated[
+        int, typer.Option(min=0, help="Budget: how many equivalence queries.")
+    ] = 100,
+    seed: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(help="Choose counterexamples and samples at random, from this seed."),
+    ] = None,
+    speculate: Annotated[
+        bool, typer.Option("--speculate", help="Ask membership queries in batches.")
+    ] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show every step.")] = False,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="How to print the result.")
+    ] = "text",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Watch a learner at work on a formula, query by query.
+
+    It shows how many queries it asked beside the proved bounds, and with --trace every step.
+    """
+    from hornlens.cli.learn import LearnSettings, learn_command
+
+    settings = LearnSettings(
+        algorithm=algorithm,
+        target=target or ("envelope" if algorithm == "envelope" and not via_encoding else "cnf"),
+        via_encoding=via_encoding,
+        equivalence=equivalence,
+        epsilon=epsilon,
+        delta=delta,
+        max_equivalence_queries=max_equivalence_queries,
+        seed=seed,
+        speculate=speculate,
+    )
+    raise typer.Exit(learn_command(file, settings, trace, format, quiet))
+
+
+@app.command()
+def extract(
+    probe: Annotated[
+        str, typer.Argument(help="A probe: a YAML file or a built-in one (hornlens probe list).")
+    ] = "gender-occupation",
+    model: Annotated[
+        str,
+        typer.Option(help=ModelSpec),
+    ] = "demo",
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-out"),
+    equivalence: Annotated[
+        Literal["auto", "exhaustive", "pac", "budget"],
+        typer.Option(help="auto: exact if the prompts fit --limit, else pac."),
+    ] = "auto",
+    epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05,
+    delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05,
+    max_equivalence_queries: Annotated[
+        int, typer.Option(min=0, help="Budget: how many equivalence queries.")
+    ] = 200,
+    limit: Annotated[
+        int, typer.Option(min=1, help="How many prompts an exact run may take.")
+    ] = 200_000,
+    seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0,
+    protocol: Annotated[
+        Literal["default", "paper"],
+        typer.Option(help="paper: everything as the paper's experiment had it."),
+    ] = "default",
+    label_unset: Annotated[
+        Optional[Literal["accept", "reject"]],  # noqa: UP045
+        typer.Option(help="Overrides the probe: interpretations without a label."),
+    ] = None,
+    margin: Margin = None,
+    top_k: TopK = None,
+    abstain: Annotated[
+        Optional[Literal["accept", "reject"]],  # noqa: UP045
+        typer.Option(help="Overrides the probe: what an abstention counts as."),
+    ] = None,
+    calibration: Annotated[
+        Optional[Literal["none", "neutral"]],  # noqa: UP045
+        typer.Option(help="Overrides the probe: neutral subtracts the all-unset prompt's scores."),
+    ] = None,
+    cache: Cache = None,
+    no_cache: NoCache = False,
+    batch_size: BatchSize = "auto",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    threads: Threads = None,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: findings, or envelope.json.")
+    ] = "text",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Find the rules that a model obeys, with their evidence.
+
+    It is asked a probe's questions: all of them if they are not too many, and then the rules are
+    exact.
+    """
+    from hornlens.cli.extract import ExtractOptions, extract_command
+    from hornlens.study.extraction import Settings
+
+    extract_command(
+        ExtractOptions(
+            probe=probe,
+            model=model,
+            out=out,
+            cache=cache,
+            no_cache=no_cache,
+            settings=Settings(equivalence, epsilon, delta, max_equivalence_queries, limit, seed),
+            protocol=protocol,
+            policy={
+                "label_unset": label_unset,
+                "margin": margin,
+                "top_k": top_k,
+                "abstain": abstain,
+                "calibration": calibration,
+            },
+            model_options=model_options(batch_size, device, dtype, threads),
+            form=format,
+            quiet=quiet,
+        )
+    )
+
+
+@app.command()
+def study(
+    study: Annotated[
+        str, typer.Argument(help="A study: a YAML file, or a built-in one (demo, paper).")
+    ],
+    model: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Other models than the study's; may be given several times."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-study"),
+    jobs: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Processes that learn at the same time. (default: the cores)"),
+    ] = None,
+    cache: Cache = None,
+    batch_size: BatchSize = "auto",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    threads: Threads = None,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: a summary, or study.json.")
+    ] = "text",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Repeat extractions: which rules are stable, which are true?
+
+    Over models, budgets of equivalence queries and seeds. Killed, it goes on where it was.
+    """
+    from hornlens.cli.study import StudyOptions, study_command
+
+    study_command(
+        StudyOptions(
+            study=study,
+            models=model or (),
+            out=out,
+            cache=cache,
+            jobs=jobs or os.cpu_count() or 1,
+            model_options=model_options(batch_size, device, dtype, threads),
+            form=format,
+            quiet=quiet,
+        )
+    )
+
+
+@app.command()
+def compare(
+    results: Annotated[
+        list[Path], typer.Argument(help="Folders of results, or envelope.json files; A first.")
+    ],
+    fail_on_new: Annotated[
+        bool,
+        typer.Option("--fail-on-new", help="Exit code 1 if a later result has rules that A lacks."),
+    ] = False,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A folder for comparison.json and report.html."),
+    ] = None,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="How to print the comparison.")
+    ] = "text",
+    debug: Debug = False,
+) -> None:
+    """Compare results, rule by rule.
+
+    Rules are shared, contradicted (with the prompt that shows it), or unknown to the other.
+    """
+    from hornlens.cli.compare import compare_command
+
+    raise typer.Exit(compare_command(results, fail_on_new, out, format))
+
+
+@app.command()
+def report(
+    path: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder of results, or the JSON file in it.")
+    ],
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Make report.html again, from the results on disk."""
+    from hornlens.cli.report import report_command
+
+    report_command(path, show)
+
+
+@app.command()
+def bias(
+    dataset: Annotated[
+        str, typer.Argument(help="A data set: a folder, or the built-in one (people).")
+    ] = "people",
+    model: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="As for extract (default: demo); repeat it to compare several."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-bias"),
+    margin: Margin = None,
+    top_k: TopK = None,
+    limit_occupations: Annotated[
+        int, typer.Option(min=1, help="How many occupations the figures show, at most.")
+    ] = 60,
+    min_people: Annotated[
+        int, typer.Option(min=1, help="Leave out occupations with fewer people.")
+    ] = 1,
+    cache: Cache = None,
+    no_cache: NoCache = False,
+    batch_size: BatchSize = "auto",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    threads: Threads = None,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: a table, or bias.json.")
+    ] = "text",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Score which pronouns models expect of a data set's people.
+
+    Occupation by occupation, with intervals, figures, and what is recorded beside the prediction.
+    """
+    from hornlens.cli.bias import BiasOptions, bias_command
+
+    bias_command(
+        BiasOptions(
+            dataset=dataset,
+            models=model or ["demo"],
+            out=out,
+            cache=cache,
+            no_cache=no_cache,
+            policy={"margin": margin, "top_k": top_k},
+            limit_occupations=limit_occupations,
+            min_people=min_people,
+            model_options=model_options(batch_size, device, dtype, threads),
+            form=format,
+            quiet=quiet,
+        )
+    )

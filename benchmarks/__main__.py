@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.plan import FULL, QUICK, Case
-from hornlens.store.files import write_file
+from hornlens.formats.files import write_file
 
 RESULTS = Path(__file__).parent / "results.json"
 

@@ -6,14 +6,14 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.targets import random_3cnf, random_horn, random_labelled_domain
+from hornlens.exact.search import EnvelopeSearch
+from hornlens.exact.sources import FormulaSource
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.logic.basis import dg_basis, in_canonical_order
-from hornlens.logic.models import dg_basis_of_closure
+from hornlens.logic.closures import dg_basis_of_closure
 from hornlens.oracles.formula import FormulaEquivalence
 from hornlens.oracles.membership import FormulaMembership
-from hornlens.oracles.search import EnvelopeSearch
-from hornlens.oracles.targets import FormulaTarget
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -24,7 +24,7 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def envelope(variables: int, clauses: int, seed: int) -> dict[str, Any]:
     """The exact envelope of a random 3-CNF, white-box."""
-    search = EnvelopeSearch(FormulaTarget(random_3cnf(variables, clauses, seed)))
+    search = EnvelopeSearch(FormulaSource(random_3cnf(variables, clauses, seed)))
     basis, seconds = _timed(search.run)
     return {"seconds": seconds, "rules": len(basis), "models": len(search.models)}
 
@@ -32,8 +32,8 @@ def envelope(variables: int, clauses: int, seed: int) -> dict[str, Any]:
 def envelope_ratio(variables: int, clauses: int, seed: int) -> dict[str, Any]:
     """The same by NextClosure over the closure operator, divided by ours."""
     formula = random_3cnf(variables, clauses, seed)
-    ours, fast = _timed(lambda: EnvelopeSearch(FormulaTarget(formula)).run())
-    operator = EnvelopeSearch(FormulaTarget(formula)).closure
+    ours, fast = _timed(lambda: EnvelopeSearch(FormulaSource(formula)).run())
+    operator = EnvelopeSearch(FormulaSource(formula)).closure
     theirs, slow = _timed(lambda: dg_basis_of_closure(operator, variables))
     assert ours == theirs
     return {"seconds": fast, "rules": len(ours), "ratio": slow / fast}

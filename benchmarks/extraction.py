@@ -14,6 +14,9 @@ from time import process_time
 from typing import Any
 
 from benchmarks.targets import planted_probe, planted_rules, says_yes
+from hornlens.extraction.extract import Settings, extract, paper_protocol
+from hornlens.extraction.learned import EveryLabel
+from hornlens.formats.files import write_file
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import (
@@ -32,13 +35,10 @@ from hornlens.oracles.equivalence import SampledEquivalence, pac_samples
 from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.page import page
-from hornlens.store.cache import AnswerCache
-from hornlens.store.files import write_file
-from hornlens.study.answers import Answers
-from hornlens.study.extraction import Settings, extract, paper_protocol
-from hornlens.study.labels import ProbeMembership
-from hornlens.study.learned import EveryLabel
-from hornlens.study.results import run_record, write_extraction
+from hornlens.results.extraction import run_record, write_extraction
+from hornlens.store.sqlite import AnswerCache
+from hornlens.targets.answers import Answers
+from hornlens.targets.prompted import ProbeMembership
 
 Function = Callable[[str, Sequence[str]], Sequence[float]]
 

@@ -12,7 +12,7 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from hornlens.store.files import write_file
+from hornlens.formats.files import write_file
 
 ROOT = Path(__file__).parents[1]
 STYLE = {

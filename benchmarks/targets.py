@@ -5,10 +5,10 @@ from random import Random
 
 import numpy as np
 
+from hornlens.exact.grid import LabelledDomain
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.domain import Domain
-from hornlens.logic.labelled import LabelledDomain
 from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Attribute, Vocabulary
 from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value

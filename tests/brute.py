@@ -3,7 +3,7 @@
 from itertools import combinations
 
 
-def models_of(clauses, width):
+def positives_of(clauses, width):
     """All models of clauses given as lists of DIMACS literals."""
     return [
         x

@@ -3,11 +3,11 @@
 import math
 from random import Random
 
+from hornlens.extraction.extract import Settings, extract
+from hornlens.logic.decisions import Policy
 from hornlens.probes.loading import load_probe
-from hornlens.probes.policy import Policy
 from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value
-from hornlens.study.extraction import Settings, extract
-from hornlens.study.results import extraction_as_json, run_record
+from hornlens.results.extraction import extraction_as_json, run_record
 
 PAPER = load_probe("gender-occupation")
 NASTY = (

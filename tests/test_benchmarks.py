@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.plan import FULL, QUICK
 from benchmarks.targets import planted_probe, planted_rules, says_yes
-from hornlens.study.extraction import extract
+from hornlens.extraction.extract import extract
 from tests import brute
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -12,16 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hornlens.datasets.dataset import Dataset, Group, load_dataset
 from hornlens.errors import HornlensError
+from hornlens.logic.decisions import Policy
 from hornlens.models.demo import DemoModel
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Answer, ModelError
 from hornlens.models.table import TableModel
 from hornlens.probes.loading import builtin_text, parse_probe
-from hornlens.probes.policy import Policy
-from hornlens.store.cache import AnswerCache
-from hornlens.study.bias import (
+from hornlens.pronouns.bias import (
     RECORDED,
     bias_as_json,
     mean_score,
@@ -30,6 +28,8 @@ from hornlens.study.bias import (
     student,
     with_enough_people,
 )
+from hornlens.pronouns.dataset import Dataset, Group, load_dataset
+from hornlens.store.sqlite import AnswerCache
 
 PROBE = parse_probe(builtin_text("gender-occupation"))
 PERIODS, CONTINENTS, OCCUPATIONS = (

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from hornlens.store.cache import AnswerCache, CacheError, default_path
+from hornlens.store.sqlite import AnswerCache, CacheError, default_path
 
 YES, NO = ((-0.1, -2.0), (0, 7)), ((-3.0, -0.5), None)
 
@@ -96,7 +96,7 @@ def test_where_the_cache_lives(monkeypatch, tmp_path):
 WRITER = """
 import sys
 from pathlib import Path
-from hornlens.store.cache import AnswerCache
+from hornlens.store.sqlite import AnswerCache
 cache = AnswerCache(Path(sys.argv[1]))
 who = sys.argv[2]
 for i in range(150):
@@ -140,7 +140,7 @@ def test_what_was_written_survives_a_kill(tmp_path):
 
 
 def test_the_hash_of_a_file_is_computed_once_until_the_file_changes(tmp_path, monkeypatch):
-    monkeypatch.setattr("hornlens.store.cache._SETTLED", -1.0)  # no file need be old for this
+    monkeypatch.setattr("hornlens.store.sqlite._SETTLED", -1.0)  # no file need be old for this
     file = tmp_path / "weights"
     file.write_bytes(b"one")
     asked = []

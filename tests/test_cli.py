@@ -85,7 +85,7 @@ def test_the_json_envelope_is_the_dg_basis(tmp_path, kind):
         (mask(r["if"]), None if r["then"] is None else mask(r["if"]) | mask(r["then"]))
         for r in content["rules"]
     }
-    models = brute.models_of(clauses, formula.width)
+    models = brute.positives_of(clauses, formula.width)
     assert found == brute.dg(models, range(1 << formula.width))
 
 

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from hornlens.errors import InputError
+from hornlens.extraction.extract import Settings, extract
 from hornlens.probes.loading import load_probe, parse_probe
-from hornlens.study.comparison import common_consequences, compare, load_result
-from hornlens.study.extraction import Settings, extract
-from hornlens.study.results import extraction_as_json
+from hornlens.results.comparison import common_consequences, compare, load_result
+from hornlens.results.extraction import extraction_as_json
 from tests.test_extraction import PAPER, noisy, planted
 
 

@@ -14,14 +14,14 @@ from typer.testing import CliRunner
 
 from hornlens import __version__
 from hornlens.cli.dataset import app
-from hornlens.datasets.continents import read_countries
-from hornlens.datasets.dataset import DATA, Group, builtin_names, load_dataset
-from hornlens.datasets.importing import import_people
-from hornlens.datasets.occupations import read_occupations
-from hornlens.datasets.people import probe_yaml
-from hornlens.datasets.periods import Periods, equal_frequency
 from hornlens.errors import HornlensError, InputError
 from hornlens.probes.loading import load_probe
+from hornlens.pronouns.continents import read_countries
+from hornlens.pronouns.dataset import DATA, Group, builtin_names, load_dataset
+from hornlens.pronouns.importing import import_people
+from hornlens.pronouns.occupations import read_occupations
+from hornlens.pronouns.people import probe_yaml
+from hornlens.pronouns.periods import Periods, equal_frequency
 
 ROOT = Path(__file__).parents[1]
 PAPER = Periods((1875, 1925, 1951, 1970))

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from hornlens.extraction.extract import Settings, extract, paper_protocol
+from hornlens.logic.decisions import Policy
 from hornlens.models.demo import DemoModel
 from hornlens.models.protocol import ModelOptions
 from hornlens.probes.loading import builtin_text, load_probe
-from hornlens.probes.policy import Policy
-from hornlens.store.cache import AnswerCache
-from hornlens.study.extraction import Settings, extract, paper_protocol
+from hornlens.store.sqlite import AnswerCache
 from tests import brute
 
 PAPER = load_probe("gender-occupation")

@@ -11,17 +11,17 @@ import pytest
 
 import hornlens
 from hornlens.errors import HornlensError
+from hornlens.extraction.extract import Settings, extract, paper_protocol
+from hornlens.formats.files import write_file
+from hornlens.logic.decisions import Policy
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import ModelError
 from hornlens.models.specs import open_model
 from hornlens.models.table import TableModel
 from hornlens.probes.loading import load_probe
-from hornlens.probes.policy import Policy
-from hornlens.store.cache import AnswerCache
-from hornlens.store.files import write_file
-from hornlens.study.evidence import in_words
-from hornlens.study.extraction import Settings, extract, paper_protocol
-from hornlens.study.results import extraction_as_json, rules_csv, scores_csv
+from hornlens.results.evidence import in_words
+from hornlens.results.extraction import extraction_as_json, rules_csv, scores_csv
+from hornlens.store.sqlite import AnswerCache
 from tests import brute
 
 PAPER = load_probe("gender-occupation")

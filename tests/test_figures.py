@@ -12,9 +12,9 @@ import matplotlib
 import pytest
 from matplotlib.text import Text
 
+from hornlens.pronouns.bias import RECORDED, ModelBias, OccupationBias, Score
 from hornlens.report import figures
 from hornlens.report.labels import LONGEST, WIDEST, short, short_labels
-from hornlens.study.bias import RECORDED, ModelBias, OccupationBias, Score
 
 NAMES = [
     *("registered nurse", "athletic director", "professor emeritus", "solicitor general"),
@@ -460,7 +460,7 @@ def test_files_have_the_same_bytes_each_time_real_text_and_no_date(tmp_path):
 
 def test_only_this_module_loads_matplotlib():
     code = (
-        "import sys, hornlens.cli.main, hornlens.cli.bias, hornlens.study.bias; "
+        "import sys, hornlens.cli.main, hornlens.cli.bias, hornlens.pronouns.bias; "
         "assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,18 +12,18 @@ from random import Random
 import pytest
 
 from hornlens.errors import InputError
-from hornlens.logic.backgrounds import read_background
+from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
+from hornlens.formats.backgrounds import read_background
+from hornlens.formats.dimacs import parse_dimacs, read_dimacs, write_dimacs
+from hornlens.formats.jsonfiles import json_text
+from hornlens.formats.tables import Table, parse_csv, parse_cxt, read_csv
+from hornlens.formats.writers import WRITERS, as_json
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf
-from hornlens.logic.dimacs import parse_dimacs, read_dimacs, write_dimacs
 from hornlens.logic.envelope import Envelope
-from hornlens.logic.files import json_text
 from hornlens.logic.rule import Clause, Rule
-from hornlens.logic.tables import Table, parse_csv, parse_cxt, read_csv
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
-from hornlens.logic.writers import WRITERS, as_json
-from hornlens.oracles.whitebox import envelope_of_formula, envelope_of_table
 from tests.targets import KINDS, random_formula
 
 

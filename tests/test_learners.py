@@ -4,6 +4,8 @@ from random import Random
 
 import pytest
 
+from hornlens.exact.grid import LabelledDomain, labels_of_positives
+from hornlens.exact.sat import cnf_counterexample
 from hornlens.learning.driver import Bounds, run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.horn import Horn1Learner, HornLearner
@@ -19,11 +21,10 @@ from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.domain import Domain
 from hornlens.logic.encoding import dec, enc
 from hornlens.logic.envelope import EXACT
-from hornlens.logic.labelled import LabelledDomain, labels_of_models
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
 from hornlens.oracles.equivalence import ExhaustiveEquivalence
-from hornlens.oracles.formula import FormulaEquivalence, cnf_counterexample
+from hornlens.oracles.formula import FormulaEquivalence
 from hornlens.oracles.membership import FormulaMembership, TableMembership
 from tests import brute
 from tests.targets import KINDS, random_domain, random_formula
@@ -48,7 +49,7 @@ def test_algorithm_1_finds_the_envelope_within_the_proved_bounds(chunk, kind):
     for seed in range(chunk * 20, chunk * 20 + 20):
         formula, clauses = random_formula(seed, kind)
         width = formula.width
-        models = brute.models_of(clauses, width)
+        models = brute.positives_of(clauses, width)
         expected = brute.dg(models, range(1 << width))
         non_horn = brute.close(models) - set(models)
         bounds = Bounds.of_envelope(width, len(expected), len(non_horn))
@@ -81,7 +82,7 @@ def test_the_classics_learn_horn_targets_and_refute_others_with_proof(chunk, kin
     for seed in range(chunk * 20, chunk * 20 + 20):
         formula, clauses = random_formula(seed, kind)
         width = formula.width
-        models = brute.models_of(clauses, width)
+        models = brute.positives_of(clauses, width)
         expected = brute.dg(models, range(1 << width))
         is_horn = brute.close(models) == set(models)
         bound = (
@@ -98,7 +99,7 @@ def test_the_classics_learn_horn_targets_and_refute_others_with_proof(chunk, kin
                 assert intersection(proof.positives) == proof.negative, case
                 continue
             assert is_horn, case
-            assert list(done.learned.hypothesis.theory.models()) == models, case
+            assert list(done.learned.hypothesis.theory.positives()) == models, case
             bounds = bound(width, len(expected))
             assert done.queries.equivalence <= bounds.equivalence, case
             assert done.queries.refinement <= bounds.membership, case
@@ -113,7 +114,7 @@ def test_inside_a_domain_the_result_is_relative_to_its_background(chunk):
         domain = random_domain(rng)
         density = rng.choice([0.3, 0.6, 0.9, 0.97])
         models = [x for x in domain if rng.random() < density]
-        labelled = LabelledDomain(domain, labels_of_models(domain, models))
+        labelled = LabelledDomain(domain, labels_of_positives(domain, models))
         expected = brute.dg(models, list(domain))
         non_horn = brute.close(models) - set(models)
         width = len(domain.vocabulary)
@@ -134,7 +135,7 @@ ERRATUM = [[-3, -4], [-1, 4], [-1, 5, 2], [-4, 1, -2], [1, -2], [-2, -4], [-2], 
 def test_no_example_stands_twice_in_e_minus_where_the_paper_allows_it():
     """The paper's claim that E⁻ has no repetitions holds for Horn examples only."""
     formula = Cnf(Vocabulary.numbered(5), tuple(map(clause_of, ERRATUM)))
-    models = brute.models_of(ERRATUM, 5)
+    models = brute.positives_of(ERRATUM, 5)
     expected = brute.dg(models, range(32))
     unguarded_repeats = 0
     for seed in range(300):
@@ -241,7 +242,11 @@ def test_a_cnf_is_learned_through_the_envelope_of_its_encoding(chunk, kind):
             EncodedEquivalence(lambda h, f=formula: cnf_counterexample(f, h), formula.vocabulary),
         )
         learned = dec(done.learned.hypothesis.clauses(), formula.vocabulary)
-        assert list(learned.models()) == brute.models_of(clauses, width), (seed, kind, clauses)
+        assert list(learned.positives()) == brute.positives_of(clauses, width), (
+            seed,
+            kind,
+            clauses,
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -249,12 +254,12 @@ def test_a_cnf_is_learned_through_the_envelope_of_its_encoding(chunk, kind):
 def test_decoding_the_envelope_of_the_encoding_gives_the_formula_back(seed, kind):
     formula, clauses = random_formula(seed, kind, widths=(0, 4))
     encoded = enc(formula)
-    assert list(dec(encoded.clauses, formula.vocabulary).models()) == list(formula.models())
+    assert list(dec(encoded.clauses, formula.vocabulary).positives()) == list(formula.positives())
     labelled = LabelledDomain.of(Domain(encoded.vocabulary), encoded.satisfied_by)
     envelope = labelled.dg_basis()
     hypothesis = EnvelopeLearner(encoded.width).hypothesis().__class__(envelope)
     decoded = dec(hypothesis.clauses(), formula.vocabulary)
-    assert list(decoded.models()) == brute.models_of(clauses, formula.width), clauses
+    assert list(decoded.positives()) == brute.positives_of(clauses, formula.width), clauses
 
 
 def test_the_driver_gives_what_it_has_when_a_learner_is_stopped():

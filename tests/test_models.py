@@ -5,20 +5,20 @@ from random import Random
 import numpy as np
 import pytest
 
+from hornlens.exact.grid import LabelledDomain, labels_of_positives
+from hornlens.exact.search import EnvelopeSearch
+from hornlens.exact.sources import TableSource
 from hornlens.logic.batch import contains, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
-from hornlens.logic.domain import Domain
-from hornlens.logic.labelled import LabelledDomain, labels_of_models
-from hornlens.logic.models import (
-    characteristic_models,
+from hornlens.logic.closures import (
+    characteristic,
     closure_in,
-    dg_basis_of_models,
+    dg_basis_of_positives,
     intersection_closure,
 )
+from hornlens.logic.domain import Domain
 from hornlens.logic.theory import background_of
 from hornlens.logic.vocabulary import Attribute, Vocabulary
-from hornlens.oracles.search import EnvelopeSearch
-from hornlens.oracles.targets import TableTarget
 from tests import brute
 from tests.targets import random_domain, random_theory
 
@@ -30,7 +30,7 @@ def test_closure_and_characteristic_models(seed):
     models = [x for x in range(1 << width) if rng.random() < rng.random()]
     closed = intersection_closure(models)
     assert closed == brute.close(models)
-    kept = characteristic_models(models)
+    kept = characteristic(models)
     assert brute.close(kept) == closed
     for left_out in kept:
         assert brute.close([m for m in kept if m != left_out]) != closed, (models, left_out)
@@ -47,11 +47,11 @@ def test_every_way_to_the_basis_of_a_labelled_domain_agrees(seed):
     models = [x for x in domain if rng.random() < density]
     width, background = len(domain.vocabulary), background_of(domain.vocabulary)
     expected = brute.dg(models, list(domain))
-    labelled = LabelledDomain(domain, labels_of_models(domain, models))
+    labelled = LabelledDomain(domain, labels_of_positives(domain, models))
     case = (domain.vocabulary, models)
     assert brute.pairs(labelled.dg_basis()) == expected, case
-    assert brute.pairs(dg_basis_of_models(models, width, background)) == expected, case
-    search = EnvelopeSearch(TableTarget(models, width), background)
+    assert brute.pairs(dg_basis_of_positives(models, width, background)) == expected, case
+    search = EnvelopeSearch(TableSource(models, width), background)
     assert brute.pairs(search.run()) == expected, case
     assert set(labelled.non_horn()) == brute.close(models) - set(models), case
 
@@ -69,7 +69,7 @@ def test_a_domain_of_more_variables_than_a_word_has_bits():
     assert unpack(domain.masks()) == list(domain)
     rng = Random(1)
     models = [x for x in domain if rng.random() < 0.9]
-    labelled = LabelledDomain(domain, labels_of_models(domain, models))
+    labelled = LabelledDomain(domain, labels_of_positives(domain, models))
     assert labelled.positive.sum() == len(models)
     assert brute.pairs(labelled.dg_basis()) == brute.dg(models, list(domain))
 

@@ -5,21 +5,23 @@ from random import Random
 
 import pytest
 
+from hornlens.exact import envelopes as whitebox
+from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
+from hornlens.exact.sources import ABSURD, TableSource
+from hornlens.formats.tables import Table
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import Accepted, BudgetExhausted, Counterexample, Hypothesis
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.batch import broken_rules, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
+from hornlens.logic.closures import dg_basis_of_positives
 from hornlens.logic.cnf import Cnf, clause_of, clauses_of
 from hornlens.logic.domain import Domain
 from hornlens.logic.envelope import EXACT, Certificate
-from hornlens.logic.models import dg_basis_of_models
 from hornlens.logic.rule import Rule
-from hornlens.logic.tables import Table
 from hornlens.logic.theory import Theory, background_of
 from hornlens.logic.vocabulary import Vocabulary
-from hornlens.oracles import whitebox
 from hornlens.oracles.equivalence import (
     BudgetedEquivalence,
     ChainedEquivalence,
@@ -37,8 +39,6 @@ from hornlens.oracles.membership import (
     FunctionMembership,
     TableMembership,
 )
-from hornlens.oracles.targets import ABSURD, TableTarget
-from hornlens.oracles.whitebox import envelope_of_formula, envelope_of_table
 from tests import brute
 from tests.targets import KINDS, random_domain, random_formula
 
@@ -52,7 +52,7 @@ def test_membership_oracles_agree(batch):
     for oracle in (
         FormulaMembership(formula),
         FunctionMembership(formula.satisfied_by),
-        TableMembership(formula.models()),
+        TableMembership(formula.positives()),
     ):
         assert oracle.ask(batch) == expected
 
@@ -183,7 +183,7 @@ def test_the_white_box_search_is_exact(chunk, kind, grid_limit, monkeypatch):
     monkeypatch.setattr(whitebox, "GRID_LIMIT", grid_limit)
     for seed in range(chunk * 30, chunk * 30 + 30):
         formula, clauses = random_formula(seed, kind)
-        models = brute.models_of(clauses, formula.width)
+        models = brute.positives_of(clauses, formula.width)
         expected = brute.dg(models, range(1 << formula.width))
         non_horn = brute.close(models) - set(models)
         for envelope in (
@@ -210,7 +210,7 @@ def test_the_white_box_search_relative_to_a_background(chunk, grid_limit, monkey
         clauses = [[v for v in clause if abs(v) <= width] for clause in clauses]
         formula = Cnf(Vocabulary(domain.vocabulary.names), tuple(map(clause_of, clauses)))
         space = [x for x in range(1 << width) if background.satisfied_by(x)]
-        models = [x for x in brute.models_of(clauses, width) if x in space]
+        models = [x for x in brute.positives_of(clauses, width) if x in space]
         expected = brute.dg(models, space)
         envelope = envelope_of_formula(formula, background)
         assert brute.pairs(envelope.basis) == expected, (seed, clauses, background)
@@ -222,7 +222,7 @@ def test_the_white_box_search_relative_to_a_background(chunk, grid_limit, monkey
 def test_non_horn_negatives_are_counted_the_same_by_solver_and_by_grid(monkeypatch):
     for seed in range(60):
         formula, clauses = random_formula(seed, "far-from-horn", widths=(4, 6))
-        models = brute.models_of(clauses, formula.width)
+        models = brute.positives_of(clauses, formula.width)
         table = Table(formula.vocabulary, tuple(models))
         by_grid = envelope_of_formula(formula), envelope_of_table(table)
         monkeypatch.setattr(whitebox, "GRID_LIMIT", 0)
@@ -240,7 +240,7 @@ def test_non_horn_negatives_are_counted_the_same_by_solver_and_by_grid(monkeypat
 def test_an_oracle_may_be_used_for_several_runs():
     for seed in range(40):
         formula, clauses = random_formula(seed, "far-from-horn", widths=(4, 6))
-        models = brute.models_of(clauses, formula.width)
+        models = brute.positives_of(clauses, formula.width)
         for kind in ("horn", "full"):
             oracle = FormulaEquivalence(formula, kind, Random(seed))
             results = [
@@ -258,7 +258,7 @@ def test_wide_tables_take_more_than_one_word():
     rows = tuple(rng.getrandbits(width) | rng.getrandbits(width) for _ in range(6))
     table = Table(Vocabulary.numbered(width), rows)
     envelope = envelope_of_table(table)
-    assert envelope.basis == dg_basis_of_models(rows, width)
+    assert envelope.basis == dg_basis_of_positives(rows, width)
     assert envelope.non_horn.count == len(brute.close(rows) - set(rows))
 
 
@@ -303,11 +303,11 @@ def test_a_large_horn_formula_is_quick_because_its_models_are_left_out():
 
 
 def test_table_targets_find_models():
-    target = TableTarget([0b011, 0b110, 0b010], 3)
-    assert target.model(0b010, ABSURD) in (0b011, 0b110)
-    assert target.model(0b010, 0) == 0b110
-    assert target.model(0b111, ABSURD) is None
-    assert target.known_models == (0b011, 0b110)
+    target = TableSource([0b011, 0b110, 0b010], 3)
+    assert target.positive(0b010, ABSURD) in (0b011, 0b110)
+    assert target.positive(0b010, 0) == 0b110
+    assert target.positive(0b111, ABSURD) is None
+    assert target.known_positives == (0b011, 0b110)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -315,7 +315,7 @@ def test_search_and_grid_agree(seed, monkeypatch):
     rng = Random(seed)
     formula, clauses = random_formula(seed, rng.choice(KINDS), widths=(2, 6))
     background = Theory(formula.width, (Rule(rng.getrandbits(formula.width), BOTTOM),))
-    models = [x for x in brute.models_of(clauses, formula.width) if background.satisfied_by(x)]
+    models = [x for x in brute.positives_of(clauses, formula.width) if background.satisfied_by(x)]
     table = Table(formula.vocabulary, tuple(models))
     grid = envelope_of_formula(formula, background), envelope_of_table(table, background)
     monkeypatch.setattr(whitebox, "GRID_LIMIT", 0)

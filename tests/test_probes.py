@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from hornlens.errors import InputError
+from hornlens.logic.decisions import Policy, decide
 from hornlens.models import protocol
 from hornlens.probes.articles import with_article
 from hornlens.probes.loading import builtin_names, builtin_text, load_probe, parse_probe
-from hornlens.probes.policy import Policy, decide
 from hornlens.probes.probe import MASK
 from hornlens.probes.schema import json_schema
 

@@ -20,7 +20,7 @@ from hornlens.cli.report import report_command
 from hornlens.errors import InputError
 from hornlens.report.page import assemble, environment, extraction, page, read_page
 from hornlens.report.page.assemble import embedded_json, number, rounded
-from hornlens.study.results import rules_csv
+from hornlens.results.extraction import rules_csv
 from tests import report_cases as cases
 
 VOID = {"meta", "link", "br", "input", "path"}

@@ -16,22 +16,22 @@ from pathlib import Path
 import pytest
 
 from hornlens.errors import HornlensError, InputError
+from hornlens.extraction.extract import extract
 from hornlens.models.protocol import ModelOptions
 from hornlens.probes.loading import load_probe
-from hornlens.report.study_tables import study_tables
-from hornlens.report.tables import RuleCell, Table, in_markdown
-from hornlens.store.cache import AnswerCache
-from hornlens.study.extraction import extract
-from hornlens.study.plan import builtin_names, load_plan, parse_plan
-from hornlens.study.published import (
+from hornlens.pronouns.published import (
     is_the_papers,
     load_tables,
     published_intersection,
     published_minutes,
     published_rules,
 )
-from hornlens.study.runs import run_study
-from hornlens.study.summary import study_as_json, times_as_json
+from hornlens.report.study_tables import study_tables
+from hornlens.report.tables import RuleCell, Table, in_markdown
+from hornlens.store.sqlite import AnswerCache
+from hornlens.studies.plan import builtin_names, load_plan, parse_plan
+from hornlens.studies.runs import run_study
+from hornlens.studies.summary import study_as_json, times_as_json
 
 ROOT = Path(__file__).parents[1]
 PAPER = load_probe("gender-occupation")
@@ -549,7 +549,7 @@ def test_nothing_in_a_table_is_taken_for_markup():
 
 
 def test_the_papers_tables_are_kept_as_data_and_all_its_rules_can_be_read():
-    package = ROOT / "src/hornlens/study/builtin/paper_tables.json"
+    package = ROOT / "src/hornlens/pronouns/builtin/paper_tables.json"
     assert (ROOT / "docs/paper_tables.json").read_bytes() == package.read_bytes()
     counted = 0
     for spec in load_plan("paper").models:

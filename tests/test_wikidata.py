@@ -16,13 +16,13 @@ from itertools import groupby
 
 import pytest
 
-from hornlens.datasets.continents import CONTINENTS
-from hornlens.datasets.occupations import Occupation
-from hornlens.datasets.periods import Periods
-from hornlens.datasets.sparql import Endpoint, retry_after
-from hornlens.datasets.wikidata import facts_query, people_query, retrieve, user_agent
 from hornlens.errors import HornlensError, InputError
-from hornlens.study.extraction import extract
+from hornlens.extraction.extract import extract
+from hornlens.pronouns.continents import CONTINENTS
+from hornlens.pronouns.occupations import Occupation
+from hornlens.pronouns.periods import Periods
+from hornlens.pronouns.sparql import Endpoint, retry_after
+from hornlens.pronouns.wikidata import facts_query, people_query, retrieve, user_agent
 from tests import sparql_server as faults
 from tests.sparql_server import FEMALE, MALE, NON_BINARY, UNKNOWN, Wikidata, serving
 

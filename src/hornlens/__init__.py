@@ -5,9 +5,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 _LAZY = {
-    "extract": "hornlens.study.extraction",
-    "Settings": "hornlens.study.extraction",
-    "Policy": "hornlens.probes.policy",
+    "extract": "hornlens.extraction.extract",
+    "Settings": "hornlens.extraction.extract",
+    "Policy": "hornlens.logic.decisions",
     "load_probe": "hornlens.probes.loading",
 }
 

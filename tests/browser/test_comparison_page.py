@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from hornlens.extraction.extract import Settings, extract
 from hornlens.report.page import page as page_of
-from hornlens.study.extraction import Settings, extract
-from hornlens.study.results import extraction_as_json
+from hornlens.results.extraction import extraction_as_json
 from tests import report_cases as cases
 
 

@@ -9,10 +9,10 @@ from random import Random
 
 import pytest
 
+from hornlens.extraction.extract import Settings, extract
 from hornlens.report.page import page as page_of
 from hornlens.report.page.assemble import number
-from hornlens.study.extraction import Settings, extract
-from hornlens.study.results import rules_csv
+from hornlens.results.extraction import rules_csv
 from tests import report_cases as cases
 from tests.test_report import rule_text
 

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
+from hornlens.extraction.extract import extract
 from hornlens.logic.bits import intersection
-from hornlens.probes.policy import Policy
-from hornlens.study.extraction import extract
-from hornlens.study.results import extraction_as_json
+from hornlens.logic.decisions import Policy
+from hornlens.results.extraction import extraction_as_json
 from tests import brute
 from tests import report_cases as cases
 

@@ -10,17 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hornlens.datasets.dataset import Dataset, Group, load_dataset
 from hornlens.errors import HornlensError
-from hornlens.logic.files import json_text
+from hornlens.formats.files import write_file
+from hornlens.formats.jsonfiles import json_text
+from hornlens.logic.decisions import Policy
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.specs import open_model
-from hornlens.probes.policy import Policy
-from hornlens.report.page import page
-from hornlens.report.terminal import Terminal, plural
-from hornlens.store.cache import AnswerCache, default_path
-from hornlens.store.files import write_file
-from hornlens.study.bias import (
+from hornlens.pronouns.bias import (
     ModelBias,
     Score,
     bias_as_json,
@@ -32,6 +28,10 @@ from hornlens.study.bias import (
     roles,
     with_enough_people,
 )
+from hornlens.pronouns.dataset import Dataset, Group, load_dataset
+from hornlens.report.page import page
+from hornlens.report.terminal import Terminal, plural
+from hornlens.store.sqlite import AnswerCache, default_path
 
 SHOWN = 25
 """How many occupations of a model the terminal shows; the files have all of them."""

@@ -11,7 +11,7 @@ import typer
 
 from hornlens.errors import HornlensError
 from hornlens.report.terminal import Terminal, plural
-from hornlens.store.cache import AnswerCache, default_path
+from hornlens.store.sqlite import AnswerCache, default_path
 
 app = typer.Typer(no_args_is_help=True, help="List, prune or clear the cache of model answers.")
 CachePath = Annotated[

@@ -198,7 +198,7 @@ def extract(
     exact.
     """
     from hornlens.cli.extract import ExtractOptions, extract_command
-    from hornlens.study.extraction import Settings
+    from hornlens.extraction.extract import Settings
 
     extract_command(
         ExtractOptions(

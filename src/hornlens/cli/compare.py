@@ -8,13 +8,13 @@ from typing import Any
 
 from hornlens import __version__
 from hornlens.errors import HornlensError
-from hornlens.logic.files import json_text
+from hornlens.formats.files import write_file
+from hornlens.formats.jsonfiles import json_text
+from hornlens.formats.writers import rule_as_json
 from hornlens.logic.theory import Theory
-from hornlens.logic.writers import rule_as_json
 from hornlens.report.page import page
 from hornlens.report.terminal import Terminal, plural, show_set
-from hornlens.store.files import write_file
-from hornlens.study.comparison import (
+from hornlens.results.comparison import (
     Comparison,
     Fate,
     Result,

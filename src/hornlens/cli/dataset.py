@@ -12,15 +12,15 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from hornlens import __version__
-from hornlens.datasets.dataset import GENDERS, Dataset, builtin_names, load_dataset
-from hornlens.datasets.importing import import_people
-from hornlens.datasets.occupations import BUILT_IN, read_occupations
-from hornlens.datasets.periods import DEFAULT_PERIODS, Periods
-from hornlens.datasets.sparql import Endpoint
-from hornlens.datasets.wikidata import PUBLIC_ENDPOINT, retrieve, user_agent
 from hornlens.errors import HornlensError
+from hornlens.formats.files import write_file
+from hornlens.pronouns.dataset import GENDERS, Dataset, builtin_names, load_dataset
+from hornlens.pronouns.importing import import_people
+from hornlens.pronouns.occupations import BUILT_IN, read_occupations
+from hornlens.pronouns.periods import DEFAULT_PERIODS, Periods
+from hornlens.pronouns.sparql import Endpoint
+from hornlens.pronouns.wikidata import PUBLIC_ENDPOINT, retrieve, user_agent
 from hornlens.report.terminal import Terminal
-from hornlens.store.files import write_file
 
 app = typer.Typer(no_args_is_help=True, help="Get people from a table or Wikidata; look at them.")
 

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 from hornlens.errors import InputError
-from hornlens.logic.backgrounds import read_background
-from hornlens.logic.dimacs import read_dimacs
-from hornlens.logic.tables import read_csv, read_cxt
-from hornlens.logic.writers import WRITERS
-from hornlens.oracles.whitebox import envelope_of_formula, envelope_of_table
+from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
+from hornlens.formats.backgrounds import read_background
+from hornlens.formats.dimacs import read_dimacs
+from hornlens.formats.tables import read_csv, read_cxt
+from hornlens.formats.writers import WRITERS
 from hornlens.report.terminal import Terminal, plural, show_envelope
 
 

@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hornlens.logic.files import json_text
+from hornlens.extraction.extract import Extraction, Settings, extract, paper_protocol
+from hornlens.formats.files import write_file
+from hornlens.formats.jsonfiles import json_text
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.specs import open_model
 from hornlens.probes.loading import load_probe
@@ -21,11 +23,9 @@ from hornlens.report.terminal import (
     plural,
     show_non_horn,
 )
-from hornlens.store.cache import AnswerCache, default_path
-from hornlens.store.files import write_file
-from hornlens.study.evidence import in_words
-from hornlens.study.extraction import Extraction, Settings, extract, paper_protocol
-from hornlens.study.results import run_record, write_extraction
+from hornlens.results.evidence import in_words
+from hornlens.results.extraction import run_record, write_extraction
+from hornlens.store.sqlite import AnswerCache, default_path
 
 SHOWN = 25
 """How many rules the terminal shows; the files have all of them."""

@@ -9,30 +9,31 @@ from random import Random
 from typing import Any
 
 from hornlens.errors import HornlensError
+from hornlens.exact.envelopes import non_horn_of
+from hornlens.exact.sat import cnf_counterexample
+from hornlens.formats.dimacs import read_dimacs
+from hornlens.formats.jsonfiles import json_text
+from hornlens.formats.writers import as_json
 from hornlens.learning.driver import Bounds, Queries, Run, run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.horn import Horn1Learner, HornLearner
 from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle, NotHorn
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.cnf import Cnf
-from hornlens.logic.dimacs import read_dimacs
 from hornlens.logic.encoding import dec, enc
 from hornlens.logic.envelope import Envelope, NonHorn, check_tolerances
-from hornlens.logic.files import json_text
-from hornlens.logic.writers import as_json
 from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
 from hornlens.oracles.equivalence import (
     BudgetedEquivalence,
     Kind,
     SampledEquivalence,
 )
-from hornlens.oracles.formula import FormulaEquivalence, cnf_counterexample
+from hornlens.oracles.formula import FormulaEquivalence
 from hornlens.oracles.membership import (
     CachingMembership,
     CountingMembership,
     FormulaMembership,
 )
-from hornlens.oracles.whitebox import non_horn_of
 from hornlens.report.terminal import (
     Terminal,
     certificate_in_words,

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from hornlens.errors import InputError
+from hornlens.formats.files import write_file
 from hornlens.probes.loading import DEFAULT, builtin_names, builtin_text, load_probe
 from hornlens.report.terminal import Terminal, plural, show_set
-from hornlens.store.files import write_file
 
 app = typer.Typer(no_args_is_help=True, help="Show, check or begin a probe.")
 

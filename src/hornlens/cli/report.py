@@ -5,9 +5,9 @@ from __future__ import annotations
 import webbrowser
 from pathlib import Path
 
+from hornlens.formats.files import write_file
 from hornlens.report.page import read_page
 from hornlens.report.terminal import Terminal
-from hornlens.store.files import write_file
 
 
 def report_command(path: Path, show: bool) -> None:

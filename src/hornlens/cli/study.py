@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hornlens.logic.files import json_text
+from hornlens.formats.files import write_file
+from hornlens.formats.jsonfiles import json_text
 from hornlens.models.protocol import ModelOptions
 from hornlens.report.figures import recall_precision, save
 from hornlens.report.page import page
 from hornlens.report.study_tables import study_tables, times_table
 from hornlens.report.tables import Table, in_markdown, shown
 from hornlens.report.terminal import Terminal, plural
-from hornlens.store.cache import AnswerCache, default_path
-from hornlens.store.files import write_file
-from hornlens.study.plan import Plan, load_plan
-from hornlens.study.runs import ModelRuns, run_study
-from hornlens.study.summary import study_as_json, times_as_json
+from hornlens.store.sqlite import AnswerCache, default_path
+from hornlens.studies.plan import Plan, load_plan
+from hornlens.studies.runs import ModelRuns, run_study
+from hornlens.studies.summary import study_as_json, times_as_json
 
 FORMS = {".md": Table.markdown, ".tex": Table.latex, ".csv": Table.csv}
 

@@ -39,7 +39,7 @@ from hornlens.learning.protocol import (
     Steps,
 )
 from hornlens.learning.refinement import first_rejected
-from hornlens.logic.models import closure_in
+from hornlens.logic.closures import closure_in
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 

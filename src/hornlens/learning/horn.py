@@ -19,7 +19,7 @@ from hornlens.learning.protocol import (
 )
 from hornlens.learning.refinement import first_rejected
 from hornlens.logic.bits import BOTTOM, bits
-from hornlens.logic.models import closure_in
+from hornlens.logic.closures import closure_in
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 

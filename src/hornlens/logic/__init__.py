@@ -1,1 +1,1 @@
-"""Propositional Horn logic on bit masks: rules, theories, bases, formulas. Pure, no models."""
+"""Propositional Horn logic on bit masks: spaces, rules, theories, bases. Pure, no I/O."""

@@ -3,7 +3,7 @@
 `BOTTOM`, the contradiction ⊥, is -1: the integer with every bit set, and more bits than any
 vocabulary has variables. So it behaves as logic wants without special cases. Everything is a
 subset of it (⊥ entails all), joining it with anything gives it back, and it is the neutral element
-of intersection: the intersection of *no* models is ⊥, which is how the paper defines the
+of intersection: the intersection of *no* positives is ⊥, which is how the paper defines the
 consequent of a rule that no positive example covers.
 """
 

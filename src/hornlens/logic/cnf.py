@@ -17,7 +17,7 @@ from hornlens.logic.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Cnf:
-    """A conjunction of clauses. No clauses: everything is a model. An empty clause: nothing is."""
+    """A conjunction of clauses. No clauses: everything is accepted; an empty one: nothing."""
 
     vocabulary: Vocabulary
     clauses: tuple[Clause, ...] = ()
@@ -32,7 +32,7 @@ class Cnf:
         return all(clause.satisfied_by(x) for clause in self.clauses)
 
     def accepts(self, batch: Words) -> NDArray[np.bool_]:
-        """Say of each interpretation in a packed batch whether it is a model."""
+        """Say of each interpretation in a packed batch whether it is accepted."""
         result = np.ones(len(batch), dtype=np.bool_)
         flipped = ~batch
         antecedents = pack([clause.antecedent for clause in self.clauses], self.width)
@@ -41,8 +41,8 @@ class Cnf:
             result &= ~(contains(batch, antecedent) & contains(flipped, consequent))
         return result
 
-    def models(self) -> Iterator[int]:
-        """Yield every model, smallest number first. Exponential: for small vocabularies."""
+    def positives(self) -> Iterator[int]:
+        """Yield what it accepts, smallest number first. Exponential: for small vocabularies."""
         return (x for x in range(1 << self.width) if self.satisfied_by(x))
 
     @property

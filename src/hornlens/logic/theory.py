@@ -63,17 +63,17 @@ class Theory:
         return forward_chain(self.rules, x)
 
     def entails(self, what: Rule | Theory) -> bool:
-        """Say whether every model of this theory obeys the rule (or every rule) given."""
+        """Say whether every positive of this theory obeys the rule (or every rule) given."""
         if isinstance(what, Theory):
             return all(self.entails(rule) for rule in what.rules)
         return what.consequent & ~self.closure(what.antecedent) == 0
 
     def equivalent(self, other: Theory) -> bool:
-        """Say whether both theories have the same models."""
+        """Say whether both theories have the same positives."""
         return self.entails(other) and other.entails(self)
 
-    def models(self) -> Iterator[int]:
-        """Yield every model, smallest number first. Exponential: for small vocabularies."""
+    def positives(self) -> Iterator[int]:
+        """Yield every positive, smallest number first. Exponential: for small vocabularies."""
         return (x for x in range(1 << self.width) if self.satisfied_by(x))
 
     def show(self, vocabulary: Vocabulary) -> str:
@@ -85,7 +85,7 @@ class Theory:
 class Unshared:
     """A rule of one theory that the other does not entail.
 
-    `witness` is a model of the other theory that falsifies the rule: it shows the difference.
+    `witness` is a positive of the other theory that falsifies the rule: it shows the difference.
     """
 
     rule: Rule

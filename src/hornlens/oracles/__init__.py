@@ -1,1 +1,1 @@
-"""The oracles that answer a learner: membership, equivalence, and white-box search by SAT."""
+"""What answers a learner: implementers of the two oracle protocols, nothing else."""

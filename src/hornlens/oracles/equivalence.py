@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.exact.grid import LabelledDomain
 from hornlens.learning.protocol import (
     Accepted,
     Counterexample,
@@ -28,7 +29,6 @@ from hornlens.learning.protocol import (
 from hornlens.logic.batch import Words, broken_rules, obeys, pack, unpack
 from hornlens.logic.domain import Domain
 from hornlens.logic.envelope import EXACT, SMALLEST, Certificate
-from hornlens.logic.labelled import LabelledDomain
 from hornlens.logic.rule import Rule
 
 Kind = Literal["full", "horn"]

@@ -35,7 +35,7 @@ class TableMembership:
 
 @dataclass(frozen=True)
 class FormulaMembership:
-    """Accepts the models of a formula."""
+    """Accepts the positives of a formula."""
 
     formula: Cnf
 

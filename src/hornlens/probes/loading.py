@@ -6,9 +6,9 @@ from importlib import resources
 from pathlib import Path
 
 from hornlens.errors import InputError
-from hornlens.logic.files import read_text
-from hornlens.probes.documents import builtin_documents, parse_yaml
-from hornlens.probes.policy import Policy
+from hornlens.formats.documents import builtin_documents, parse_yaml
+from hornlens.formats.files import read_text
+from hornlens.logic.decisions import Policy
 from hornlens.probes.probe import (
     LABEL,
     MASK,

@@ -12,10 +12,10 @@ from random import Random
 from typing import NamedTuple
 
 from hornlens.errors import InputError
+from hornlens.logic.decisions import Policy
 from hornlens.logic.domain import Domain
 from hornlens.logic.vocabulary import Attribute, Vocabulary
 from hornlens.probes.articles import with_article
-from hornlens.probes.policy import Policy
 
 LABEL = "label"
 """The slot of a template where the model fills in a candidate word."""

@@ -18,13 +18,13 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 from matplotlib.transforms import Affine2D
 
+from hornlens.formats.files import write_file
 from hornlens.report.labels import short_labels
-from hornlens.store.files import write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hornlens.study.bias import ModelBias, Score
+    from hornlens.pronouns.bias import ModelBias, Score
 
 WIDTH = 6.3
 """Inches: the text width of A4 with margins of 25 mm; letter has a little more."""

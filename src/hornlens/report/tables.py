@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Any, TypeAlias
 
-from hornlens.logic.writers import latex_conjunction, latex_text
+from hornlens.formats.writers import latex_conjunction, latex_text
 
 
 @dataclass(frozen=True)

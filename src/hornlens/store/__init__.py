@@ -1,1 +1,1 @@
-"""The answer cache: every model answer is written down before it is used."""
+"""The answer store: every model answer is written down before it is used."""

@@ -15,7 +15,7 @@ from jinja2.bccache import Bucket
 from platformdirs import user_cache_path
 
 from hornlens.errors import InputError
-from hornlens.store.files import write_file
+from hornlens.formats.files import write_file
 
 OPTIONS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
 """How templates are compiled."""

@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from hornlens.errors import InputError
-from hornlens.logic.backgrounds import theory_from_json, vocabulary_of
+from hornlens.formats.backgrounds import theory_from_json, vocabulary_of
 from hornlens.logic.envelope import Certificate
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import background_of

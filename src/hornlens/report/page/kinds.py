@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
-from hornlens.logic.files import read_json
+from hornlens.formats.jsonfiles import read_json
 
 KINDS = {
     "envelope.json": "extraction",

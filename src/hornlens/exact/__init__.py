@@ -1,0 +1,1 @@
+"""Engines that need no learner: labelled grids, tables and formulas, exactly."""

@@ -1,0 +1,133 @@
+"""Exact envelopes of what one can look into: formulas and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from hornlens.errors import InputError
+from hornlens.exact.grid import LabelledDomain, labels_of_positives
+from hornlens.exact.sat import beside, outside
+from hornlens.exact.search import EnvelopeSearch
+from hornlens.exact.sources import FormulaSource, TableSource
+from hornlens.formats.tables import Table
+from hornlens.logic.batch import contains, obeys, pack, unpack
+from hornlens.logic.cnf import Cnf, clauses_of
+from hornlens.logic.domain import Domain
+from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.theory import Theory
+from hornlens.logic.vocabulary import Vocabulary
+
+COUNT_LIMIT = 10_000
+"""How many non-Horn negatives are counted one by one, where the domain is too large to label."""
+GRID_LIMIT = 1 << 20
+"""Up to so many interpretations are labelled whole: no search is faster."""
+NO_QUERIES = {
+    "equivalence_queries": 0,
+    "membership_queries": 0,
+    "model_calls": 0,
+    "distinct_prompts": 0,
+}
+
+Progress = Callable[[int], None]
+
+
+def envelope_of_formula(
+    formula: Cnf, background: Theory | None = None, progress: Progress | None = None
+) -> Envelope:
+    """Return the exact envelope of a formula, relative to a background.
+
+    The target is what obeys both: interpretations outside the background do not occur.
+    """
+    granted = background or Theory(formula.width)
+    both = Cnf(formula.vocabulary, formula.clauses + clauses_of(granted))
+    if 1 << formula.width <= GRID_LIMIT:
+        domain = Domain(_plain(formula.vocabulary))
+        labelled = LabelledDomain(domain, both.accepts(domain.masks()))
+        return _of_grid(labelled, formula.vocabulary, granted)
+    target = FormulaSource(formula, granted)
+    search = EnvelopeSearch(target, granted)
+    basis = search.run(progress)
+    return Envelope.of(
+        formula.vocabulary,
+        basis,
+        granted,
+        non_horn=non_horn_of(both, basis + granted),
+        statistics={**_statistics(search), "sat_calls": search.solved + target.calls},
+    )
+
+
+def _of_grid(labelled: LabelledDomain, vocabulary: Vocabulary, background: Theory) -> Envelope:
+    """Return the envelope of a target that is small enough to be labelled whole."""
+    return Envelope.of(
+        vocabulary,
+        labelled.dg_basis(background),
+        background,
+        non_horn=NonHorn.of(labelled.non_horn()),
+        statistics={**NO_QUERIES, "interpretations_labelled": len(labelled.positive)},
+    )
+
+
+def non_horn_of(formula: Cnf, envelope: Theory) -> NonHorn:
+    """Count the interpretations that the envelope accepts and the formula rejects."""
+    if 1 << formula.width <= GRID_LIMIT:
+        masks = Domain(_plain(formula.vocabulary)).masks()
+        accepted = masks[obeys(masks, envelope, formula.width)]
+        return NonHorn.of(unpack(accepted[~formula.accepts(accepted)]))
+    return _count_some(outside(envelope, formula))
+
+
+def envelope_of_table(
+    table: Table, background: Theory | None = None, progress: Progress | None = None
+) -> Envelope:
+    """Return the exact envelope of a table of positive examples, relative to a background."""
+    width = len(table.vocabulary)
+    granted = background or Theory(width)
+    for row, line in zip(table.rows, table.lines or [None] * len(table.rows), strict=True):
+        for rule in granted:
+            if not rule.satisfied_by(row):
+                place = "a row" if line is None else f"the row in line {line}"
+                raise InputError(
+                    f"{place} breaks the background rule {rule.show(table.vocabulary)}"
+                )
+    if 1 << width <= GRID_LIMIT:
+        domain = Domain(_plain(table.vocabulary))
+        labelled = LabelledDomain(domain, labels_of_positives(domain, list(table.rows)))
+        envelope = _of_grid(labelled, table.vocabulary, granted)
+    else:
+        search = EnvelopeSearch(TableSource(table.rows, width), granted)
+        basis = search.run(progress)
+        envelope = Envelope.of(
+            table.vocabulary,
+            basis,
+            granted,
+            non_horn=_count_some(beside(basis + granted, table.rows)),
+            statistics=_statistics(search),
+        )
+    packed = pack(table.rows, width)
+    antecedents = pack([rule.antecedent for rule in envelope.readable], width)
+    support = [int(np.count_nonzero(contains(packed, row))) for row in antecedents]
+    return replace(envelope, support=support)
+
+
+def _statistics(search: EnvelopeSearch) -> dict[str, int]:
+    return {
+        **NO_QUERIES,
+        "equivalence_queries": len(search.rules) + 1,
+        "closure_queries": search.closures,
+        "models_kept": len(search.positives),
+    }
+
+
+def _plain(vocabulary: Vocabulary) -> Vocabulary:
+    """Return the vocabulary without attributes: every combination is part of the domain."""
+    return Vocabulary(vocabulary.names)
+
+
+def _count_some(found: Iterator[int]) -> NonHorn:
+    """Count up to the limit; past it, say that there are more."""
+    counted = list(islice(found, COUNT_LIMIT))
+    return NonHorn.of(counted, complete=next(found, None) is None)

@@ -1,0 +1,1 @@
+"""Readers and writers: DIMACS, tables, YAML documents, JSON, LaTeX, Prolog; files written whole."""

@@ -1,0 +1,47 @@
+"""Files on disk: what is written is whole or not there; what cannot be read is said in a line."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from hornlens.errors import InputError
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a UTF-8 file; anything that prevents it is an InputError."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", path) from None
+    except IsADirectoryError:
+        raise InputError("is a directory, not a file", path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path) from None
+    if b"\0" in data:
+        line = data[: data.index(b"\0")].count(b"\n") + 1
+        raise InputError("is a binary file, not text", path, line)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError("is not UTF-8 text; save it as UTF-8", path, line) from None
+    if not text.strip():
+        raise InputError("is empty", path)
+    return text
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file under a temporary name, then rename it; folders are made as needed."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", path) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

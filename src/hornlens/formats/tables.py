@@ -1,0 +1,142 @@
+"""Tables of positive examples: 0/1 CSV files and Burmeister's .cxt contexts."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from hornlens.errors import InputError
+from hornlens.formats.files import read_text
+from hornlens.logic.bits import mask_of
+from hornlens.logic.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Table:
+    """Positive examples over a vocabulary; `lines` says where in the file each one stood."""
+
+    vocabulary: Vocabulary
+    rows: tuple[int, ...]
+    lines: tuple[int, ...] = ()
+
+
+def read_csv(path: Path) -> Table:
+    """Read a comma-separated table: names in the first line, then rows of 0 and 1."""
+    return parse_csv(read_text(path), path)
+
+
+def parse_csv(text: str, path: Path | str = "<text>") -> Table:
+    """Return the table that CSV text describes."""
+    reader = csv.reader(StringIO(text, newline=""), strict=True)
+    names: list[str] | None = None
+    header_line = 0
+    rows: list[int] = []
+    lines: list[int] = []
+    try:
+        for cells in reader:
+            if not "".join(cells).strip() and len(cells) < 2:
+                continue  # a blank line
+            if names is None:
+                names, header_line = [cell.strip() for cell in cells], reader.line_num
+                continue
+            if len(cells) != len(names):
+                raise InputError(
+                    f"{len(cells)} cells, but the header has {len(names)} columns",
+                    path,
+                    reader.line_num,
+                )
+            rows.append(_csv_row(cells, names, path, reader.line_num))
+            lines.append(reader.line_num)
+    except csv.Error as error:
+        raise InputError(f"not a well-formed CSV line: {error}", path, reader.line_num) from None
+    return Table(_columns(names or [], path, header_line), tuple(rows), tuple(lines))
+
+
+def _csv_row(cells: list[str], names: list[str], path: Path | str, line: int) -> int:
+    mask = 0
+    for i, cell in enumerate(cells):
+        value = cell.strip()
+        if value not in ("0", "1"):
+            raise InputError(f"column {names[i]!r}: {value!r} is neither 0 nor 1", path, line)
+        mask |= int(value) << i
+    return mask
+
+
+def _columns(names: list[str], path: Path | str, line: int) -> Vocabulary:
+    if all(name in ("0", "1") for name in names):
+        raise InputError("the first line must name the columns; it is a row of 0 and 1", path, line)
+    seen: set[str] = set()
+    for i, name in enumerate(names, start=1):
+        if not name:
+            raise InputError(f"column {i} has no name", path, line)
+        if name in seen:
+            raise InputError(f"two columns have the name {name!r}", path, line)
+        seen.add(name)
+    return Vocabulary(tuple(names))
+
+
+def read_cxt(path: Path) -> Table:
+    """Read a formal context in Burmeister's format: its objects are the positive examples."""
+    return parse_cxt(read_text(path), path)
+
+
+def parse_cxt(text: str, path: Path | str = "<text>") -> Table:
+    """Return the table that Burmeister text describes."""
+    lines = text.splitlines()
+    if lines[0].strip() != "B":
+        raise InputError("a Burmeister context starts with a line 'B'", path, 1)
+    # Then the context's name (often blank, sometimes left out), the two counts, a blank line. A
+    # name that is a number can be told from a count only by what the counts then promise.
+    at = 1 if _is_count(lines, 1) and _is_count(lines, 2) and not _fits(lines, 2) else 2
+    counts = []
+    for what in ("objects", "attributes"):
+        if not _is_count(lines, at):
+            raise InputError(f"expected the number of {what}", path, at + 1)
+        counts.append(int(lines[at]))
+        at += 1
+    objects, attributes = counts
+    if at < len(lines) and not lines[at].strip():
+        at += 1
+    end = at + objects + attributes + objects
+    if len(lines) < end:
+        raise InputError(
+            f"ends too early: {objects} objects and {attributes} attributes need {end} lines",
+            path,
+            len(lines),
+        )
+    names_at = at + objects
+    names = [line.strip() for line in lines[names_at : names_at + attributes]]
+    for i, name in enumerate(names):
+        if not name or names.index(name) < i:
+            problem = f"two attributes have the name {name!r}" if name else "an empty name"
+            raise InputError(problem, path, names_at + i + 1)
+    rows = []
+    where = range(names_at + attributes, end)
+    for i in where:
+        row = lines[i].strip()
+        if len(row) != attributes or set(row.lower()) - {"x", "."}:
+            raise InputError(f"expected {attributes} characters, each X or .", path, i + 1)
+        rows.append(mask_of(j for j, mark in enumerate(row) if mark in "xX"))
+    for i, extra in enumerate(lines[end:], start=end + 1):
+        if extra.strip():
+            raise InputError("more lines than the counts say", path, i)
+    return Table(Vocabulary(tuple(names)), tuple(rows), tuple(i + 1 for i in where))
+
+
+def _is_count(lines: list[str], at: int) -> bool:
+    return at < len(lines) and re.fullmatch(r"\s*[0-9]{1,9}\s*", lines[at]) is not None
+
+
+def _fits(lines: list[str], at: int) -> bool:
+    """Say whether the counts at a line are right for the lines that follow."""
+    if not (_is_count(lines, at) and _is_count(lines, at + 1)):
+        return False
+    objects, attributes = int(lines[at]), int(lines[at + 1])
+    rest = "\n".join(lines[at + 2 :]).strip("\n").splitlines()
+    row = re.compile(rf"\s*[xX.]{{{attributes}}}\s*")
+    return len(rest) == 2 * objects + attributes and all(
+        row.fullmatch(line) for line in rest[objects + attributes :]
+    )

@@ -1,0 +1,159 @@
+"""Writing an envelope: JSON, DIMACS, CSV, LaTeX and Prolog."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Sequence
+from io import StringIO
+from typing import Any
+
+from hornlens import __version__
+from hornlens.formats.dimacs import write_dimacs
+from hornlens.formats.jsonfiles import json_text
+from hornlens.logic.cnf import Cnf, clauses_of
+from hornlens.logic.envelope import Envelope
+from hornlens.logic.rule import Rule
+from hornlens.logic.vocabulary import Vocabulary
+
+
+def rule_as_json(rule: Rule, vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return a rule as {"if": names, "then": names or None for ⊥}."""
+    return {
+        "if": list(vocabulary.names_of(rule.antecedent)),
+        "then": None if rule.is_negative else list(vocabulary.names_of(rule.new)),
+    }
+
+
+def as_json(envelope: Envelope) -> dict[str, Any]:
+    """Return the contents of envelope.json."""
+    names = envelope.vocabulary
+    non_horn: dict[str, Any] = {
+        "count": envelope.non_horn.count,
+        "examples": [list(names.names_of(x)) for x in envelope.non_horn.examples],
+    }
+    if envelope.non_horn.count is None:
+        non_horn["at_least"] = envelope.non_horn.at_least
+    support: Sequence[int | None] = envelope.support or [None] * len(envelope.readable)
+    return {
+        "hornlens": __version__,
+        "variables": list(names.names),
+        "background": [rule_as_json(rule, names) for rule in envelope.background],
+        "rules": [rule_as_json(rule, names) for rule in envelope.basis],
+        "readable": [
+            {**rule_as_json(rule, names), "support": count}
+            for rule, count in zip(envelope.readable, support, strict=True)
+        ],
+        "non_horn": non_horn,
+        "certificate": envelope.certificate.as_json(),
+        "statistics": dict(envelope.statistics),
+    }
+
+
+def write_json(envelope: Envelope) -> str:
+    """Return envelope.json as text."""
+    return json_text(as_json(envelope))
+
+
+def write_envelope_dimacs(envelope: Envelope) -> str:
+    """Return the envelope, and its background, as a Horn CNF that stands alone."""
+    background = clauses_of(envelope.background)
+    clauses = background + clauses_of(envelope.readable)
+    remarks = [f"Horn envelope, {envelope.certificate.kind}: {len(envelope.basis)} rules"]
+    if background:
+        remarks.append(f"the first {len(background)} clauses are the background")
+    return write_dimacs(Cnf(envelope.vocabulary, clauses), tuple(remarks))
+
+
+def rule_cells(rule: Rule, vocabulary: Vocabulary) -> tuple[str, str]:
+    """Return the two sides of a rule as they stand in CSV files."""
+    right = "FALSE" if rule.is_negative else "; ".join(vocabulary.names_of(rule.new))
+    return "; ".join(vocabulary.names_of(rule.antecedent)), right
+
+
+def write_csv(envelope: Envelope) -> str:
+    """Return one line a rule: the readable form, its support, and the canonical form.
+
+    Names in a cell are joined by "; "; a consequent of ⊥ is the word FALSE.
+    """
+    names = envelope.vocabulary
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["if", "then", "support", "canonical_if", "canonical_then"])
+    support: Sequence[int | str] = envelope.support or [""] * len(envelope.basis)
+    for short, full, count in zip(envelope.readable, envelope.basis, support, strict=True):
+        writer.writerow([*rule_cells(short, names), count, *rule_cells(full, names)])
+    return out.getvalue()
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "¬": r"\ensuremath{\neg}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{character: "\\" + character for character in "&%$#_{}"},
+}
+
+
+def latex_text(text: str) -> str:
+    """Return text as LaTeX prints it: its special characters escaped."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def latex_conjunction(names: Sequence[str]) -> str:
+    """Return names as one side of a rule, for math mode."""
+    return r" \land ".join(rf"\text{{{latex_text(name)}}}" for name in names) or r"\top"
+
+
+def write_latex(envelope: Envelope) -> str:
+    """Return the readable rules as a LaTeX tabular, one rule a line."""
+    names_of = envelope.vocabulary.names_of
+    lines = [r"% needs \usepackage{amsmath}", r"\begin{tabular}{r@{ $\to$ }l}"]
+    for rule in envelope.readable:
+        left = latex_conjunction(names_of(rule.antecedent))
+        right = r"\bot" if rule.is_negative else latex_conjunction(names_of(rule.new))
+        lines.append(rf"  ${left}$ & ${right}$ \\")
+    return "\n".join([*lines, r"\end{tabular}"]) + "\n"
+
+
+def _atom(name: str) -> str:
+    """Return a name as a Prolog atom, quoted where it must be."""
+    if re.fullmatch(r"[a-z][A-Za-z0-9_]*", name):
+        return name
+    return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def write_prolog(envelope: Envelope) -> str:
+    """Return the readable rules, and the background, as a Prolog program.
+
+    Assert what is given, as `given(nurse)`, and ask what `holds(X)`. Rules may go in circles, so
+    `holds` is tabled; names are arguments, so none of them can clash with a built-in predicate.
+    """
+    bottom = "false"
+    while bottom in envelope.vocabulary:
+        bottom += "_"
+    lines = [
+        f"% Horn envelope: {len(envelope.basis)} rules.",
+        f"% Assert given(Name), ask holds(Name); holds({bottom}): no model has all that is given.",
+        ":- table holds/1.",
+        ":- dynamic given/1.",
+        "holds(X) :- given(X).",
+    ]
+    for rule in (*envelope.background, *envelope.readable):
+        names = envelope.vocabulary.names_of(rule.antecedent)
+        body = ", ".join(f"holds({_atom(name)})" for name in names)
+        heads = [bottom] if rule.is_negative else envelope.vocabulary.names_of(rule.new)
+        lines += [f"holds({_atom(head)})" + (f" :- {body}." if body else ".") for head in heads]
+    return "\n".join(lines) + "\n"
+
+
+WRITERS: dict[str, Callable[[Envelope], str]] = {
+    "json": write_json,
+    "dimacs": write_envelope_dimacs,
+    "csv": write_csv,
+    "latex": write_latex,
+    "prolog": write_prolog,
+}

@@ -1,0 +1,1 @@
+"""The paper's case study: people and their pronouns, occupations, bias scores, its tables."""

@@ -1,0 +1,86 @@
+"""The paper's published tables, read into our rules, to stand beside ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from hornlens.logic.bits import BOTTOM
+from hornlens.logic.rule import Rule
+from hornlens.probes.probe import Probe
+
+MODELS = {
+    "bert-base-cased": "bert-base",
+    "bert-large-cased": "bert-large",
+    "roberta-base": "roberta-base",
+    "roberta-large": "roberta-large",
+}
+"""The hub's names of the paper's models, and what the paper calls them."""
+OWNERS = ("google-bert", "FacebookAI")
+"""Whose they are on the hub, if that is said."""
+PROBE = "gender-occupation"
+
+
+@dataclass(frozen=True)
+class PublishedRule:
+    """A rule of the paper's tables, and in how many of its ten runs it was found."""
+
+    rule: Rule
+    runs: int
+
+
+def load_tables() -> dict[str, Any]:
+    """Return the paper's tables as they are kept (also in docs/paper_tables.json)."""
+    file = resources.files("hornlens.pronouns") / "builtin" / "paper_tables.json"
+    tables: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return tables
+
+
+def paper_name(spec: str) -> str | None:
+    """Return what the paper calls a model; None if it has none like it."""
+    kind, _, rest = spec.partition("/")
+    path = Path(rest) if Path(rest).exists() else Path(rest.partition("@")[0])
+    if kind != "hf" or not (path.exists() or str(path.parent) in (".", *OWNERS)):
+        return None
+    return MODELS.get(path.name)
+
+
+def is_the_papers(specs: Sequence[str]) -> bool:
+    """Say whether these are the paper's four models."""
+    return {paper_name(spec) for spec in specs} == set(MODELS.values())
+
+
+def published_intersection(probe: Probe) -> tuple[int, list[Rule]]:
+    """Return a budget, and the rules that the paper found with it in every run of every model."""
+    return 200, [read_rule(text, probe) for text in load_tables()["intersection_10_of_10_at_200"]]
+
+
+def published_rules(spec: str, budget: int, probe: Probe) -> list[PublishedRule]:
+    """Return what the paper found of a model with a budget: rules in at least 7 of 10 runs."""
+    tables = load_tables()["rules_in_at_least_7_of_10_runs"]
+    listed = tables.get(str(budget), {}).get(paper_name(spec), [])
+    return [PublishedRule(read_rule(text, probe), runs) for runs, text in listed]
+
+
+def published_minutes(spec: str, budget: int) -> float | None:
+    """Return how many minutes a run took the paper."""
+    minutes: float | None = (
+        load_tables()["runtimes_minutes_per_run"].get(str(budget), {}).get(paper_name(spec))
+    )
+    return minutes
+
+
+def read_rule(text: str, probe: Probe) -> Rule:
+    """Return a rule that is written in the paper's words, such as ``nurse & male -> false``."""
+    names = {value.text: value.name for attribute in probe.attributes for value in attribute.values}
+    left, _, right = text.partition("->")
+
+    def mask(side: str) -> int:
+        words = (word.strip() for word in side.split("&"))
+        return probe.vocabulary.mask([names.get(word, word) for word in words])
+
+    return Rule(mask(left), BOTTOM if right.strip() == "false" else mask(right))

@@ -1,0 +1,1 @@
+"""Results: typed, versioned documents, and what is done with them: comparing, evidence."""

@@ -1,0 +1,297 @@
+"""Running a study: every model, budget and seed, over several processes, each run once.
+
+First every model's whole question space is asked, if it can be enumerated: that gives the exact
+envelope, and after it no run has to ask the model anything. A run that is finished is a folder with
+its envelope.json and run.json; run again, a study takes those as they are and goes on with the
+rest. So killing it costs at most the runs that were under way, and no answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from hornlens import __version__
+from hornlens.errors import HornlensError
+from hornlens.extraction.extract import Extraction, Settings, extract
+from hornlens.formats.files import write_file
+from hornlens.formats.jsonfiles import json_text
+from hornlens.logic.decisions import Policy
+from hornlens.models.protocol import Model, ModelOptions
+from hornlens.models.specs import open_model
+from hornlens.probes.probe import Probe
+from hornlens.results.extraction import run_record, summary_as_json, write_extraction
+from hornlens.store.sqlite import AnswerCache
+from hornlens.studies.plan import Plan
+from hornlens.targets.answers import Answers
+
+Advance = Callable[[int], None]
+LONGEST = 100
+"""How many characters the name of a model's folder may have."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: what it found (as envelope.json has it), and how it went (run.json)."""
+
+    budget: int
+    seed: int
+    folder: str
+    content: dict[str, Any]
+    record: dict[str, Any]
+
+
+@dataclass
+class ModelRuns:
+    """All that was found of one model."""
+
+    spec: str
+    name: str
+    identity: str
+    folder: str
+    exact: Extraction | None = None
+    exact_content: dict[str, Any] = field(default_factory=dict)
+    exact_record: dict[str, Any] = field(default_factory=dict)
+    runs: list[Run] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One run, as it is handed to a worker process."""
+
+    spec: str
+    identity: str
+    options: ModelOptions
+    probe: Probe
+    policy: Policy
+    settings: Settings
+    cache: Path
+    folder: Path
+
+    @property
+    def key(self) -> str:
+        """All that decides the run's result: a finished run with the same key is not repeated."""
+        parts = (__version__, self.identity, self.probe, self.policy, self.settings)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def load(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return envelope.json and run.json if the run is on disk already, and undamaged."""
+        try:
+            content, record = (
+                json.loads((self.folder / name).read_text(encoding="utf-8"))
+                for name in ("envelope.json", "run.json")
+            )
+            whole = record["key"] == self.key and {"readable", "certificate"} <= content.keys()
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+        return (content, record) if whole else None
+
+
+def run_study(
+    plan: Plan,
+    out: Path,
+    cache: AnswerCache,
+    *,
+    options: ModelOptions | None = None,
+    jobs: int = 1,
+    on_prompts: Advance | None = None,
+    on_runs: Advance | None = None,
+) -> list[ModelRuns]:
+    """Carry a plan out, or go on with it, under a folder; return everything that was found.
+
+    `on_prompts` and `on_runs` are told how many more are done.
+    """
+    chosen = options or ModelOptions()
+    folders = _folders(plan.models)
+    found: list[ModelRuns] = []
+    for spec in plan.models:  # all of them first: the last must not fail after hours
+        model = open_model(spec, chosen)
+        identity = Answers(model, plan.probe.label.words, cache).identity
+        if twin := next((each.spec for each in found if each.identity == identity), None):
+            raise HornlensError(f"{twin} and {spec} are the same model: leave one out")
+        found.append(ModelRuns(spec, model.name, identity, folders[spec]))
+
+    def task(each: ModelRuns, settings: Settings, folder: str) -> _Task:
+        place = out / folder
+        return _Task(
+            each.spec, each.identity, chosen, plan.probe, plan.policy, settings, cache.path, place
+        )
+
+    if plan.enumerable:
+        for each in found:
+            _ask_everything(task(each, plan.exact, f"exact/{each.folder}"), each, on_prompts)
+    if jobs > 1 and chosen.threads is None:
+        chosen = replace(chosen, threads=max(1, (os.cpu_count() or 1) // jobs))
+    tasks = [
+        (each, budget, seed, task(each, plan.run(budget, seed), _run_folder(each, budget, seed)))
+        for each in found
+        for budget in plan.budgets
+        for seed in plan.seeds
+    ]
+    missing = [each for *_, each in tasks if each.load() is None]
+    if on_runs is not None:
+        on_runs(len(tasks) - len(missing))
+    # Where everything has been asked already, runs have no prompts to tell of.
+    for finished in _carry_out(missing, jobs, None if plan.enumerable else on_prompts):
+        if on_runs is not None:
+            on_runs(finished)
+    for each, budget, seed, done in tasks:
+        loaded = done.load()
+        if loaded is None:
+            raise HornlensError(f"{done.folder}: this run was changed while the study ran")
+        each.runs.append(Run(budget, seed, _run_folder(each, budget, seed), *loaded))
+    return found
+
+
+def _folders(specs: Sequence[str]) -> dict[str, str]:
+    """Return a folder name for each model: its spec in characters that every system takes."""
+    names: dict[str, str] = {}
+    for spec in specs:
+        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", spec).strip("-.") or "model"
+        plain = plain[-LONGEST:]  # of a path, the end says more
+        name, number = plain, 2
+        while name.lower() in {taken.lower() for taken in names.values()}:
+            name, number = f"{plain}-{number}", number + 1
+        names[spec] = name
+    return names
+
+
+def _run_folder(model: ModelRuns, budget: int, seed: int) -> str:
+    return f"runs/{model.folder}/budget-{budget}/seed-{seed}"
+
+
+def _ask_everything(task: _Task, each: ModelRuns, on_prompts: Advance | None) -> None:
+    """Find a model's exact envelope. How long it took is kept from the first time."""
+    before = task.load()
+    each.exact, record = _extract(task, open_model(task.spec, task.options), on_prompts)
+    each.exact_record = before[1] if before else record
+    each.exact_content = write_extraction(task.folder, each.exact, each.exact_record)
+
+
+def _carry_out(tasks: Sequence[_Task], jobs: int, on_prompts: Advance | None) -> Iterator[int]:
+    """Run tasks, in this process or in others; yield how many have ended since the last time."""
+    if not tasks:
+        return
+    if jobs == 1:
+        for task in tasks:
+            _run(task, on_prompts)
+            yield 1
+        return
+    # Spawned, not forked: a copy of a process that has threads (onnxruntime, torch) may hang.
+    context = multiprocessing.get_context("spawn")
+    counter = context.Value("q", 0)
+    pool = ProcessPoolExecutor(
+        min(jobs, len(tasks)), context, initializer=_begin_worker, initargs=(counter,)
+    )
+    told = 0
+    broken_pipes = ExitStack()  # to a worker that has gone: the pool tells us in its own way
+    broken_pipes.enter_context(_ignoring("SIGPIPE"))
+    try:
+        with _ignoring("SIGINT"):  # by workers too, until they are ready for it
+            waiting = {pool.submit(_run_in_worker, task) for task in tasks}
+        while waiting:
+            done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()
+            if on_prompts is not None and counter.value > told:
+                told, before = counter.value, told
+                on_prompts(told - before)
+            if done:
+                yield len(done)
+    except BrokenProcessPool:
+        raise HornlensError(
+            "a worker process died, perhaps for want of memory: try fewer --jobs; what is finished "
+            "is kept, run the same command to go on"
+        ) from None
+    except BaseException:  # what is under way can be done again: don't wait for it
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        broken_pipes.close()
+
+
+@contextmanager
+def _ignoring(name: str) -> Iterator[None]:
+    """Ignore a signal for a while, if there is such a one here; so do processes begun meanwhile."""
+    number = getattr(signal, name, None)
+    if number is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
+_counter: Any = None
+
+
+def _begin_worker(counter: Any) -> None:
+    """Make a worker end with its parent, whatever ends that, and quietly."""
+    global _counter
+    _counter = counter
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _run_in_worker(task: _Task) -> None:
+    def count(prompts: int) -> None:
+        with _counter.get_lock():
+            _counter.value += prompts
+
+    _run(task, count)
+
+
+@lru_cache(maxsize=1)  # a worker holds one model at a time
+def _model(spec: str, options: ModelOptions) -> Model:
+    return open_model(spec, options)
+
+
+def _run(task: _Task, on_prompts: Advance | None) -> None:
+    extraction, record = _extract(task, _model(task.spec, task.options), on_prompts)
+    # The envelope last: a folder that has one is complete.
+    (task.folder / "envelope.json").unlink(missing_ok=True)
+    write_file(task.folder / "run.json", json_text(record))
+    write_file(task.folder / "envelope.json", json_text(summary_as_json(extraction)))
+
+
+def _extract(
+    task: _Task, model: Model, on_prompts: Advance | None
+) -> tuple[Extraction, dict[str, Any]]:
+    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    with closing(AnswerCache(task.cache)) as cache:
+        extraction = extract(
+            model,
+            task.probe,
+            settings=task.settings,
+            policy=task.policy,
+            cache=cache,
+            progress=on_prompts,
+        )
+    record = run_record(extraction, time.perf_counter() - clock, started)
+    return extraction, {"key": task.key, **record}

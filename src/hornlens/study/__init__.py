@@ -1,1 +1,0 @@
-"""Studies: asking a model a probe's questions and drawing conclusions."""

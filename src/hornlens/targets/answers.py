@@ -1,0 +1,110 @@
+"""Answers through the cache: each distinct prompt is asked once, and written down before use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from hornlens.errors import HornlensError
+from hornlens.models.functions import FunctionModel, check_answer
+from hornlens.models.protocol import Answer, HashesFiles, Model, ModelError
+from hornlens.store.sqlite import AnswerCache
+
+
+@dataclass
+class Answers:
+    """A model's answers to prompts with fixed candidates, from memory, cache or the model.
+
+    `asked` counts what the model itself was asked in this run, `reused` what the cache knew.
+    """
+
+    model: Model
+    candidates: tuple[str, ...]
+    cache: AnswerCache | None = None
+    repeat: int = 0
+    known: dict[str, Answer] = field(default_factory=dict)
+    asked: int = 0
+    reused: int = 0
+    _identity: str | None = None
+    _checked: bool = False
+
+    def prepare(self) -> None:
+        """Find the model, and load it unless it has answered these candidates before.
+
+        So what is wrong with it, or with a candidate, is said before anything is asked; a run
+        whose answers are all known loads nothing.
+        """
+        if self._identity is not None:
+            return
+        if isinstance(self.model, FunctionModel) and not self.model.may_be_cached:
+            self.cache = None
+        if self.cache is not None and isinstance(self.model, HashesFiles):
+            self.model.remember = self.cache.hash_of
+        self._identity = self.model.identity()
+        if self.cache is None or not self.cache.knows(self._identity, self.candidates):
+            self._check()
+
+    def _check(self) -> None:
+        if not self._checked:
+            self.model.check(self.candidates)
+            self._checked = True
+
+    @property
+    def identity(self) -> str:
+        """The model's identity."""
+        self.prepare()
+        assert self._identity is not None
+        return self._identity
+
+    def ask(
+        self, prompts: Iterable[str], progress: Callable[[int], None] | None = None
+    ) -> list[Answer]:
+        """Return the answer to each prompt, in order; `progress` is told how many are new."""
+        wanted = list(prompts)
+        self.prepare()
+        missing = [p for p in dict.fromkeys(wanted) if p not in self.known]
+        if missing and self.cache is not None:
+            found = self.cache.get(self.identity, missing, self.candidates, self.repeat)
+            for prompt, (scores, ranks) in found.items():
+                self.known[prompt] = Answer(scores, ranks)
+            self.reused += len(found)
+            if progress is not None and found:
+                progress(len(found))
+            missing = [p for p in missing if p not in self.known]
+        if missing:
+            self._ask_the_model(missing, progress)
+        return [self.known[p] for p in wanted]
+
+    def _ask_the_model(
+        self, prompts: Sequence[str], progress: Callable[[int], None] | None
+    ) -> None:
+        self._check()
+        for batch in self._batches(prompts):
+            for index, answer in batch:
+                check_answer(answer, prompts[index], self.candidates, self.model.name)
+            if self.cache is not None:
+                self.cache.put(
+                    self.identity,
+                    self.model.name,
+                    [(prompts[i], (a.scores, a.ranks)) for i, a in batch],
+                    self.candidates,
+                    self.repeat,
+                )
+            for index, answer in batch:
+                self.known[prompts[index]] = answer
+            self.asked += len(batch)
+            if progress is not None:
+                progress(len(batch))
+
+    def _batches(self, prompts: Sequence[str]) -> Iterator[list[tuple[int, Answer]]]:
+        """Yield the model's batches; whatever kills the model comes out as one clear error."""
+        try:
+            yield from self.model.score(prompts, self.candidates)
+        except HornlensError:
+            raise
+        except Exception as error:
+            reason = " ".join(str(error).split()) or "no reason given"
+            raise ModelError(
+                f"model {self.model.name} failed: {type(error).__name__}: {reason[:300]}; "
+                "what it answered before is kept, run the same command to go on"
+            ) from error

@@ -17,13 +17,14 @@ from hornlens.formats.backgrounds import read_background
 from hornlens.formats.dimacs import parse_dimacs, read_dimacs, write_dimacs
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.tables import Table, parse_csv, parse_cxt, read_csv
-from hornlens.formats.writers import WRITERS, as_json
+from hornlens.formats.writers import WRITERS
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.rule import Clause, Rule
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
+from hornlens.results.envelope import envelope_as_json
 from tests.targets import KINDS, random_formula
 
 
@@ -200,8 +201,9 @@ def sample_envelope() -> Envelope:
 
 
 def test_the_json_keeps_the_contract():
-    content = as_json(sample_envelope())
+    content = envelope_as_json(sample_envelope())
     assert list(content) == [
+        "format",
         "hornlens",
         "variables",
         "background",
@@ -216,7 +218,7 @@ def test_the_json_keeps_the_contract():
     assert content["readable"][1] == {"if": ["Male"], "then": None, "support": 0}
     assert content["readable"][2] == {"if": ["50% _\\'"], "then": ["bottom"], "support": 2}
     assert content["certificate"] == {"kind": "exact"}
-    assert json.loads(WRITERS["json"](sample_envelope())) == content
+    assert json.loads(json_text(content)) == content
 
 
 def test_csv_latex_and_prolog():

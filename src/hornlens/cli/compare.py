@@ -10,7 +10,7 @@ from hornlens import __version__
 from hornlens.errors import HornlensError
 from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import json_text
-from hornlens.formats.writers import rule_as_json
+from hornlens.logic.named import NamedRule
 from hornlens.logic.theory import Theory
 from hornlens.report.page import page
 from hornlens.report.terminal import Terminal, plural, show_set
@@ -53,7 +53,7 @@ def _as_json(
     names = results[0].vocabulary
 
     def fate(item: Fate) -> dict[str, Any]:
-        line = {**rule_as_json(item.rule, names), "fate": item.kind}
+        line = {**NamedRule.of(item.rule, names).as_json(), "fate": item.kind}
         if item.witness is not None:
             line["witness"] = {
                 "accepted": list(names.names_of(item.witness.x)),
@@ -74,7 +74,9 @@ def _as_json(
             }
             for comparison in comparisons
         ],
-        "common": None if common is None else [rule_as_json(rule, names) for rule in common],
+        "common": None
+        if common is None
+        else [NamedRule.of(rule, names).as_json() for rule in common],
     }
 
 

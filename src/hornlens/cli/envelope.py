@@ -9,9 +9,11 @@ from hornlens.errors import InputError
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.formats.backgrounds import read_background
 from hornlens.formats.dimacs import read_dimacs
+from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.tables import read_csv, read_cxt
 from hornlens.formats.writers import WRITERS
 from hornlens.report.terminal import Terminal, plural, show_envelope
+from hornlens.results.envelope import envelope_as_json
 
 
 def envelope_command(path: Path, form: str, background: Path | None, quiet: bool) -> None:
@@ -46,4 +48,5 @@ def envelope_command(path: Path, form: str, background: Path | None, quiet: bool
         terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {what}.")
         show_envelope(terminal, result)
     else:
-        sys.stdout.write(WRITERS[form](result))
+        written = json_text(envelope_as_json(result)) if form == "json" else WRITERS[form](result)
+        sys.stdout.write(written)

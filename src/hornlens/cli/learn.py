@@ -13,7 +13,6 @@ from hornlens.exact.envelopes import non_horn_of
 from hornlens.exact.sat import cnf_counterexample
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.jsonfiles import json_text
-from hornlens.formats.writers import as_json
 from hornlens.learning.driver import Bounds, Queries, Run, run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.horn import Horn1Learner, HornLearner
@@ -42,6 +41,7 @@ from hornlens.report.terminal import (
     show_set,
 )
 from hornlens.report.trace import trace_lines
+from hornlens.results.envelope import envelope_as_json
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _statistics(queries: Queries, outcome: Outcome) -> dict[str, int]:
 def _as_json(
     outcome: Outcome, formula: Cnf, settings: LearnSettings, trace: bool
 ) -> dict[str, Any]:
-    content = as_json(outcome.envelope)
+    content = envelope_as_json(outcome.envelope)
     if settings.via_encoding:  # what was learned is the formula, not its encoding's envelope
         for key in ("background", "rules", "readable", "non_horn"):
             del content[key]

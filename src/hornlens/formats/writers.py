@@ -1,4 +1,4 @@
-"""Writing an envelope: JSON, DIMACS, CSV, LaTeX and Prolog."""
+"""Writing an envelope for other tools: DIMACS, CSV, LaTeX and Prolog."""
 
 from __future__ import annotations
 
@@ -6,53 +6,12 @@ import csv
 import re
 from collections.abc import Callable, Sequence
 from io import StringIO
-from typing import Any
 
-from hornlens import __version__
 from hornlens.formats.dimacs import write_dimacs
-from hornlens.formats.jsonfiles import json_text
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Vocabulary
-
-
-def rule_as_json(rule: Rule, vocabulary: Vocabulary) -> dict[str, Any]:
-    """Return a rule as {"if": names, "then": names or None for ⊥}."""
-    return {
-        "if": list(vocabulary.names_of(rule.antecedent)),
-        "then": None if rule.is_negative else list(vocabulary.names_of(rule.new)),
-    }
-
-
-def as_json(envelope: Envelope) -> dict[str, Any]:
-    """Return the contents of envelope.json."""
-    names = envelope.vocabulary
-    non_horn: dict[str, Any] = {
-        "count": envelope.non_horn.count,
-        "examples": [list(names.names_of(x)) for x in envelope.non_horn.examples],
-    }
-    if envelope.non_horn.count is None:
-        non_horn["at_least"] = envelope.non_horn.at_least
-    support: Sequence[int | None] = envelope.support or [None] * len(envelope.readable)
-    return {
-        "hornlens": __version__,
-        "variables": list(names.names),
-        "background": [rule_as_json(rule, names) for rule in envelope.background],
-        "rules": [rule_as_json(rule, names) for rule in envelope.basis],
-        "readable": [
-            {**rule_as_json(rule, names), "support": count}
-            for rule, count in zip(envelope.readable, support, strict=True)
-        ],
-        "non_horn": non_horn,
-        "certificate": envelope.certificate.as_json(),
-        "statistics": dict(envelope.statistics),
-    }
-
-
-def write_json(envelope: Envelope) -> str:
-    """Return envelope.json as text."""
-    return json_text(as_json(envelope))
 
 
 def write_envelope_dimacs(envelope: Envelope) -> str:
@@ -151,7 +110,6 @@ def write_prolog(envelope: Envelope) -> str:
 
 
 WRITERS: dict[str, Callable[[Envelope], str]] = {
-    "json": write_json,
     "dimacs": write_envelope_dimacs,
     "csv": write_csv,
     "latex": write_latex,

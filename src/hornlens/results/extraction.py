@@ -13,7 +13,8 @@ from hornlens import __version__
 from hornlens.extraction.extract import Extraction
 from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import json_text
-from hornlens.formats.writers import as_json, rule_cells
+from hornlens.formats.writers import rule_cells
+from hornlens.results.envelope import envelope_as_json
 from hornlens.results.evidence import Evidence, in_words
 
 RULE_COLUMNS = (
@@ -27,7 +28,7 @@ def summary_as_json(extraction: Extraction) -> dict[str, Any]:
 
     Nothing here depends on when, or in how many attempts, the run was made.
     """
-    content = as_json(extraction.envelope)
+    content = envelope_as_json(extraction.envelope)
     for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
         line.update(_support(evidence, extraction))
     probe = extraction.probe

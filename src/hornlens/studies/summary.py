@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from hornlens import __version__
-from hornlens.formats.writers import rule_as_json
+from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.pronouns.published import (
@@ -126,7 +126,7 @@ def _model(plan: Plan, each: ModelRuns) -> Json:
             "folder": f"exact/{each.folder}",
             "rules": [
                 {
-                    **rule_as_json(rule, names),
+                    **NamedRule.of(rule, names).as_json(),
                     "support": evidence.support,
                     "mean_margin": evidence.mean_margin,
                     "entailed": {
@@ -217,7 +217,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 def _stability(item: Stability, names: Vocabulary) -> Json:
     return {
-        **rule_as_json(item.rule, names),
+        **NamedRule.of(item.rule, names).as_json(),
         "found": item.found,
         "entailed": item.entailed,
         "true": item.true,
@@ -257,7 +257,7 @@ def _published_intersection(plan: Plan, found: Sequence[ModelRuns]) -> Json:
             "budget": budget,
             "rules": [
                 {
-                    **rule_as_json(rule, names),
+                    **NamedRule.of(rule, names).as_json(),
                     "found": {
                         name: _judged(rule, judges, None).found for name, judges in runs.items()
                     },

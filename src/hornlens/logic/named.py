@@ -1,0 +1,121 @@
+"""Rules in names instead of bits: as people write them, as text and JSON have them.
+
+Read are ``nurse & male -> false`` and ``nurse ∧ male → ⊥`` alike; a name that contains one of the
+signs, or is one of the words, stands in double quotes, with a backslash before a quote or backslash.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from hornlens.errors import InputError
+from hornlens.logic.bits import BOTTOM
+from hornlens.logic.rule import Rule
+from hornlens.logic.vocabulary import Vocabulary
+
+TRUE, FALSE = ("⊤", "true"), ("⊥", "false")
+"""What an empty side, and a contradiction, are called."""
+_TOKEN = re.compile(
+    r'\s*(?:"((?:[^"\\]|\\.)*)"|(->|→|=>)|(&|∧)|([^"&∧→]+?)(?=\s*(?:->|=>|[&∧→"]|$)))'
+)
+"""A quoted name, an arrow, an "and", or a plain name."""
+
+
+@dataclass(frozen=True)
+class NamedRule:
+    """A rule in names; `consequent` is None for ⊥. It needs no vocabulary to be shown.
+
+    >>> print(NamedRule.parse("nurse & male -> false"))
+    nurse ∧ male → ⊥
+    """
+
+    antecedent: tuple[str, ...]
+    consequent: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, rule: Rule, vocabulary: Vocabulary) -> NamedRule:
+        """Return a rule in the names of its variables, without what its antecedent has already."""
+        right = None if rule.is_negative else vocabulary.names_of(rule.new)
+        return cls(vocabulary.names_of(rule.antecedent), right)
+
+    @classmethod
+    def parse(cls, text: str) -> NamedRule:
+        """Return the rule that a text says; a text that says none is an InputError."""
+        sides: list[list[tuple[str, bool]]] = [[]]
+        ready, at = True, 0  # ready for a name: at the start and after a sign
+        while at < len(text.rstrip()):
+            found = _TOKEN.match(text, at)
+            if found is None or (found[3] and ready):
+                raise _bad(text)
+            if found[2] and (len(sides) == 2 or (ready and sides[0])):
+                raise _bad(text)
+            at = found.end()
+            if found[2]:
+                sides.append([])
+                ready = True
+            elif found[3]:
+                ready = True
+            elif not ready:
+                raise _bad(text)
+            else:
+                quoted = found[1] is not None
+                name = re.sub(r"\\(.)", r"\1", found[1]) if quoted else found[4]
+                sides[-1].append((name, quoted))
+                ready = False
+        if len(sides) != 2 or ready:
+            raise _bad(text)
+        left, right = sides
+        words = [name.lower() for name, quoted in right if not quoted]
+        if len(right) == 1 and words and words[0] in FALSE:
+            return cls(_names(left, text), None)
+        return cls(_names(left, text), _names(right, text))
+
+    def rule(self, vocabulary: Vocabulary) -> Rule:
+        """Return the rule in bits; a name that the vocabulary lacks is an InputError."""
+        right = BOTTOM if self.consequent is None else vocabulary.mask(self.consequent)
+        return Rule(vocabulary.mask(self.antecedent), right)
+
+    def __str__(self) -> str:
+        """Return the rule as people write it: what `parse` reads back."""
+        right = FALSE[0] if self.consequent is None else _side(self.consequent)
+        return f"{_side(self.antecedent)} → {right}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return {"if": names, "then": names or None for ⊥}."""
+        right = None if self.consequent is None else list(self.consequent)
+        return {"if": list(self.antecedent), "then": right}
+
+    @classmethod
+    def from_json(cls, line: dict[str, Any]) -> NamedRule:
+        """Return the rule of a line of JSON; other keys of the line are left alone."""
+        then = line["then"]
+        return cls(tuple(line["if"]), None if then is None else tuple(then))
+
+
+def _names(side: list[tuple[str, bool]], text: str) -> tuple[str, ...]:
+    """Return the names of a side; ⊤ alone is none."""
+    if len(side) == 1 and not side[0][1] and side[0][0].lower() in TRUE:
+        return ()
+    if any(not quoted and name.lower() in (*TRUE, *FALSE) for name, quoted in side):
+        raise _bad(text)
+    return tuple(dict.fromkeys(name for name, _ in side))
+
+
+def _side(names: tuple[str, ...]) -> str:
+    return " ∧ ".join(_quoted(name) for name in names) or TRUE[0]
+
+
+def _quoted(name: str) -> str:
+    """Return a name as text has it: in quotes only where it would be read as something else."""
+    plain = name == name.strip() and name and not re.search(r'["&∧→]|->|=>', name)
+    if plain and name.lower() not in (*TRUE, *FALSE):
+        return name
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _bad(text: str) -> InputError:
+    return InputError(
+        f'not a rule: {text!r}; write "a & b -> c", or "a & b -> false" for what never happens'
+    )

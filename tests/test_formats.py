@@ -203,8 +203,8 @@ def sample_envelope() -> Envelope:
 def test_the_json_keeps_the_contract():
     content = envelope_as_json(sample_envelope())
     assert list(content) == [
-        "format",
         "hornlens",
+        "format",
         "variables",
         "background",
         "rules",

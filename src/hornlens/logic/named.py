@@ -1,7 +1,7 @@
-"""Rules in names instead of bits: as people write them, as text and JSON have them.
+r"""Rules in names instead of bits: as people write them, as text and JSON have them.
 
 Read are ``nurse & male -> false`` and ``nurse ∧ male → ⊥`` alike; a name that contains one of the
-signs, or is one of the words, stands in double quotes, with a backslash before a quote or backslash.
+signs, or is one of the words, stands in double quotes, with \ before a quote in it.
 """
 
 from __future__ import annotations

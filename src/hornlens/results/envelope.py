@@ -26,8 +26,8 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
         non_horn["at_least"] = envelope.non_horn.at_least
     support: Sequence[int | None] = envelope.support or [None] * len(envelope.readable)
     return {
-        "format": FORMAT,
         "hornlens": __version__,
+        "format": FORMAT,
         "variables": list(names.names),
         "background": [NamedRule.of(rule, names).as_json() for rule in envelope.background],
         "rules": [NamedRule.of(rule, names).as_json() for rule in envelope.basis],

@@ -5,10 +5,10 @@ from random import Random
 
 import numpy as np
 
-from hornlens.exact.grid import LabelledDomain
+from hornlens.exact.grid import LabelledSpace
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf, clause_of
-from hornlens.logic.domain import Domain
+from hornlens.logic.space import Space
 from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Attribute, Vocabulary
 from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value
@@ -35,7 +35,7 @@ def random_horn(variables: int, rules: int, seed: int) -> Cnf:
     return Cnf(Vocabulary.numbered(variables), tuple(chosen))
 
 
-def random_labelled_domain(values: int, rules: int, seed: int) -> LabelledDomain:
+def random_labelled_domain(values: int, rules: int, seed: int) -> LabelledSpace:
     """Six attributes; conjunctions of two or three values are rejected, and some exceptions."""
     rng = Random(seed)
     groups = [Attribute(f"a{a}", tuple(f"a{a}v{v}" for v in range(values))) for a in range(6)]
@@ -51,7 +51,7 @@ def random_labelled_domain(values: int, rules: int, seed: int) -> LabelledDomain
         flat.size, size=flat.size // 2000, replace=False
     )
     flat[exceptions] ^= True
-    return LabelledDomain(domain, flat)
+    return LabelledSpace(domain, flat)
 
 
 def planted_probe(attributes: int, values: int) -> Probe:

@@ -2,11 +2,12 @@
 
 from random import Random
 
+from hornlens.logic.attributes import Nominal, Ordered, Taxonomy
 from hornlens.logic.cnf import Cnf, clause_of
-from hornlens.logic.domain import Domain
 from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
-from hornlens.logic.vocabulary import Attribute, Vocabulary
+from hornlens.logic.vocabulary import Vocabulary
 
 KINDS = ("any", "unsatisfiable", "tautology", "horn", "near-horn", "far-from-horn")
 
@@ -48,17 +49,23 @@ def random_formula(seed: int, kind: str, widths=(0, 6)) -> tuple[Cnf, list[list[
     return Cnf(Vocabulary.numbered(width), tuple(map(clause_of, clauses))), clauses
 
 
-def random_domain(rng: Random) -> Domain:
-    """A few attributes of one to three values, and perhaps a free variable, in mixed order."""
-    groups = [
-        Attribute(f"a{a}", tuple(f"a{a}v{v}" for v in range(rng.randint(1, 3))))
-        for a in range(rng.randint(0, 3))
-    ]
-    names = [name for group in groups for name in group.variables]
-    names += [f"f{i}" for i in range(rng.randint(0, 2))]
-    if rng.random() < 0.5:
-        rng.shuffle(names)
-    return Domain(Vocabulary(tuple(names), tuple(groups)))
+def random_space(rng: Random, kinds=("nominal", "ordered", "taxonomy")) -> Space:
+    """A few attributes of the given kinds, and perhaps free variables; a label or none."""
+    attributes = []
+    for a in range(rng.randint(0, 3)):
+        names = tuple(f"a{a}v{v}" for v in range(rng.randint(1, 3)))
+        match rng.choice(kinds):
+            case "nominal":
+                attributes.append(Nominal(f"a{a}", names))
+            case "ordered":
+                attributes.append(Ordered(f"a{a}", ("low", *names[:2])))
+            case "taxonomy":
+                parents = (rng.choice([None, *range(i)]) for i in range(len(names)))
+                attributes.append(Taxonomy(f"a{a}", names, tuple(parents)))
+    attributes += (Nominal(f"f{i}", (f"f{i}",)) for i in range(rng.randint(0, 2)))
+    label = Nominal("label", ("yes", "no")) if rng.random() < 0.3 else None
+    rng.shuffle(attributes)
+    return Space(tuple(attributes), label)
 
 
 def random_theory(rng: Random, width: int, rules: int) -> Theory:

@@ -16,7 +16,8 @@ from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.formats.backgrounds import read_background
 from hornlens.formats.dimacs import parse_dimacs, read_dimacs, write_dimacs
 from hornlens.formats.jsonfiles import json_text
-from hornlens.formats.tables import Table, parse_csv, parse_cxt, read_csv
+from hornlens.formats.tables import parse_csv, parse_cxt, read_csv
+from hornlens.logic.table import Table
 from hornlens.formats.writers import WRITERS
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from hornlens.exact.grid import LabelledDomain, labels_of_positives
+from hornlens.exact.grid import LabelledSpace, labels_of_positives
 from hornlens.exact.sat import cnf_counterexample
 from hornlens.learning.driver import Bounds, run
 from hornlens.learning.envelope import EnvelopeLearner
@@ -18,7 +18,7 @@ from hornlens.learning.protocol import (
 from hornlens.logic.basis import is_saturated
 from hornlens.logic.bits import intersection
 from hornlens.logic.cnf import Cnf, clause_of
-from hornlens.logic.domain import Domain
+from hornlens.logic.space import Space
 from hornlens.logic.encoding import dec, enc
 from hornlens.logic.envelope import EXACT
 from hornlens.logic.vocabulary import Vocabulary
@@ -114,7 +114,7 @@ def test_inside_a_domain_the_result_is_relative_to_its_background(chunk):
         domain = random_domain(rng)
         density = rng.choice([0.3, 0.6, 0.9, 0.97])
         models = [x for x in domain if rng.random() < density]
-        labelled = LabelledDomain(domain, labels_of_positives(domain, models))
+        labelled = LabelledSpace(domain, labels_of_positives(domain, models))
         expected = brute.dg(models, list(domain))
         non_horn = brute.close(models) - set(models)
         width = len(domain.vocabulary)
@@ -255,7 +255,7 @@ def test_decoding_the_envelope_of_the_encoding_gives_the_formula_back(seed, kind
     formula, clauses = random_formula(seed, kind, widths=(0, 4))
     encoded = enc(formula)
     assert list(dec(encoded.clauses, formula.vocabulary).positives()) == list(formula.positives())
-    labelled = LabelledDomain.of(Domain(encoded.vocabulary), encoded.satisfied_by)
+    labelled = LabelledSpace.of(Domain(encoded.vocabulary), encoded.satisfied_by)
     envelope = labelled.dg_basis()
     hypothesis = EnvelopeLearner(encoded.width).hypothesis().__class__(envelope)
     decoded = dec(hypothesis.clauses(), formula.vocabulary)

@@ -8,7 +8,7 @@ import pytest
 from hornlens.exact import envelopes as whitebox
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.exact.sources import ABSURD, TableSource
-from hornlens.formats.tables import Table
+from hornlens.logic.table import Table
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import Accepted, BudgetExhausted, Counterexample, Hypothesis
@@ -17,7 +17,7 @@ from hornlens.logic.batch import broken_rules, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.closures import dg_basis_of_positives
 from hornlens.logic.cnf import Cnf, clause_of, clauses_of
-from hornlens.logic.domain import Domain
+from hornlens.logic.space import Space
 from hornlens.logic.envelope import EXACT, Certificate
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory, background_of
@@ -337,8 +337,8 @@ def test_batches_of_interpretations_obey_rules_as_each_one_does(width):
         batch = pack(masks, width)
         expected = [sum(not rule.satisfied_by(x) for rule in rules) for x in masks]
         assert broken_rules(batch, rules, width).tolist() == expected
-        assert obeys(batch, rules, width).tolist() == [number == 0 for number in expected]
-        assert obeys(batch, [], width).all() and unpack(batch) == masks
+        assert obeys(batch, rules).tolist() == [number == 0 for number in expected]
+        assert obeys(batch, []).all() and unpack(batch) == masks
     assert unpack(pack([BOTTOM, 1, BOTTOM], width)) == [BOTTOM, 1, BOTTOM]
 
 

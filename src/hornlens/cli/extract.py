@@ -1,30 +1,25 @@
-"""`hornlens extract`: a probe and a model in, rules and evidence out."""
+"""`hornlens extract`: a black box in, rules and evidence out."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hornlens.extraction.extract import Extraction, Settings, extract, paper_protocol
-from hornlens.formats.files import write_file
+from hornlens.api import Result, extract
 from hornlens.formats.jsonfiles import json_text
+from hornlens.logic.decisions import REASONS
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.specs import open_model
 from hornlens.probes.loading import load_probe
-from hornlens.probes.probe import Probe
-from hornlens.report.page import page
-from hornlens.report.terminal import (
-    Terminal,
-    certificate_in_words,
-    plural,
-    show_non_horn,
-)
-from hornlens.results.evidence import in_words
-from hornlens.results.extraction import run_record, write_extraction
+from hornlens.report.terminal import Terminal, plural, show_non_horn
+from hornlens.results.documents import extraction_as_json
+from hornlens.results.sentences import in_words
+from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache, default_path
 
 SHOWN = 25
@@ -56,63 +51,46 @@ def extract_command(options: ExtractOptions) -> None:
     if options.protocol == "paper":
         settings, policy = paper_protocol(settings, policy)
     policy = replace(policy, **{k: v for k, v in options.policy.items() if v is not None})
-    settings.check(probe)
+    everything = settings.is_exhaustive(probe.prompt_count)
     model = open_model(options.model, options.model_options)
-    cache: AnswerCache | None = None
-    if not options.no_cache:
-        cache = AnswerCache(options.cache or default_path(), terminal.warn)
-    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-    try:
-        total = _expected_prompts(probe, settings)
-        with terminal.bar(f"Asking {model.name}", total, "prompts") as progress:
-            result = extract(
-                model,
-                probe,
-                settings=settings,
-                policy=policy,
-                cache=cache or False,
-                progress=progress,
-            )
-    finally:
-        if cache is not None:
-            cache.close()
+    clock = time.perf_counter()
+    path = options.cache or default_path()
+    store: Any = (
+        nullcontext(False) if options.no_cache else closing(AnswerCache(path, terminal.warn))
+    )
+    total = probe.prompt_count if everything else None
+    with store as cache, terminal.bar(f"Asking {model.name}", total, "prompts") as progress:
+        result = extract(
+            model, probe, settings=settings, policy=policy, cache=cache, progress=progress
+        )
     seconds = time.perf_counter() - clock
-    record = run_record(result, seconds, started)
-    content = write_extraction(options.out, result, record)
-    write_file(options.out / "report.html", page("envelope.json", content, record))
+    result.save(options.out)
     if options.form == "json":
-        sys.stdout.write(json_text(content))
+        sys.stdout.write(json_text(extraction_as_json(result)))
     else:
         show(terminal, result, options.out, seconds)
 
 
-def _expected_prompts(probe: Probe, settings: Settings) -> int | None:
-    """Return how many prompts there will be, where that is known beforehand."""
-    exhaustive = settings.equivalence in ("auto", "exhaustive")
-    return probe.prompt_count if exhaustive and probe.prompt_count <= settings.limit else None
-
-
-def show(terminal: Terminal, result: Extraction, out: Path, seconds: float) -> None:
+def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     """Print the findings as people read them."""
-    envelope, probe = result.envelope, result.probe
+    envelope, question = result.envelope, result.question
     terminal.say(
-        f"{probe.name} on {result.model}: {plural(len(envelope.basis), 'rule')}; "
-        f"{certificate_in_words(envelope)}.",
+        f"{question.name} on {result.name}: {plural(len(envelope.basis), 'rule')}; "
+        f"{envelope.certificate.sentence}",
         "bold",
     )
     evidence = result.strongest_first()
     if evidence:
         terminal.say()
         for item in evidence[:8]:
-            terminal.say(
-                f"  • {in_words(item.rule, probe)} ({item.support} of {item.prompts} prompts)"
-            )
+            sentence = in_words(item.rule, result.space, question)
+            terminal.say(f"  • {sentence} ({item.support} of {item.prompts} prompts)")
         terminal.say()
         terminal.table(
             ["rule", "support", "prompts", "mean margin", "closest call"],
             [
                 [
-                    item.rule.show(probe.vocabulary),
+                    result.space.show(item.rule),
                     str(item.support),
                     str(item.prompts),
                     "" if item.mean_margin is None else f"{item.mean_margin:.2f}",
@@ -129,18 +107,7 @@ def show(terminal: Terminal, result: Extraction, out: Path, seconds: float) -> N
     if negatives and envelope.non_horn.count:
         share = envelope.non_horn.count / negatives
         terminal.say(f"That is {share:.1%} of the {negatives:,} that the model rejects.")
-    for reason in ("tie", "margin", "top_k"):
-        cells = [cell for cell, decision in result.abstentions if decision.abstained == reason]
-        if cells:
-            why = {
-                "tie": "the candidates tied",
-                "margin": "the margin was too small",
-                "top_k": "no candidate was among the model's first choices",
-            }[reason]
-            terminal.say(
-                f"{plural(len(cells), 'abstention')}, because {why}; "
-                f"the first: {probe.render(cells[0])[0]}"
-            )
+    _show_abstentions(terminal, result)
     policy = result.policy
     terminal.say(
         f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
@@ -150,7 +117,19 @@ def show(terminal: Terminal, result: Extraction, out: Path, seconds: float) -> N
         + "."
     )
     terminal.say(
-        f"{plural(result.asked, 'prompt')} asked, {result.reused:,} from the cache, "
+        f"{plural(result.record.asked, 'prompt')} asked, {result.record.reused:,} from the cache, "
         f"{seconds:.1f} s."
     )
     terminal.say(f"Report: {out / 'report.html'} (beside it envelope.json, rules.csv, scores.csv)")
+
+
+def _show_abstentions(terminal: Terminal, result: Result) -> None:
+    """Print how often there was no answer, for each reason with the first cell."""
+    counts = Counter(decision.abstained for _, decision in result.abstentions)
+    for reason, why in REASONS.items():
+        if counts[reason]:
+            first = next(c for c, decision in result.abstentions if decision.abstained == reason)
+            terminal.say(
+                f"{plural(counts[reason], 'abstention')}, because {why}; "
+                f"the first: {result.show(first)[0]}"
+            )

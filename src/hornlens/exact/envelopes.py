@@ -9,17 +9,16 @@ from itertools import islice
 import numpy as np
 
 from hornlens.errors import InputError
-from hornlens.exact.grid import LabelledDomain, labels_of_positives
+from hornlens.exact.grid import LabelledSpace, labels_of_positives
 from hornlens.exact.sat import beside, outside
 from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource, TableSource
-from hornlens.formats.tables import Table
 from hornlens.logic.batch import contains, obeys, pack, unpack
 from hornlens.logic.cnf import Cnf, clauses_of
-from hornlens.logic.domain import Domain
 from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.space import Space
+from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
-from hornlens.logic.vocabulary import Vocabulary
 
 COUNT_LIMIT = 10_000
 """How many non-Horn negatives are counted one by one, where the domain is too large to label."""
@@ -44,28 +43,25 @@ def envelope_of_formula(
     """
     granted = background or Theory(formula.width)
     both = Cnf(formula.vocabulary, formula.clauses + clauses_of(granted))
-    if 1 << formula.width <= GRID_LIMIT:
-        domain = Domain(_plain(formula.vocabulary))
-        labelled = LabelledDomain(domain, both.accepts(domain.masks()))
-        return _of_grid(labelled, formula.vocabulary, granted)
+    space = Space.of_variables(formula.vocabulary, tuple(granted))
+    if space.count <= GRID_LIMIT:
+        return _of_grid(LabelledSpace(space, both.accepts(space.masks())))
     target = FormulaSource(formula, granted)
     search = EnvelopeSearch(target, granted)
     basis = search.run(progress)
     return Envelope.of(
-        formula.vocabulary,
+        space,
         basis,
-        granted,
         non_horn=non_horn_of(both, basis + granted),
         statistics={**_statistics(search), "sat_calls": search.solved + target.calls},
     )
 
 
-def _of_grid(labelled: LabelledDomain, vocabulary: Vocabulary, background: Theory) -> Envelope:
+def _of_grid(labelled: LabelledSpace) -> Envelope:
     """Return the envelope of a target that is small enough to be labelled whole."""
     return Envelope.of(
-        vocabulary,
-        labelled.dg_basis(background),
-        background,
+        labelled.space,
+        labelled.dg_basis(),
         non_horn=NonHorn.of(labelled.non_horn()),
         statistics={**NO_QUERIES, "interpretations_labelled": len(labelled.positive)},
     )
@@ -74,8 +70,8 @@ def _of_grid(labelled: LabelledDomain, vocabulary: Vocabulary, background: Theor
 def non_horn_of(formula: Cnf, envelope: Theory) -> NonHorn:
     """Count the interpretations that the envelope accepts and the formula rejects."""
     if 1 << formula.width <= GRID_LIMIT:
-        masks = Domain(_plain(formula.vocabulary)).masks()
-        accepted = masks[obeys(masks, envelope, formula.width)]
+        masks = Space.of_variables(formula.vocabulary).masks()
+        accepted = masks[obeys(masks, envelope)]
         return NonHorn.of(unpack(accepted[~formula.accepts(accepted)]))
     return _count_some(outside(envelope, formula))
 
@@ -93,17 +89,16 @@ def envelope_of_table(
                 raise InputError(
                     f"{place} breaks the background rule {rule.show(table.vocabulary)}"
                 )
-    if 1 << width <= GRID_LIMIT:
-        domain = Domain(_plain(table.vocabulary))
-        labelled = LabelledDomain(domain, labels_of_positives(domain, list(table.rows)))
-        envelope = _of_grid(labelled, table.vocabulary, granted)
+    space = Space.of_variables(table.vocabulary, tuple(granted))
+    if space.count <= GRID_LIMIT:
+        labels = labels_of_positives(space, list(table.rows))
+        envelope = _of_grid(LabelledSpace(space, labels))
     else:
         search = EnvelopeSearch(TableSource(table.rows, width), granted)
         basis = search.run(progress)
         envelope = Envelope.of(
-            table.vocabulary,
+            space,
             basis,
-            granted,
             non_horn=_count_some(beside(basis + granted, table.rows)),
             statistics=_statistics(search),
         )
@@ -120,11 +115,6 @@ def _statistics(search: EnvelopeSearch) -> dict[str, int]:
         "closure_queries": search.closures,
         "models_kept": len(search.positives),
     }
-
-
-def _plain(vocabulary: Vocabulary) -> Vocabulary:
-    """Return the vocabulary without attributes: every combination is part of the domain."""
-    return Vocabulary(vocabulary.names)
 
 
 def _count_some(found: Iterator[int]) -> NonHorn:

@@ -1,9 +1,9 @@
-"""The exact envelope of a labelled domain: every interpretation is known, so nothing is searched.
+"""The exact envelope of a labelled space: every interpretation is known, so nothing is searched.
 
-Two sweeps over the grid. The first folds each axis onto its unset slice and so gives *every*
+Two sweeps over the grid. The first folds each axis from its top down and so gives *every*
 interpretation its closure, the intersection of the positives above it. The second goes up by size:
 an interpretation that is not closed and obeys all rules found below it is the antecedent of the
-next rule of the DG basis, relative to the attributes.
+next rule of the DG basis, relative to the space's background.
 """
 
 from __future__ import annotations
@@ -15,76 +15,80 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.logic.attributes import Places
 from hornlens.logic.basis import in_canonical_order
 from hornlens.logic.batch import Words, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
-from hornlens.logic.domain import Domain
 from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 
 Labels = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class LabelledDomain:
-    """A domain and, in its order of iteration, whether the target accepts each interpretation."""
+class LabelledSpace:
+    """A space and, in the order of its grid, whether the target accepts each point.
 
-    domain: Domain
+    What breaks the background does not occur, so it must not be accepted.
+    """
+
+    space: Space
     positive: Labels
 
     @classmethod
-    def of(cls, domain: Domain, accepts: Callable[[int], bool]) -> LabelledDomain:
-        """Label a domain by asking `accepts` of every interpretation."""
-        return cls(domain, np.fromiter((accepts(x) for x in domain), np.bool_, len(domain)))
+    def of(cls, space: Space, accepts: Callable[[int], bool]) -> LabelledSpace:
+        """Label a space by asking `accepts` of every interpretation."""
+        asked = (x in space and accepts(x) for x in unpack(space.masks()))
+        return cls(space, np.fromiter(asked, np.bool_, space.count))
 
     @cached_property
     def closures(self) -> Words:
         """For every interpretation, the intersection of the positives above it."""
-        closures = self.domain.masks()
+        closures = self.space.masks()
         closures[~self.positive] = BOTTOM
-        shape = self.domain.shape
-        grid = closures.reshape(*shape, closures.shape[1])
-        for axis in range(len(shape)):
-            # What lies above "unset" on this axis is every slice of it.
-            unset = (slice(None),) * axis + (0,)
-            grid[unset] = np.bitwise_and.reduce(grid, axis=axis)
+        grid = closures.reshape(*self.space.shape, closures.shape[1])
+        for axis, attribute in enumerate(self.space.all_attributes):
+            before = (slice(None),) * axis
+            for place, above in attribute.covers():
+                grid[(*before, place)] &= np.bitwise_and.reduce(grid[(*before, above)], axis=axis)
         return closures
 
     def closed(self) -> Labels:
         """Say of every interpretation whether the envelope accepts it."""
-        same: Labels = (self.closures == self.domain.masks()).all(axis=1)
+        same: Labels = (self.closures == self.space.masks()).all(axis=1)
         return same
 
     def non_horn(self) -> list[int]:
         """Return the non-Horn negatives: rejected, yet intersections of accepted ones."""
-        return unpack(self.domain.masks()[self.closed() & ~self.positive])
+        return unpack(self.space.masks()[self.closed() & ~self.positive])
 
-    def dg_basis(self, background: Theory | None = None) -> Theory:
-        """Return the envelope: the DG basis of the positives, relative to the attributes.
-
-        And relative to a further background, if there is one; the positives must obey it.
-        """
-        shape, axes = self.domain.shape, self.domain.axes
-        masks, closures = self.domain.masks(), self.closures
+    def dg_basis(self) -> Theory:
+        """Return the envelope: the DG basis of the positives, relative to the background."""
+        space = self.space
+        masks, closures = space.masks(), self.closures
         candidates = (closures != masks).any(axis=1)
-        if background is not None:
-            candidates &= obeys(masks, background, len(self.domain.vocabulary))
-        candidates = candidates.reshape(shape)
-        value_of = [{mask: i for i, mask in enumerate(axis)} for axis in axes]
-        unions = [sum(axis) for axis in axes]
+        if space.granted:
+            candidates &= obeys(masks, Theory(space.width, space.granted))
+        candidates = candidates.reshape(space.shape)
+        place_of = [{mask: i for i, mask in enumerate(axis)} for axis in space.axes]
 
-        def above(x: int) -> tuple[int | slice, ...]:
+        def above(x: int) -> tuple[Places, ...]:
             """Index the part of the grid that contains `x`."""
-            choice = (value_of[i][x & union] for i, union in enumerate(unions))
-            return tuple(value or slice(None) for value in choice)
+            places = (place_of[i][x & group] for i, group in enumerate(space.groups))
+            parts = [a.above(n) for a, n in zip(space.all_attributes, places, strict=True)]
+            if all(isinstance(part, slice) for part in parts):
+                return tuple(parts)
+            lists = (np.arange(n)[part] for part, n in zip(parts, space.shape, strict=True))
+            return np.ix_(*lists)
 
-        sizes = np.zeros(shape, dtype=np.uint8)
-        for i, length in enumerate(shape):
-            around = [1] * len(shape)
-            around[i] = length
-            sizes += (np.arange(length) > 0).astype(np.uint8).reshape(around)
+        sizes = np.zeros(space.shape, dtype=np.int32)
+        for i, axis in enumerate(space.axes):
+            around = [1] * len(space.shape)
+            around[i] = len(axis)
+            sizes += np.array([mask.bit_count() for mask in axis], dtype=np.int32).reshape(around)
         rules: list[Rule] = []
-        for size in range(len(shape) + 1):
+        for size in np.unique(sizes[candidates]).tolist():
             found = np.flatnonzero((candidates & (sizes == size)).ravel())
             new = [
                 Rule(antecedent, closure)
@@ -99,13 +103,13 @@ class LabelledDomain:
                 if obedient is not None:
                     candidates[obedient] = spared
             rules += new
-        return in_canonical_order(Theory(len(self.domain.vocabulary), tuple(rules)))
+        return in_canonical_order(Theory(space.width, tuple(rules)))
 
 
-def labels_of_positives(domain: Domain, positives: list[int]) -> Labels:
+def labels_of_positives(space: Space, positives: list[int]) -> Labels:
     """Return the labels under which exactly `positives` are positive."""
-    width = len(domain.vocabulary)
-    order = domain.masks()
+    width = len(space.vocabulary)
+    order = space.masks()
     wanted = pack(sorted(set(positives)), width)
     joined: Labels = np.isin(_as_keys(order), _as_keys(wanted))
     return joined

@@ -1,177 +1,183 @@
-"""Extraction: a probe and a model in, the model's envelope and its evidence out."""
+"""Extraction: a target in, its envelope and what it rests on out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal
+from datetime import UTC, datetime
+from random import Random
+from typing import TYPE_CHECKING, TypeAlias
 
-from hornlens.errors import HornlensError
-from hornlens.logic.decisions import Decision, Policy
-from hornlens.logic.envelope import EXACT, Envelope, NonHorn, check_tolerances
-from hornlens.logic.theory import background_of
-from hornlens.models.functions import FunctionModel
-from hornlens.models.protocol import Model
-from hornlens.models.specs import open_model
-from hornlens.probes.loading import DEFAULT, load_probe
-from hornlens.probes.probe import Probe
-from hornlens.results.evidence import Evidence, evidence_for
-from hornlens.store.sqlite import AnswerCache, default_path
-from hornlens.targets.answers import Answers
-from hornlens.targets.prompted import ProbeMembership
+from hornlens.extraction.questions import Questions
+from hornlens.logic.basis import dg_basis
+from hornlens.logic.certificates import EXACT
+from hornlens.logic.decisions import Policy
+from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.space import Space
+from hornlens.results.extraction import Extraction, Record
+from hornlens.results.question import Question
+from hornlens.results.settings import Settings
+from hornlens.targets.protocol import PromptTarget, Target
 
-Equivalence = Literal["auto", "exhaustive", "pac", "budget"]
-PAPER_SAMPLES = 3132
-"""What the paper's experiment drew for an equivalence query (ε 0.3, δ 0.1, 26 variables)."""
+if TYPE_CHECKING:
+    from hornlens.exact.grid import LabelledSpace
+    from hornlens.learning.events import Event
+    from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How to extract. `samples` fixes the number of samples a query, as the paper's budget did."""
+class Asking:
+    """What an equivalence oracle of one's own is made from.
 
-    equivalence: Equivalence = "auto"
-    epsilon: float = 0.05
-    delta: float = 0.05
-    max_equivalence_queries: int = 200
-    limit: int = 200_000
-    seed: int = 0
-    samples: int | None = None
+    `membership` asks the target, and counts what it is asked as samples.
+    """
 
-    def check(self, probe: Probe) -> None:
-        """Refuse what makes no sense, or does not fit the probe, before any model is loaded."""
-        if self.equivalence == "exhaustive" and probe.prompt_count > self.limit:
-            raise HornlensError(
-                f"the probe has {probe.prompt_count:,} prompts, more than --limit {self.limit:,}: "
-                "raise the limit, or use --equivalence pac"
-            )
-        check_tolerances(self.epsilon, self.delta)
-
-
-def paper_protocol(settings: Settings, policy: Policy) -> tuple[Settings, Policy]:
-    """Return settings and policy as the paper's experiment had them."""
-    return (
-        replace(settings, equivalence="budget", samples=PAPER_SAMPLES),
-        replace(policy, label_unset="reject", abstain="reject", top_k=5, calibration="none"),
-    )
-
-
-@dataclass(frozen=True)
-class Extraction:
-    """What was found: the envelope, what the model said, and on what it rests."""
-
-    probe: Probe
-    model: str
-    identity: str
-    policy: Policy
+    space: Space
+    membership: MembershipOracle
     settings: Settings
-    envelope: Envelope
-    decisions: Mapping[int, Decision]
-    scores: Mapping[str, tuple[float, ...]]
-    """The model's raw scores, by prompt."""
-    excluded: frozenset[int]
-    """The non-Horn negatives: what the rules alone cannot reject. All of them, if exact."""
-    asked: int
-    reused: int
+    rng: Random
 
-    @cached_property
-    def evidence(self) -> tuple[Evidence, ...]:
-        """The evidence for each readable rule, in the order of the rules."""
-        return evidence_for(self.envelope.readable, self.probe, self.decisions)
 
-    @property
-    def abstentions(self) -> list[tuple[int, Decision]]:
-        """The cells in which the model gave no answer, with the reason."""
-        return [(c, d) for c, d in sorted(self.decisions.items()) if d.winner is None]
-
-    def strongest_first(self) -> list[Evidence]:
-        """Return the evidence, by support and then by mean margin."""
-        return sorted(
-            self.evidence,
-            key=lambda e: (-e.support, -(e.mean_margin or 0.0), e.rule.key),
-        )
+MakeLearner: TypeAlias = "Callable[[int], Learner]"
+"""Makes a learner for so many variables."""
+MakeOracle: TypeAlias = "Callable[[Asking], EquivalenceOracle]"
+Watch: TypeAlias = "Callable[[Event], None]"
 
 
 def extract(
-    model: str | Model | Callable[[str, Sequence[str]], Any] = "demo",
-    probe: str | Path | Probe = DEFAULT,
+    target: Target,
     *,
     settings: Settings | None = None,
     policy: Policy | None = None,
-    cache: AnswerCache | Path | Literal[False] | None = None,
-    progress: Callable[[int], None] | None = None,
+    learner: MakeLearner | None = None,
+    equivalence: MakeOracle | None = None,
+    watch: Watch | None = None,
 ) -> Extraction:
-    """Return the rules that a model obeys, as far as a probe asks.
+    """Return the rules that a target obeys, by asking it.
 
-    `model` is a spec (see `hornlens.models.specs`), a Model, or any function that is given a prompt
-    and the candidate words and returns their scores. `cache=False` keeps nothing on disk.
+    Exact where all cells can be asked; else learned by Algorithm 1 with sampled equivalence
+    queries, or by the learner and the equivalence oracle that are given. `watch` sees what a
+    learner does, event by event.
     """
+    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     chosen = settings or Settings()
-    question = probe if isinstance(probe, Probe) else load_probe(probe)
-    chosen.check(question)
-    rules = policy or question.policy
-    if isinstance(model, str):
-        target: Model = open_model(model)
-    elif isinstance(model, Model):
-        target = model
+    prompted = target if isinstance(target, PromptTarget) else None
+    if prompted is not None:
+        policy, question = policy or prompted.policy, prompted.question
     else:
-        target = FunctionModel(model)
-    opened = None
-    if cache is not False and not isinstance(cache, AnswerCache):
-        opened = cache = AnswerCache(cache or default_path())
-    try:
-        answers = Answers(target, question.label.words, cache or None)
-        answers.prepare()
-        membership = ProbeMembership(question, rules, answers, progress)
-        envelope, excluded = _envelope(membership, chosen)
-    finally:
-        if opened is not None:
-            opened.close()
+        label = target.space.label
+        names = () if label is None else label.variables
+        question = Question(target.name, words={name: name for name in names})
+    cells = target.space.cell_count if prompted is None else prompted.prompt_count
+    exhaustive = chosen.is_exhaustive(cells)
+    identity = target.identity()
+    questions = Questions(target, policy or Policy())
+    if learner is None and equivalence is None and exhaustive:
+        envelope = _tabulated(questions)
+    else:
+        labelled = questions.tabulate() if exhaustive else None
+        envelope = _learned(questions, chosen, labelled, learner, equivalence, watch)
+    scores = {} if prompted is None else prompted.scores
+    calls = len(questions.decisions) if prompted is None else len(scores)
+    undecided = sum(decision.winner is None for decision in questions.decisions.values())
+    statistics = {"model_calls": calls, "distinct_prompts": calls, "abstentions": undecided}
+    envelope = replace(envelope, statistics={**envelope.statistics, **statistics})
     return Extraction(
         question,
         target.name,
-        answers.identity,
-        rules,
+        identity,
+        questions.policy,
         chosen,
         envelope,
-        membership.decisions,
-        {prompt: answer.scores for prompt, answer in answers.known.items()},
-        frozenset(excluded),
-        answers.asked,
-        answers.reused,
+        questions.decisions,
+        target.show,
+        scores,
+        Record(
+            started,
+            time.perf_counter() - clock,
+            calls if prompted is None else prompted.asked,
+            0 if prompted is None else prompted.reused,
+        ),
     )
 
 
-def _envelope(membership: ProbeMembership, settings: Settings) -> tuple[Envelope, Sequence[int]]:
-    probe = membership.probe
-    fits = probe.prompt_count <= settings.limit
-    if settings.equivalence == "exhaustive" or (settings.equivalence == "auto" and fits):
-        return _tabulated(membership)
-    from hornlens.extraction.learned import learned  # an exact run learns nothing
-
-    return learned(membership, settings)
-
-
-def _tabulated(membership: ProbeMembership) -> tuple[Envelope, Sequence[int]]:
-    """Label the whole domain: the envelope is exact."""
-    probe = membership.probe
-    labelled = membership.tabulate()
-    found = labelled.non_horn()
-    prompts = len(membership.answers.known)
-    envelope = Envelope.of(
-        probe.vocabulary,
+def _tabulated(questions: Questions) -> Envelope:
+    """Label the whole space: the envelope is exact."""
+    labelled = questions.tabulate()
+    return Envelope.of(
+        questions.space,
         labelled.dg_basis(),
-        background_of(probe.vocabulary),
         certificate=EXACT,
-        non_horn=NonHorn.of(found),
+        non_horn=NonHorn.of(labelled.non_horn()),
         statistics={
             "equivalence_queries": 0,
             "membership_queries": len(labelled.positive),
-            "model_calls": prompts,
-            "distinct_prompts": prompts,
             "negatives": int((~labelled.positive).sum()),
-            "abstentions": sum(d.winner is None for d in membership.decisions.values()),
         },
     )
-    return envelope, found
+
+
+def _learned(
+    questions: Questions,
+    settings: Settings,
+    labelled: LabelledSpace | None,
+    learner: MakeLearner | None,
+    equivalence: MakeOracle | None,
+    watch: Watch | None,
+) -> Envelope:
+    """Learn by queries. Where the whole space is labelled, equivalence is judged exactly by it."""
+    # Imported here: an exact run learns nothing, and starts the quicker.
+    from hornlens.learning.driver import run
+    from hornlens.learning.envelope import EnvelopeLearner
+    from hornlens.oracles.equivalence import (
+        BudgetedEquivalence,
+        ExhaustiveEquivalence,
+        SampledEquivalence,
+    )
+    from hornlens.oracles.known import KnownAnswers
+    from hornlens.oracles.membership import CountingMembership
+
+    space = questions.space
+    sampled = CountingMembership(questions, "equivalence")
+    rng = Random(settings.seed)
+    oracle: EquivalenceOracle
+    if equivalence is not None:
+        oracle = equivalence(Asking(space, sampled, settings, rng))
+    elif labelled is not None:
+        oracle = ExhaustiveEquivalence(labelled)
+    else:
+        if settings.samples is None:  # the paper's protocol looks at its samples only
+            questions.known = KnownAnswers(space.width)
+        oracle = SampledEquivalence(
+            sampled,
+            space.sample,
+            space.width,
+            settings.epsilon,
+            settings.delta,
+            rng,
+            questions.known,
+            samples=settings.samples,
+            measures=space.sampling,
+        )
+    if settings.equivalence == "budget":
+        oracle = BudgetedEquivalence(oracle, settings.max_equivalence_queries)
+    chosen = EnvelopeLearner(space.width) if learner is None else learner(space.width)
+    done = run(chosen, questions, oracle, speculate=True, watch=watch)
+    queries = done.queries
+    non_horn = NonHorn.of(done.learned.non_horn, complete=False)
+    if labelled is not None and done.certificate == EXACT:
+        non_horn = NonHorn.of(labelled.non_horn())
+    return Envelope.of(
+        space,
+        dg_basis(done.learned.hypothesis.theory, space.background),
+        certificate=done.certificate,
+        non_horn=non_horn,
+        statistics={
+            "equivalence_queries": queries.equivalence,
+            "membership_queries": queries.refinement + queries.speculative + sampled.count,
+            "refinement": queries.refinement,
+            "speculative": queries.speculative,
+            "equivalence_samples": sampled.count,
+        },
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from hornlens.formats.jsonfiles import read_json
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
-from hornlens.logic.vocabulary import Attribute, Vocabulary
+from hornlens.logic.vocabulary import Vocabulary
 
 
 def read_background(path: Path, vocabulary: Vocabulary) -> Theory:
@@ -47,15 +46,6 @@ def _from_json(path: Path, vocabulary: Vocabulary) -> Theory:
             raise InputError('expected {"rules": [{"if": […], "then": […]}, …]}', path)
         listed += part
     return theory_from_json(listed, vocabulary, path)
-
-
-def vocabulary_of(content: Mapping[str, Any]) -> Vocabulary:
-    """Return the variables of an envelope.json, in the attributes of its probe."""
-    groups = []
-    if probe := content.get("probe"):
-        groups = [Attribute(name, tuple(values)) for name, values in probe["attributes"].items()]
-        groups.append(Attribute(probe["label_attribute"], tuple(probe["label"])))
-    return Vocabulary(tuple(content["variables"]), tuple(groups))
 
 
 def theory_from_json(listed: list[Any], vocabulary: Vocabulary, path: Path) -> Theory:

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
 from hornlens.errors import InputError
 from hornlens.formats.files import read_text
 from hornlens.logic.bits import mask_of
+from hornlens.logic.table import Table
 from hornlens.logic.vocabulary import Vocabulary
-
-
-@dataclass(frozen=True)
-class Table:
-    """Positive examples over a vocabulary; `lines` says where in the file each one stood."""
-
-    vocabulary: Vocabulary
-    rows: tuple[int, ...]
-    lines: tuple[int, ...] = ()
 
 
 def read_csv(path: Path) -> Table:

@@ -10,8 +10,7 @@ from io import StringIO
 from hornlens.formats.dimacs import write_dimacs
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope
-from hornlens.logic.rule import Rule
-from hornlens.logic.vocabulary import Vocabulary
+from hornlens.logic.named import NamedRule
 
 
 def write_envelope_dimacs(envelope: Envelope) -> str:
@@ -24,10 +23,10 @@ def write_envelope_dimacs(envelope: Envelope) -> str:
     return write_dimacs(Cnf(envelope.vocabulary, clauses), tuple(remarks))
 
 
-def rule_cells(rule: Rule, vocabulary: Vocabulary) -> tuple[str, str]:
+def named_cells(rule: NamedRule) -> tuple[str, str]:
     """Return the two sides of a rule as they stand in CSV files."""
-    right = "FALSE" if rule.is_negative else "; ".join(vocabulary.names_of(rule.new))
-    return "; ".join(vocabulary.names_of(rule.antecedent)), right
+    right = "FALSE" if rule.consequent is None else "; ".join(rule.consequent)
+    return "; ".join(rule.antecedent), right
 
 
 def write_csv(envelope: Envelope) -> str:
@@ -41,7 +40,8 @@ def write_csv(envelope: Envelope) -> str:
     writer.writerow(["if", "then", "support", "canonical_if", "canonical_then"])
     support: Sequence[int | str] = envelope.support or [""] * len(envelope.basis)
     for short, full, count in zip(envelope.readable, envelope.basis, support, strict=True):
-        writer.writerow([*rule_cells(short, names), count, *rule_cells(full, names)])
+        left, right = (named_cells(NamedRule.of(rule, names)) for rule in (short, full))
+        writer.writerow([*left, count, *right])
     return out.getvalue()
 
 
@@ -65,6 +65,12 @@ def latex_text(text: str) -> str:
 def latex_conjunction(names: Sequence[str]) -> str:
     """Return names as one side of a rule, for math mode."""
     return r" \land ".join(rf"\text{{{latex_text(name)}}}" for name in names) or r"\top"
+
+
+def latex_rule(rule: NamedRule) -> str:
+    """Return a rule as a formula."""
+    right = r"\bot" if rule.consequent is None else latex_conjunction(rule.consequent)
+    return rf"${latex_conjunction(rule.antecedent)} \to {right}$"
 
 
 def write_latex(envelope: Envelope) -> str:

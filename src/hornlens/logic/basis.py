@@ -35,7 +35,7 @@ def is_saturated(theory: Theory) -> bool:
 
 def right_saturate(theory: Theory, background: Theory | None = None) -> Theory:
     """Return the equivalent theory whose consequents say all that follows."""
-    known = theory + (background or ())
+    known = theory + (background or Theory(theory.width))
     return Theory(
         theory.width, tuple(Rule(r.antecedent, known.closure(r.antecedent)) for r in theory.rules)
     )
@@ -47,12 +47,13 @@ def left_saturate(theory: Theory, background: Theory | None = None) -> Theory:
     Each antecedent grows by what the other rules (and the background) make of it. A rule that
     the others already entail is dropped.
     """
-    taken_for_granted = tuple(background or ())
+    granted = background or Theory(theory.width)
     pending = list(theory.rules)
     kept: list[Rule] = []
     while pending:
         rule = pending.pop(0)
-        antecedent = forward_chain((*taken_for_granted, *kept, *pending), rule.antecedent)
+        others = (*granted.rules, *kept, *pending)
+        antecedent = forward_chain(others, rule.antecedent, granted.exclusive)
         if rule.consequent & ~antecedent:
             kept.append(Rule(antecedent, rule.consequent))
     return Theory(theory.width, tuple(kept))

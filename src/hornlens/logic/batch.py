@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.rule import Rule
+from hornlens.logic.theory import Theory
 
 WORD = 63
 BLOCK = 1 << 15
@@ -60,11 +61,14 @@ def contains(batch: Words, row: Words) -> NDArray[np.bool_]:
     return result
 
 
-def obeys(batch: Words, rules: Iterable[Rule], width: int) -> NDArray[np.bool_]:
-    """Say of each interpretation in the batch whether it obeys all `rules`."""
+def obeys(batch: Words, theory: Theory) -> NDArray[np.bool_]:
+    """Say of each interpretation in the batch whether it obeys all rules of a theory."""
     result = np.ones(len(batch), dtype=np.bool_)
-    for broken in _broken(batch, rules, width):
+    for broken in _broken(batch, theory.rules, theory.width):
         result &= ~broken.any(axis=0)
+    for group in pack(theory.exclusive, theory.width):
+        part = batch & group
+        result &= ((part & (part - 1)) == 0).all(axis=1) & (np.count_nonzero(part, axis=1) <= 1)
     return result
 
 

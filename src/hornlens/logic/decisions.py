@@ -1,17 +1,44 @@
-"""From scores to labels: which candidate wins, and when the answer is that there is none."""
+"""From answers to accepted interpretations: decisions, policies, and who accepts what."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args, get_type_hints
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hornlens.errors import HornlensError
 
 Calibration = Literal["none", "neutral"]
+NO, YES = 0, 1
+"""What a target decides in a space without a label: it rejects the cell, or accepts it."""
+
+REASONS = {
+    "tie": "the candidates tied",
+    "margin": "the lead was too small",
+    "top_k": "no candidate was among the model’s first choices",
+    "repeats": "repeated answers disagreed",
+    "none": "it gave no answer",
+}
+"""Why a target gives no answer, in words."""
+
+
+def check_choices(value: Any) -> None:
+    """Refuse a value whose fields of Literal type have none of the words that these allow."""
+    for name, hint in get_type_hints(type(value)).items():
+        allowed, given = get_args(hint), getattr(value, name)
+        if isinstance(given, str) and str not in allowed and given not in allowed:
+            words = ", ".join(map(repr, allowed))
+            raise HornlensError(f"{name} must be one of {words}, not {given!r}")
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How a model's scores become a label. It sits above the cache: changing it asks nothing anew.
+    """How scores become a label. It sits above the cache: changing it asks nothing anew.
 
     `label_unset`: whether an interpretation without a label is accepted (it claims nothing).
     `margin`: how much more (in log-probability) the winner must have than the next.
@@ -26,25 +53,41 @@ class Policy:
     abstain: Literal["accept", "reject"] = "accept"
     calibration: Calibration = "none"
 
+    def __post_init__(self) -> None:
+        """Refuse what is no policy."""
+        check_choices(self)
+        if not self.margin >= 0:
+            raise HornlensError(f"margin must be 0 or more, not {self.margin!r}")
+        if self.top_k is not None and self.top_k < 1:
+            raise HornlensError(f"top_k must be 1 or more, not {self.top_k!r}")
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the model says to a prompt: the winner's index, or None and why there is none.
+    """What a target says of a cell: the winning label's place, or None and why there is none.
 
-    `margin` is the winner's score minus the next; `scores` are those that were compared.
+    In a space without a label the winner is YES or NO. `margin` is the winner's score minus the
+    next, `scores` are those that were compared: empty where a target gives none. `repeats` counts
+    how often each label won, where the cell was asked more than once.
     """
 
     winner: int | None
-    margin: float
-    scores: tuple[float, ...]
+    margin: float = 0.0
+    scores: tuple[float, ...] = ()
     abstained: str = ""
+    repeats: tuple[int, ...] = ()
+
+
+def lead(score: float, others: Sequence[float]) -> float:
+    """Return how far a score is above the best of others: 0 for two that are -inf."""
+    best = max(others)
+    return 0.0 if score == best else score - best
 
 
 def decide(policy: Policy, scores: Sequence[float], ranks: Sequence[int] | None = None) -> Decision:
     """Return the winner among the candidates, under a policy."""
     best, second = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:2]
-    # Two scores of -inf are a tie, and their difference is not a number.
-    margin = 0.0 if scores[best] == scores[second] else scores[best] - scores[second]
+    margin = lead(scores[best], [scores[second]])
     reason = ""
     if margin == 0:
         reason = "tie"
@@ -53,3 +96,33 @@ def decide(policy: Policy, scores: Sequence[float], ranks: Sequence[int] | None 
     elif policy.top_k is not None and ranks is not None and ranks[best] >= policy.top_k:
         reason = "top_k"
     return Decision(None if reason else best, margin, tuple(scores), reason)
+
+
+def agreed(decisions: Sequence[Decision], labels: int) -> Decision:
+    """Return the decision of repeated ones about a cell: what more than half of them say.
+
+    Scores are averaged, if there are any.
+    """
+    wins = Counter(decision.winner for decision in decisions)
+    winner, count = wins.most_common(1)[0]
+    columns = list(zip(*(decision.scores for decision in decisions), strict=True))
+    scores = tuple(math.fsum(column) / len(decisions) for column in columns)
+    repeats = tuple(wins[place] for place in range(labels))
+    if winner is None:  # more often than anything else there was no answer, for whatever reason
+        reason = next(d.abstained for d in decisions if d.winner is None)
+    else:
+        reason = "" if 2 * count > len(decisions) else "repeats"
+    others = [score for place, score in enumerate(scores) if place != winner]
+    margin = lead(scores[winner], others) if others and winner is not None else 0.0
+    return Decision(None if reason else winner, margin, scores, reason, repeats)
+
+
+def accepts(policy: Policy, winner: ArrayLike, asked: ArrayLike) -> NDArray[np.bool_]:
+    """Say whether an interpretation is accepted: the one rule of who accepts what.
+
+    `winner` is what the target decided of its cell, `asked` the label that it sets, both as places,
+    and -1 for none; or arrays of them. In a space without a label, YES is what is asked.
+    """
+    decided, wanted = np.asarray(winner), np.asarray(asked)
+    labelled = np.where(decided < 0, policy.abstain == "accept", decided == wanted)
+    return np.where(wanted < 0, policy.label_unset == "accept", labelled)

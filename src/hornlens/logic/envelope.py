@@ -9,7 +9,10 @@ from typing import Any
 
 from hornlens.errors import HornlensError
 from hornlens.logic.bits import canonical
+from hornlens.logic.named import NamedRule
 from hornlens.logic.readable import readable
+from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 
@@ -73,15 +76,14 @@ class NonHorn:
 
 @dataclass(frozen=True)
 class Envelope:
-    """The DG basis of a target's Horn consequences relative to a background, and its readable form.
+    """The DG basis of a target's Horn consequences relative to a space, and its readable form.
 
     `readable` has the rules of `basis` in the same order; `support`, where known, counts for each
     the positive examples that it speaks of.
     """
 
-    vocabulary: Vocabulary
+    space: Space
     basis: Theory
-    background: Theory
     readable: Theory
     certificate: Certificate = EXACT
     non_horn: NonHorn = NonHorn()
@@ -89,9 +91,29 @@ class Envelope:
     statistics: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, vocabulary: Vocabulary, basis: Theory, background: Theory | None = None, **rest: Any
-    ) -> Envelope:
+    def of(cls, space: Space, basis: Theory, **rest: Any) -> Envelope:
         """Return the envelope of a basis, its readable form computed."""
-        granted = background or Theory(len(vocabulary))
-        return cls(vocabulary, basis, granted, readable(basis, granted), **rest)
+        return cls(space, basis, readable(basis, space.background), **rest)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The names of the variables."""
+        return self.space.vocabulary
+
+    @property
+    def background(self) -> Theory:
+        """What is taken for granted: never part of the basis."""
+        return self.space.background
+
+    def entails(self, rule: Rule | NamedRule | str) -> bool:
+        """Say whether a rule follows from the basis and the background; text is read as a rule."""
+        if isinstance(rule, str):
+            rule = NamedRule.parse(rule)
+        if isinstance(rule, NamedRule):
+            rule = rule.rule(self.vocabulary)
+        return (self.basis + self.background).entails(rule)
+
+    def __repr__(self) -> str:
+        """Say what it is in a line."""
+        size = f"{len(self.basis)} rules over {self.space.width} variables"
+        return f"<Envelope: {size}, {self.certificate.kind}>"

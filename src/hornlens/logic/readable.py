@@ -7,7 +7,7 @@ really new. The result is equivalent to the basis, rule by rule in the same orde
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from math import comb
 
@@ -24,53 +24,69 @@ SEARCH_LIMIT = 5_000
 
 def readable(basis: Theory, background: Theory | None = None) -> Theory:
     """Return the readable form of a DG basis: equivalent to it under the background."""
-    granted = tuple(background or ())
+    # What the background's exclusive groups forbid occurs in no side of a rule of the basis.
+    granted = () if background is None else background.rules
     # The others as they stand in the basis: a shrunk rule is entailed by the basis and entails its
     # old self, so all antecedents may be shrunk at once.
-    inside = _Inside((*basis.rules, *granted), basis.width)
+    inside = _Inside(basis.rules, granted, basis.width)
     rules = [
-        Rule(smallest_generator(rule.antecedent, inside.of(rule.antecedent, i)), rule.consequent)
+        Rule(smallest_generator(rule.antecedent, *inside.of(rule.antecedent, i)), rule.consequent)
         for i, rule in enumerate(basis.rules)
     ]
-    inside = _Inside((*rules, *granted), basis.width)
+    inside = _Inside(rules, granted, basis.width)
     for i, rule in enumerate(rules):
         if rule.consequent != BOTTOM:
-            rules[i] = Rule(rule.antecedent, _what_is_new(rule, inside.of(rule.consequent, i)))
+            rules[i] = Rule(rule.antecedent, _what_is_new(rule, *inside.of(rule.consequent, i)))
             inside.rules[i] = rules[i]
     return Theory(basis.width, tuple(rules))
+
+
+Firing = tuple[tuple[Rule, ...], tuple[Rule, ...]]
+"""Rules that can fire inside a set: those of a theory, and those taken for granted."""
 
 
 class _Inside:
     """Finds the rules whose antecedents lie in a given set: only they can fire inside it."""
 
-    def __init__(self, rules: Iterable[Rule], width: int):
+    def __init__(self, rules: Iterable[Rule], granted: Iterable[Rule], width: int):
         self.rules, self.width = list(rules), width
         self._missing = ~pack([rule.antecedent for rule in self.rules], width)
+        self._by_lowest: dict[int, list[Rule]] = {}
+        for rule in granted:  # there may be one for each value of an attribute
+            lowest = (rule.antecedent & -rule.antecedent).bit_length() - 1
+            self._by_lowest.setdefault(lowest, []).append(rule)
 
-    def of(self, target: int, without: int) -> tuple[Rule, ...]:
-        """Return the rules that can fire inside `target`, leaving out the one at `without`."""
+    def of(self, target: int, without: int) -> Firing:
+        """Return what can fire inside `target`, leaving out the rule at `without`."""
         outside = ~pack([target], self.width)[0]
         found = np.flatnonzero(contains(self._missing, outside)).tolist()
-        return tuple(self.rules[i] for i in found if i != without)
+        granted = (
+            rule
+            for index in ((-1, *bits(target)) if self._by_lowest else ())
+            for rule in self._by_lowest.get(index, ())
+            if rule.antecedent & ~target == 0
+        )
+        return tuple(self.rules[i] for i in found if i != without), tuple(granted)
 
 
-def smallest_generator(target: int, rest: tuple[Rule, ...]) -> int:
-    """Return a smallest subset of `target` from which `rest` derives all of `target`.
+def smallest_generator(
+    target: int, rest: tuple[Rule, ...], granted: tuple[Rule, ...] = ()
+) -> int:
+    """Return a smallest subset of `target` from which `rest` and `granted` derive all of `target`.
 
     Of several smallest, the first in vocabulary order; where the search would be too long
     (SEARCH_LIMIT), a subset-minimal one.
     """
-    derivable = 0
-    for rule in rest:
-        if rule.consequent != BOTTOM:
-            derivable |= rule.consequent & ~rule.antecedent
-    optional = list(bits(target & derivable))
-    core = target & ~derivable
+    every = (*rest, *granted)
 
     def restores(candidate: int) -> bool:
-        return target & ~forward_chain(rest, candidate) == 0
+        return target & ~forward_chain(every, candidate) == 0
 
-    minimal = target
+    start = _without_granted(target, granted, restores)
+    derivable = _derivable(every)
+    optional = list(bits(start & derivable))
+    core = start & ~derivable
+    minimal = start
     for index in reversed(optional):
         if restores(minimal & ~(1 << index)):
             minimal &= ~(1 << index)
@@ -85,11 +101,34 @@ def smallest_generator(target: int, rest: tuple[Rule, ...]) -> int:
     return minimal
 
 
-def _what_is_new(rule: Rule, rest: tuple[Rule, ...]) -> int:
-    """Return a minimal consequent: with `rest`, it still gives all of the rule's consequent."""
-    needed = rule.consequent & ~forward_chain(rest, rule.antecedent)
+def _what_is_new(rule: Rule, rest: tuple[Rule, ...], granted: tuple[Rule, ...]) -> int:
+    """Return a minimal consequent: with the others, it still gives all of the rule's consequent."""
+    every = (*rest, *granted)
+
+    def restores(new: int) -> bool:
+        return rule.consequent & ~forward_chain(every, rule.antecedent | new) == 0
+
+    known = forward_chain(every, rule.antecedent)
+    needed = _without_granted(rule.consequent & ~known, granted, restores)
     for index in reversed(list(bits(needed))):
-        without = needed & ~(1 << index)
-        if rule.consequent & ~forward_chain(rest, rule.antecedent | without) == 0:
-            needed = without
+        if restores(needed & ~(1 << index)):
+            needed &= ~(1 << index)
     return needed
+
+
+def _without_granted(target: int, granted: tuple[Rule, ...], enough: Callable[[int], bool]) -> int:
+    """Return a set without what is granted to follow from the rest of it, if that is enough.
+
+    What a special value implies (at least 60: at least 30) need not be tried one by one.
+    """
+    plain = tuple(rule for rule in granted if rule.antecedent & ~target == 0)
+    start = target & ~_derivable(plain)
+    return start if enough(start) else target
+
+
+def _derivable(rules: Iterable[Rule]) -> int:
+    derivable = 0
+    for rule in rules:
+        if rule.consequent != BOTTOM:
+            derivable |= rule.consequent & ~rule.antecedent
+    return derivable

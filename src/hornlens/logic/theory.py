@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 
 from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Vocabulary
 
 
-def forward_chain(rules: Iterable[Rule], x: int) -> int:
+def forward_chain(rules: Iterable[Rule], x: int, exclusive: Sequence[int] = ()) -> int:
     """Return the smallest superset of `x` that obeys all `rules`; BOTTOM if there is none.
 
     Linear in the size of the rules: a rule whose antecedent is incomplete waits at one missing
-    variable, and is looked at again only when that variable arrives.
+    variable, and is looked at again only when that variable arrives. Of each group in `exclusive`
+    it may have one variable at most.
     """
     known = x
     waiting: dict[int, list[Rule]] = {}
@@ -31,41 +34,59 @@ def forward_chain(rules: Iterable[Rule], x: int) -> int:
                 gained |= rule.consequent & ~known
                 known |= rule.consequent
         if not gained:
-            return known
+            return known if _at_most_one_each(known, exclusive) else BOTTOM
         agenda = [rule for bit in bits(gained) for rule in waiting.pop(1 << bit, ())]
+
+
+def _at_most_one_each(x: int, exclusive: Sequence[int]) -> bool:
+    return all((x & group).bit_count() <= 1 for group in exclusive)
 
 
 @dataclass(frozen=True)
 class Theory:
-    """A Horn theory over `width` variables: a conjunction of rules."""
+    """A Horn theory over `width` variables: a conjunction of rules.
+
+    `exclusive` are groups of variables of which at most one is true: as many rules a ∧ b → ⊥ as a
+    group has pairs, at the cost of one mask. Iteration yields them after the others.
+    """
 
     width: int
     rules: tuple[Rule, ...] = ()
+    exclusive: tuple[int, ...] = ()
 
     def __iter__(self) -> Iterator[Rule]:
-        """Iterate over the rules."""
-        return iter(self.rules)
+        """Iterate over the rules, those of the exclusive groups written out."""
+        yield from self.rules
+        for group in self.exclusive:
+            for a, b in combinations(bits(group), 2):
+                yield Rule(1 << a | 1 << b, BOTTOM)
 
     def __len__(self) -> int:
-        """Return the number of rules."""
-        return len(self.rules)
+        """Return the number of rules, those of the exclusive groups counted one by one."""
+        return len(self.rules) + sum(comb(group.bit_count(), 2) for group in self.exclusive)
 
     def __add__(self, other: Theory | Sequence[Rule]) -> Theory:
         """Return the conjunction of two theories."""
-        return Theory(self.width, (*self.rules, *other))
+        if isinstance(other, Theory):
+            return Theory(
+                self.width, (*self.rules, *other.rules), (*self.exclusive, *other.exclusive)
+            )
+        return Theory(self.width, (*self.rules, *other), self.exclusive)
 
     def satisfied_by(self, x: int) -> bool:
         """Say whether the interpretation `x` obeys every rule."""
-        return all(rule.satisfied_by(x) for rule in self.rules)
+        return all(rule.satisfied_by(x) for rule in self.rules) and _at_most_one_each(
+            x, self.exclusive
+        )
 
     def closure(self, x: int) -> int:
         """Return everything that follows from `x` (the paper's H[x]), or BOTTOM."""
-        return forward_chain(self.rules, x)
+        return forward_chain(self.rules, x, self.exclusive)
 
     def entails(self, what: Rule | Theory) -> bool:
         """Say whether every positive of this theory obeys the rule (or every rule) given."""
         if isinstance(what, Theory):
-            return all(self.entails(rule) for rule in what.rules)
+            return all(self.entails(rule) for rule in what)
         return what.consequent & ~self.closure(what.antecedent) == 0
 
     def equivalent(self, other: Theory) -> bool:
@@ -78,7 +99,7 @@ class Theory:
 
     def show(self, vocabulary: Vocabulary) -> str:
         """Return the rules, one a line."""
-        return "\n".join(rule.show(vocabulary) for rule in self.rules)
+        return "\n".join(rule.show(vocabulary) for rule in self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +136,8 @@ def difference(left: Theory, right: Theory, background: Theory | None = None) ->
 
 def _unshared(theory: Theory, other: Theory) -> tuple[Unshared, ...]:
     found = []
-    for rule in theory.rules:
+    for rule in theory:
         witness = other.closure(rule.antecedent)
         if rule.consequent & ~witness:
             found.append(Unshared(rule, witness))
     return tuple(found)
-
-
-def background_of(vocabulary: Vocabulary) -> Theory:
-    """Return "at most one value an attribute" as rules: the vocabulary's background."""
-    return Theory(
-        len(vocabulary),
-        tuple(
-            Rule(1 << a | 1 << b, BOTTOM)
-            for group in vocabulary.groups
-            for a in bits(group)
-            for b in bits(group)
-            if a < b
-        ),
-    )

@@ -1,4 +1,4 @@
-"""The vocabulary: names of variables and their bits, and attributes that group them."""
+"""The vocabulary: names of variables and their bits."""
 
 from __future__ import annotations
 
@@ -8,14 +8,6 @@ from functools import cached_property
 
 from hornlens.errors import InputError
 from hornlens.logic.bits import bits
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """A named group of variables of which at most one is true; none true means unset."""
-
-    name: str
-    variables: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -30,10 +22,9 @@ class Vocabulary:
     """
 
     names: tuple[str, ...]
-    attributes: tuple[Attribute, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse empty and repeated names, and attributes that do not fit the names."""
+        """Refuse empty and repeated names."""
         seen: set[str] = set()
         for name in self.names:
             if not name:
@@ -43,27 +34,11 @@ class Vocabulary:
             if name in seen:
                 raise InputError(f"two variables have the name {name!r}")
             seen.add(name)
-        grouped: set[str] = set()
-        for attribute in self.attributes:
-            for name in attribute.variables:
-                if name not in seen:
-                    raise InputError(
-                        f"attribute {attribute.name!r} names an unknown variable {name!r}"
-                    )
-                if name in grouped:
-                    raise InputError(f"variable {name!r} stands in two attributes")
-                grouped.add(name)
 
     @classmethod
     def numbered(cls, width: int) -> Vocabulary:
         """Return x1, x2, …: the names of variables that have none."""
         return cls(tuple(f"x{i + 1}" for i in range(width)))
-
-    @classmethod
-    def of_attributes(cls, attributes: Iterable[Attribute]) -> Vocabulary:
-        """Return the vocabulary that has just these attributes' variables, in order."""
-        groups = tuple(attributes)
-        return cls(tuple(name for group in groups for name in group.variables), groups)
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -94,8 +69,3 @@ class Vocabulary:
     def names_of(self, mask: int) -> tuple[str, ...]:
         """Return the names of the true variables, in vocabulary order."""
         return tuple(self.names[i] for i in bits(mask))
-
-    @cached_property
-    def groups(self) -> tuple[int, ...]:
-        """The attributes as masks, in order."""
-        return tuple(self.mask(attribute.variables) for attribute in self.attributes)

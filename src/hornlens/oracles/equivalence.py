@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.exact.grid import LabelledDomain
+from hornlens.exact.grid import LabelledSpace
 from hornlens.learning.protocol import (
     Accepted,
     Counterexample,
@@ -27,7 +27,6 @@ from hornlens.learning.protocol import (
     Verdict,
 )
 from hornlens.logic.batch import Words, broken_rules, obeys, pack, unpack
-from hornlens.logic.domain import Domain
 from hornlens.logic.envelope import EXACT, SMALLEST, Certificate
 from hornlens.logic.rule import Rule
 
@@ -40,7 +39,7 @@ Choose = Callable[[Sequence[int]], int]
 
 def accepted_by(hypothesis: Hypothesis, batch: Words) -> NDArray[np.bool_]:
     """Say of each packed interpretation whether H ∪ Q accepts it."""
-    accepted = obeys(batch, hypothesis.theory, hypothesis.theory.width)
+    accepted = obeys(batch, hypothesis.theory)
     if hypothesis.excluded:
         where = np.flatnonzero(accepted)
         masks = unpack(batch[where])
@@ -52,21 +51,21 @@ def accepted_by(hypothesis: Hypothesis, batch: Words) -> NDArray[np.bool_]:
 class ExhaustiveEquivalence:
     """Compares the hypothesis with the target on every interpretation of a labelled domain."""
 
-    labelled: LabelledDomain
+    labelled: LabelledSpace
     kind: Kind = "horn"
     choose: Choose = min
 
     @classmethod
     def of(
-        cls, domain: Domain, membership: MembershipOracle, kind: Kind = "horn", choose: Choose = min
+        cls, domain: Space, membership: MembershipOracle, kind: Kind = "horn", choose: Choose = min
     ) -> ExhaustiveEquivalence:
         """Label a domain by asking an oracle everything, in one batch."""
         labels = np.array(membership.ask(list(domain)), dtype=np.bool_)
-        return cls(LabelledDomain(domain, labels), kind, choose)
+        return cls(LabelledSpace(domain, labels), kind, choose)
 
     @cached_property
     def _masks(self) -> Words:
-        return self.labelled.domain.masks()
+        return self.labelled.space.masks()
 
     @cached_property
     def _closed(self) -> NDArray[np.bool_]:
@@ -75,7 +74,7 @@ class ExhaustiveEquivalence:
     def judge(self, hypothesis: Hypothesis) -> Verdict:
         """Return one of all counterexamples, or yes: exactly."""
         if self.kind == "horn":
-            horn = obeys(self._masks, hypothesis.theory, hypothesis.theory.width)
+            horn = obeys(self._masks, hypothesis.theory)
             if np.array_equal(horn, self._closed):
                 return Accepted(EXACT)
         wrong = accepted_by(hypothesis, self._masks) != self.labelled.positive

@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
-from math import prod
-from random import Random
 from typing import NamedTuple
 
 from hornlens.errors import InputError
+from hornlens.logic.attributes import Attribute, Nominal, Taxonomy
 from hornlens.logic.decisions import Policy
-from hornlens.logic.domain import Domain
-from hornlens.logic.vocabulary import Attribute, Vocabulary
+from hornlens.logic.space import Space
+from hornlens.logic.vocabulary import Vocabulary
 from hornlens.probes.articles import with_article
 
 LABEL = "label"
@@ -31,6 +29,8 @@ class Value:
     name: str
     text: str
     article: str | None = None
+    under: str | None = None
+    """The value of the same attribute that this one is a special case of."""
 
     def with_article(self) -> str:
         """Return the wording with its indefinite article."""
@@ -49,6 +49,12 @@ class ProbeAttribute:
     def choices(self) -> tuple[Value, ...]:
         """Unset first, then the values: the order of an axis of the domain."""
         return (self.unset, *self.values)
+
+    def in_space(self) -> Attribute:
+        """Return the attribute without its words."""
+        if any(value.under for value in self.values):
+            return Taxonomy.of(self.name, [(value.name, value.under) for value in self.values])
+        return Nominal(self.name, tuple(value.name for value in self.values))
 
 
 @dataclass(frozen=True)
@@ -96,36 +102,21 @@ class Probe:
     description: str = ""
 
     @cached_property
+    def space(self) -> Space:
+        """What can be said in the probe's words: its attributes and its label."""
+        label = Nominal(self.label.name, tuple(v.name for v in self.label.values))
+        attributes = tuple(attribute.in_space() for attribute in self.attributes)
+        return Space(attributes, label, label_always=self.sample_label == "always")
+
+    @property
     def vocabulary(self) -> Vocabulary:
-        """The probe's variables, grouped into attributes."""
-        groups = [Attribute(a.name, tuple(v.name for v in a.values)) for a in self.attributes]
-        groups.append(Attribute(self.label.name, tuple(v.name for v in self.label.values)))
-        return Vocabulary.of_attributes(groups)
-
-    @cached_property
-    def domain(self) -> Domain:
-        """All interpretations: the last axis is the label's."""
-        return Domain(self.vocabulary)
-
-    @cached_property
-    def label_mask(self) -> int:
-        """The label's variables."""
-        return self.vocabulary.groups[-1]
-
-    @cached_property
-    def cell_count(self) -> int:
-        """The number of cells."""
-        return prod(len(a.values) + 1 for a in self.attributes)
+        """The names of the space's variables."""
+        return self.space.vocabulary
 
     @property
     def prompt_count(self) -> int:
-        """The number of prompts: distinct, if the wording is (see `check_wording`)."""
-        return self.cell_count * len(self.templates)
-
-    def cells(self) -> Iterator[int]:
-        """Yield every cell, in the order of the domain; nothing is kept in memory."""
-        for choice in product(*self.domain.axes[:-1]):
-            yield sum(choice)
+        """The number of prompts, if all are distinct (`hornlens probe validate` looks)."""
+        return self.space.cell_count * len(self.templates)
 
     def render(self, x: int) -> tuple[str, ...]:
         """Return the prompts of an interpretation, one for each template."""
@@ -138,7 +129,7 @@ class Probe:
     @cached_property
     def _wording(self) -> list[tuple[str, list[tuple[int, int, list[str]]]]]:
         """Each template with %s for its slots, and for each slot: a group, its first bit, texts."""
-        groups = dict(zip([a.name for a in self.attributes], self.vocabulary.groups, strict=False))
+        groups = dict(zip([a.name for a in self.attributes], self.space.groups, strict=False))
         wording = []
         for template in self.templates:
             form, slots = "", []
@@ -170,15 +161,6 @@ class Probe:
                 yield Slot(match[2], texts)
         yield template[at:]
 
-    def label_of(self, x: int) -> int | None:
-        """Return the index of the label value that `x` sets; None if it sets none."""
-        bit = x & self.label_mask
-        return None if not bit else (bit // (self.label_mask & -self.label_mask)).bit_length() - 1
-
-    def with_label(self, cell: int, index: int) -> int:
-        """Return a cell with a label value set."""
-        return cell & ~self.label_mask | (self.label_mask & -self.label_mask) << index
-
     def read(self, sentence: str) -> int:
         """Return the interpretation that a sentence says: the way back from `render`.
 
@@ -191,14 +173,15 @@ class Probe:
             x = 0
             parts = found.groupdict()
             for i, (attribute, group) in enumerate(
-                zip(self.attributes, self.vocabulary.groups, strict=False)
+                zip(self.attributes, self.space.groups, strict=False)
             ):
                 text = parts.get(f"a{i}")
                 said = [v.text if v.text == text else v.with_article() for v in attribute.choices]
                 if text is not None and (at := said.index(text)):
-                    x |= (group & -group) << (at - 1)
+                    first = (group & -group).bit_length() - 1
+                    x |= self.space.background.closure(1 << first + at - 1)
             word = parts[LABEL]
-            return x if word == MASK else self.with_label(x, self.label.words.index(word))
+            return x if word == MASK else self.space.with_label(x, self.label.words.index(word))
         raise InputError(f"no template of the probe gives the sentence {sentence!r}")
 
     def _pattern(self, template: str) -> re.Pattern[str]:
@@ -215,14 +198,3 @@ class Probe:
                 longest_first = sorted(part.texts, key=len, reverse=True)
                 pattern += f"(?P<{name}>{'|'.join(map(re.escape, longest_first))})"
         return re.compile(pattern)
-
-    def sample(self, rng: Random) -> int:
-        """Draw an interpretation: each attribute uniform over its values and unset.
-
-        The label is always set, or uniform over its values and unset, as the probe says.
-        """
-        *axes, labels = self.domain.axes
-        x = 0
-        for axis in axes:
-            x |= rng.choice(axis)
-        return x | rng.choice(labels[1:] if self.sample_label == "always" else labels)

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
-from hornlens.exact.grid import LabelledDomain
+from hornlens.exact.grid import LabelledSpace
 from hornlens.formats.backgrounds import theory_from_json, vocabulary_of
 from hornlens.formats.jsonfiles import read_json
 from hornlens.logic.batch import obeys
-from hornlens.logic.domain import Domain
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
@@ -152,8 +151,8 @@ def common_consequences(results: Sequence[Result]) -> Theory | None:
     if domain.count > COMMON_LIMIT:
         return None
     masks, width = domain.masks(), len(first.vocabulary)
-    accepted = obeys(masks, results[0].basis + results[0].background, width)
+    accepted = obeys(masks, results[0].basis + results[0].background)
     for result in results[1:]:
-        accepted |= obeys(masks, result.basis + result.background, width)
-    basis = LabelledDomain(domain, accepted).dg_basis(first.background)
+        accepted |= obeys(masks, result.basis + result.background)
+    basis = LabelledSpace(domain, accepted).dg_basis(first.background)
     return readable(basis, first.background)

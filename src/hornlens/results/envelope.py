@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hornlens import __version__
-from hornlens.formats.backgrounds import theory_from_json, vocabulary_of
+from hornlens.errors import InputError
+from hornlens.formats.backgrounds import theory_from_json
+from hornlens.formats.spaces import space_from_json
 from hornlens.logic.envelope import Certificate, Envelope, NonHorn
 from hornlens.logic.named import NamedRule
 
 FORMAT = 1
 """The version of our JSON files: raised when an older reader would misread a newer file."""
+
+
+def check_format(content: Any, path: Path) -> None:
+    """Refuse what is no result, or of a newer format than this version reads; 0.1 had none."""
+    if not isinstance(content, dict):
+        raise InputError("is not a result of hornlens", path)
+    number = content.get("format", 0)
+    if not isinstance(number, int) or number > FORMAT:
+        raise InputError(
+            f"has format {number}, and this hornlens reads up to {FORMAT}: upgrade hornlens", path
+        )
 
 
 def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
@@ -43,18 +57,21 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
 
 def envelope_from_json(content: Mapping[str, Any], path: Path) -> Envelope:
     """Return the envelope of an envelope.json; `path` is for errors."""
-    vocabulary = vocabulary_of(content)
-    basis, readable, background = (
-        theory_from_json(content[key], vocabulary, path)
-        for key in ("rules", "readable", "background")
+    space = space_from_json(content)
+    names = space.vocabulary
+    if list(names.names) != content["variables"]:
+        raise InputError("its variables are not those of its attributes", path)
+    basis, readable, listed = (
+        theory_from_json(content[key], names, path) for key in ("rules", "readable", "background")
     )
+    known = set(space.background)
+    space = replace(space, granted=tuple(rule for rule in listed if rule not in known))
     found, certificate = content["non_horn"], dict(content["certificate"])
-    examples = tuple(vocabulary.mask(names) for names in found["examples"])
+    examples = tuple(names.mask(example) for example in found["examples"])
     support = [line.get("support") for line in content["readable"]]
     return Envelope(
-        vocabulary,
+        space,
         basis,
-        background,
         readable,
         Certificate(certificate.pop("kind"), certificate),
         NonHorn(found["count"], examples, found.get("at_least", found["count"] or 0)),

@@ -1,4 +1,4 @@
-"""The evidence behind a rule: the prompts it speaks of, their scores, and the closest call."""
+"""The evidence behind a rule: the cells it speaks of, their scores, and the closest call."""
 
 from __future__ import annotations
 
@@ -8,31 +8,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornlens.logic.batch import contains, pack
-from hornlens.logic.decisions import Decision
+from hornlens.logic.decisions import NO, YES, Decision, lead
 from hornlens.logic.rule import Rule
-from hornlens.probes.probe import Probe
+from hornlens.logic.space import Space
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Exhibit:
-    """One prompt that a rule speaks of: what the model says, and by how much the rule holds.
+    """One cell that a rule speaks of: what the target says, and by how much the rule holds.
 
-    `margin` is the winner's score minus that of the best label that the rule rejects; None where
-    the model abstained or the rule rejects no label of this cell.
+    `supports`: asked, the target preferred another label to those that the rule rejects; `breaks`:
+    its answer is one that the rule rejects. `margin` is the winner's score minus that of the best
+    label that the rule rejects; None where that does not exist.
     """
 
     cell: int
     decision: Decision
+    supports: bool
+    breaks: bool
     margin: float | None
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All known prompts that have what the rule's antecedent asks of them.
-
-    `support` counts those in which the model, asked, preferred another label to the one that the
-    rule rejects.
-    """
+    """All known cells that have what the rule's antecedent asks of them."""
 
     rule: Rule
     exhibits: tuple[Exhibit, ...]
@@ -43,77 +42,61 @@ class Evidence:
         return len(self.exhibits)
 
     @property
-    def margins(self) -> list[float]:
-        """The margins by which it holds."""
-        return [e.margin for e in self.exhibits if e.margin is not None]
-
-    @property
     def support(self) -> int:
         """How many cells speak for the rule."""
-        return len(self.margins)
+        return sum(exhibit.supports for exhibit in self.exhibits)
+
+    @property
+    def broken(self) -> int:
+        """How many answers break the rule: none, if it is exact."""
+        return sum(exhibit.breaks for exhibit in self.exhibits)
+
+    @property
+    def margins(self) -> list[float]:
+        """The margins by which it holds, where there are scores."""
+        return [e.margin for e in self.exhibits if e.margin is not None]
 
     @property
     def mean_margin(self) -> float | None:
         """The mean margin."""
-        return sum(self.margins) / self.support if self.support else None
+        margins = self.margins
+        return sum(margins) / len(margins) if margins else None
 
     @property
     def closest(self) -> Exhibit | None:
-        """The prompt in which the rule held by the least."""
+        """The cell in which the rule held by the least."""
         speaking = [e for e in self.exhibits if e.margin is not None]
         return min(speaking, key=lambda e: (e.margin, e.cell), default=None)
 
 
 def evidence_for(
-    rules: Iterable[Rule], probe: Probe, decisions: Mapping[int, Decision]
+    rules: Iterable[Rule], space: Space, decisions: Mapping[int, Decision]
 ) -> tuple[Evidence, ...]:
-    """Collect the evidence for each rule among the cells that the model was asked about."""
+    """Collect the evidence for each rule among the cells that the target was asked about."""
     cells = sorted(decisions)
-    width = len(probe.vocabulary)
-    packed = pack(cells, width)
+    packed = pack(cells, space.width)
 
     def covered(rule: Rule) -> list[int]:
-        wanted = pack([rule.antecedent & ~probe.label_mask], width)[0]
+        wanted = pack([rule.antecedent & ~space.label_mask], space.width)[0]
         return [cells[i] for i in np.flatnonzero(contains(packed, wanted)).tolist()]
 
     return tuple(
-        Evidence(rule, tuple(_exhibit(rule, probe, c, decisions[c]) for c in covered(rule)))
+        Evidence(rule, tuple(_exhibit(rule, space, c, decisions[c]) for c in covered(rule)))
         for rule in rules
     )
 
 
-def _exhibit(rule: Rule, probe: Probe, cell: int, decision: Decision) -> Exhibit:
-    rejected = [
-        index
-        for index in range(len(probe.label.values))
-        if not rule.satisfied_by(probe.with_label(cell, index))
-    ]
+def _exhibit(rule: Rule, space: Space, cell: int, decision: Decision) -> Exhibit:
+    """Look at one cell: which labels does the rule reject in it, and what does the target say?"""
+    if space.label is None:
+        rejected = [] if rule.satisfied_by(cell) else [YES]
+    else:
+        places = range(len(space.label.variables))
+        rejected = [i for i in places if not rule.satisfied_by(space.with_label(cell, i))]
+    breaks = decision.winner in rejected
+    supports = bool(rejected) and decision.winner is not None and not breaks
     margin = None
-    if rejected and decision.winner is not None and decision.winner not in rejected:
-        best = max(decision.scores[index] for index in rejected)
-        margin = decision.scores[decision.winner] - best
-    return Exhibit(cell, decision, margin)
-
-
-def in_words(rule: Rule, probe: Probe) -> str:
-    """Return the rule as a sentence about the model."""
-    vocabulary = probe.vocabulary
-    words = {value.name: value.word for value in probe.label.values}
-
-    def said(mask: int) -> str:
-        return " and ".join(vocabulary.names_of(mask & ~probe.label_mask))
-
-    label = [words[name] for name in vocabulary.names_of(rule.antecedent & probe.label_mask)]
-    given = said(rule.antecedent)
-    about = f" for {given}" if given else ""
-    if rule.is_negative and label:
-        return f"The model never fills in “{label[0]}”{about}."
-    if rule.is_negative:
-        return f"The model accepts nothing{about}."
-    new_label = [words[name] for name in vocabulary.names_of(rule.new & probe.label_mask)]
-    new = said(rule.new)
-    if label and new:
-        return f"The model fills in “{label[0]}”{about} only if it is {new}."
-    if new_label:
-        return f"The model always fills in “{new_label[0]}”{about}."
-    return f"Wherever it is {given or 'anything'}, it is {new}."
+    if supports and decision.scores:
+        winner = NO if decision.winner is None else decision.winner
+        margin = lead(decision.scores[winner], [decision.scores[i] for i in rejected])
+    return Exhibit(cell, decision, supports, breaks, margin)

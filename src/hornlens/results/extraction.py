@@ -1,152 +1,135 @@
-"""An extraction on disk: what is written under --out, each file whole or not at all."""
+"""What an extraction found: the envelope, what the target said, and on what each rule rests."""
 
 from __future__ import annotations
 
-import csv
-import platform
-from dataclasses import asdict
-from io import StringIO
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
-from hornlens import __version__
-from hornlens.extraction.extract import Extraction
-from hornlens.formats.files import write_file
-from hornlens.formats.jsonfiles import json_text
-from hornlens.formats.writers import rule_cells
-from hornlens.results.envelope import envelope_as_json
-from hornlens.results.evidence import Evidence, in_words
+import numpy as np
 
-RULE_COLUMNS = (
-    *("if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence"),
-    *("canonical_if", "canonical_then"),
-)
+from hornlens.logic.batch import obeys, pack
+from hornlens.logic.decisions import YES, Decision, Policy, accepts
+from hornlens.logic.envelope import Envelope
+from hornlens.logic.named import NamedRule
+from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
+from hornlens.results.evidence import Evidence, evidence_for
+from hornlens.results.question import Question
+from hornlens.results.rules import RuleRow, Rules
+from hornlens.results.sentences import in_words
+from hornlens.results.settings import Settings
 
 
-def summary_as_json(extraction: Extraction) -> dict[str, Any]:
-    """Return the envelope and where it comes from, without the answers it rests on.
+@dataclass(frozen=True)
+class Record:
+    """How a run went: what may differ in the next one."""
 
-    Nothing here depends on when, or in how many attempts, the run was made.
-    """
-    content = envelope_as_json(extraction.envelope)
-    for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
-        line.update(_support(evidence, extraction))
-    probe = extraction.probe
-    content["probe"] = {
-        "name": probe.name,
-        "description": probe.description,
-        "templates": list(probe.templates),
-        "attributes": {a.name: [v.name for v in a.values] for a in probe.attributes},
-        "label": {v.name: v.word for v in probe.label.values},
-        "label_attribute": probe.label.name,
-    }
-    content["model"] = {"name": extraction.model, "identity": extraction.identity}
-    content["policy"] = asdict(extraction.policy)
-    content["settings"] = asdict(extraction.settings)
-    return content
+    started: str = ""
+    seconds: float = 0.0
+    asked: int = 0
+    """What the target itself was asked."""
+    reused: int = 0
+    """What was known from the store."""
 
 
-def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
-    """Return the contents of envelope.json: the envelope, the answers, and the evidence.
+@dataclass(frozen=True, repr=False)
+class Extraction:
+    """The rules that a target obeys, with everything they rest on."""
 
-    `answers` lists every cell that the model was asked about; a rule's `evidence` are positions in
-    that list.
-    """
-    content = summary_as_json(extraction)
-    cells = sorted(extraction.decisions)
-    position = {cell: i for i, cell in enumerate(cells)}
-    for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
-        closest = evidence.closest
-        if closest is not None:
-            line["closest"] = {"answer": position[closest.cell], "margin": closest.margin}
-        line["evidence"] = [position[exhibit.cell] for exhibit in evidence.exhibits]
-    content["abstentions"] = [position[cell] for cell, _ in extraction.abstentions]
-    content["answers"] = [_answer(extraction, cell) for cell in cells]
-    return content
+    question: Question
+    name: str
+    """What people call the target: a model's spec."""
+    identity: str | None
+    """What its answers depend on; None: they cannot be told from another's."""
+    policy: Policy
+    settings: Settings
+    envelope: Envelope
+    decisions: Mapping[int, Decision]
+    """What the target said, by cell."""
+    show: Callable[[int], tuple[str, ...]]
+    """Returns how a cell was shown to the target: its prompts, or a row of what is set."""
+    scores: Mapping[str, tuple[float, ...]]
+    """The model's raw scores, by prompt."""
+    record: Record = Record()
 
+    @property
+    def space(self) -> Space:
+        """What could be said of the target."""
+        return self.envelope.space
 
-def _answer(extraction: Extraction, cell: int) -> dict[str, Any]:
-    probe, decision = extraction.probe, extraction.decisions[cell]
-    winner = decision.winner
-    return {
-        "set": list(probe.vocabulary.names_of(cell)),
-        "prompts": list(probe.render(cell)),
-        "scores": list(decision.scores),
-        "winner": None if winner is None else probe.label.values[winner].name,
-        "margin": decision.margin,
-        **({"abstained": decision.abstained} if decision.abstained else {}),
-    }
+    @cached_property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """The evidence for each readable rule, in the order of the rules."""
+        return evidence_for(self.envelope.readable, self.space, self.decisions)
 
+    @cached_property
+    def excluded(self) -> frozenset[int]:
+        """What the target rejects, as far as it was asked, and no rule does.
 
-def _support(evidence: Evidence, extraction: Extraction) -> dict[str, Any]:
-    return {
-        "support": evidence.support,
-        "prompts": evidence.prompts,
-        "mean_margin": evidence.mean_margin,
-        "closest": None,
-        "sentence": in_words(evidence.rule, extraction.probe),
-    }
+        After an exact run: all non-Horn negatives.
+        """
+        cells, space = sorted(self.decisions), self.space
+        winners = [self.decisions[cell].winner for cell in cells]
+        decided = [-1 if winner is None else winner for winner in winners]
+        if space.label is None:
+            asked = {YES: cells}
+        else:
+            places = range(len(space.label.variables))
+            asked = {i: [space.with_label(cell, i) for cell in cells] for i in places} | {-1: cells}
+        found: list[int] = []
+        for label, examples in asked.items():
+            left = obeys(pack(examples, space.width), self.envelope.basis)
+            left &= ~accepts(self.policy, decided, label)
+            found += (examples[place] for place in np.flatnonzero(left).tolist())
+        return frozenset(found)
 
+    @property
+    def abstentions(self) -> list[tuple[int, Decision]]:
+        """The cells in which the target gave no answer, with the reason."""
+        return [(c, d) for c, d in sorted(self.decisions.items()) if d.winner is None]
 
-def rules_csv(extraction: Extraction) -> str:
-    """Return rules.csv: a line for each rule, strongest first."""
-    names = extraction.probe.vocabulary
-    canonical = dict(zip(extraction.envelope.readable, extraction.envelope.basis, strict=True))
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(RULE_COLUMNS)
-    for evidence in extraction.strongest_first():
-        margins = evidence.margins
-        writer.writerow(
-            [
-                *rule_cells(evidence.rule, names),
-                evidence.support,
-                evidence.prompts,
-                *([f"{evidence.mean_margin:.6g}", f"{min(margins):.6g}"] if margins else ["", ""]),
-                in_words(evidence.rule, extraction.probe),
-                *rule_cells(canonical[evidence.rule], names),
-            ]
-        )
-    return out.getvalue()
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The places of the readable rules, the strongest first: by support, then mean margin."""
 
+        def strength(place: int) -> tuple[object, ...]:
+            evidence = self.evidence[place]
+            return -evidence.support, -(evidence.mean_margin or 0.0), evidence.rule.key
 
-def scores_csv(extraction: Extraction) -> str:
-    """Return scores.csv: every prompt with its raw scores, as `--model table/FILE.csv` reads it."""
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["prompt", *extraction.probe.label.words])
-    for prompt, scores in sorted(extraction.scores.items()):
-        writer.writerow([prompt, *map(repr, scores)])
-    return out.getvalue()
+        return tuple(sorted(range(len(self.evidence)), key=strength))
 
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules as a table, the strongest first."""
+        names, rows = self.space.vocabulary, []
+        for place in self.order:
+            evidence = self.evidence[place]
+            rows.append(
+                RuleRow(
+                    NamedRule.of(evidence.rule, names),
+                    evidence.support,
+                    evidence.prompts,
+                    evidence.mean_margin,
+                    min(evidence.margins, default=None),
+                    in_words(evidence.rule, self.space, self.question),
+                    NamedRule.of(self.envelope.basis.rules[place], names),
+                )
+            )
+        return Rules(rows)
 
-def run_record(extraction: Extraction, seconds: float, started: str) -> dict[str, Any]:
-    """Return the contents of run.json: how this run went, and what may differ in the next."""
-    return {
-        "hornlens": __version__,
-        "python": platform.python_version(),
-        "started": started,
-        "seconds": round(seconds, 3),
-        "asked_the_model": extraction.asked,
-        "answered_from_cache": extraction.reused,
-        "probe": extraction.probe.name,
-        "model": {"name": extraction.model, "identity": extraction.identity},
-        "settings": asdict(extraction.settings),
-        "policy": asdict(extraction.policy),
-        "certificate": extraction.envelope.certificate.as_json(),
-    }
+    def strongest_first(self) -> list[Evidence]:
+        """Return the evidence in the order of `rules`."""
+        return [self.evidence[place] for place in self.order]
 
+    def entails(self, rule: Rule | NamedRule | str) -> bool:
+        """Say whether a rule follows from those found, given the background.
 
-def write_extraction(
-    folder: Path, extraction: Extraction, record: dict[str, Any]
-) -> dict[str, Any]:
-    """Write an extraction's files under a folder; return the contents of envelope.json."""
-    content = extraction_as_json(extraction)
-    for name, text in (
-        ("envelope.json", json_text(content)),
-        ("rules.csv", rules_csv(extraction)),
-        ("scores.csv", scores_csv(extraction)),
-        ("run.json", json_text(record)),
-    ):
-        write_file(folder / name, text)
-    return content
+        Text is read as a rule: ``result.entails("nurse & male -> false")``.
+        """
+        return self.envelope.entails(rule)
+
+    def __repr__(self) -> str:
+        """Say what it is in a line."""
+        found = f"{len(self.envelope.basis)} rules, {self.envelope.certificate.kind}"
+        return f"<{type(self).__name__}: {self.question.name} on {self.name}, {found}>"

@@ -10,7 +10,6 @@ import numpy as np
 
 from hornlens.logic.batch import obeys, pack
 from hornlens.logic.bits import BOTTOM
-from hornlens.logic.domain import Domain
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 from hornlens.results.comparison import Result
@@ -66,8 +65,8 @@ class Judge:
         if 0 not in self.labels:
             label = pack([domain.vocabulary.groups[-1]], width)[0]
             masks = masks[(masks & label).any(axis=1)]
-        mine = obeys(masks, self._known, width)
-        return float(np.mean(mine == obeys(masks, other._known, width)))
+        mine = obeys(masks, self._known)
+        return float(np.mean(mine == obeys(masks, other._known)))
 
     def _closure(self, x: int) -> int:
         if x not in self._closures:

@@ -1,82 +1,119 @@
-"""Labels from answers: the membership oracle of a probe and a model, under a policy."""
+"""A language model asked a probe's questions, as a target: prompts, scores, decisions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-import numpy as np
-
-from hornlens.exact.grid import LabelledDomain
-from hornlens.logic.decisions import Decision, Policy, decide
-from hornlens.models.protocol import ModelError
+from hornlens.errors import HornlensError
+from hornlens.logic.decisions import Decision, Policy, agreed, decide
+from hornlens.logic.space import Space
+from hornlens.models.protocol import Model, ModelError
 from hornlens.probes.probe import Probe
+from hornlens.results.question import Question
+from hornlens.store.sqlite import AnswerCache
 from hornlens.targets.answers import Answers
 
 Progress = Callable[[int], None]
 
 
 @dataclass
-class ProbeMembership:
-    """Accepts an interpretation iff its label is what the model says of its cell.
+class PromptedModel:
+    """A probe's wording, a model, a store for its answers, and a policy.
 
-    Without a label it is accepted or rejected as the policy says; so is any label of a cell where
-    the model abstains. Several templates are one question: their scores are averaged.
+    A cell is asked in every template; they are one question, and their scores are averaged. With
+    `repeats`, each prompt is asked so often, and what most answers say is the decision.
     """
 
     probe: Probe
+    model: Model
     policy: Policy
-    answers: Answers
+    store: AnswerCache | None = None
     progress: Progress | None = None
-    decisions: dict[int, Decision] = field(default_factory=dict)
+    repeats: int = 1
 
-    def ask(self, batch: Sequence[int]) -> list[bool]:
-        """Answer a batch of membership queries with one batch of prompts."""
-        outside = ~self.probe.label_mask
-        unlabelled = self.policy.label_unset == "accept"
-        cells = [x & outside for x in batch if x & self.probe.label_mask]
-        self.decide(cells)
-        accepted = []
-        for x in batch:
-            label = self.probe.label_of(x)
-            accepted.append(unlabelled if label is None else self._says(x & outside, label))
-        return accepted
+    def __post_init__(self) -> None:
+        """Prepare the answers; nothing is asked, and nothing loaded."""
+        if self.repeats < 1:
+            raise HornlensError(f"repeats must be 1 or more, not {self.repeats!r}")
+        words = self.probe.label.words
+        self.answers = [Answers(self.model, words, self.store, i) for i in range(self.repeats)]
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.model.name
+
+    @property
+    def space(self) -> Space:
+        """The probe's space."""
+        return self.probe.space
+
+    @cached_property
+    def question(self) -> Question:
+        """The probe, without the wording of its values."""
+        words = {value.name: value.word for value in self.probe.label.values}
+        probe = self.probe
+        return Question(probe.name, probe.description, probe.templates, words)
+
+    @property
+    def prompt_count(self) -> int:
+        """How many prompts all cells take."""
+        return self.probe.prompt_count
+
+    def identity(self) -> str | None:
+        """Return the model's identity."""
+        return self.answers[0].identity
+
+    def prepare(self) -> None:
+        """Find the model, and load it unless it has answered before: what is wrong is said now."""
+        for answers in self.answers:
+            answers.prepare()
+
+    def show(self, cell: int) -> tuple[str, ...]:
+        """Return a cell's prompts."""
+        return self.probe.render(cell)
+
+    @property
+    def scores(self) -> Mapping[str, tuple[float, ...]]:
+        """The raw scores of every prompt so far; of repeated ones, the first."""
+        return {prompt: answer.scores for prompt, answer in self.answers[0].known.items()}
+
+    @property
+    def asked(self) -> int:
+        """How many prompts were put to the model."""
+        return sum(answers.asked for answers in self.answers)
+
+    @property
+    def reused(self) -> int:
+        """How many answers the store knew."""
+        return sum(answers.reused for answers in self.answers)
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
-        """Return what the model says of each cell."""
-        new = [cell for cell in dict.fromkeys(cells) if cell not in self.decisions]
-        if new:
-            neutral = self._scores([0])[0][0] if self.policy.calibration == "neutral" else None
-            for cell, (scores, ranks) in zip(new, self._scores(new), strict=True):
-                if neutral is not None:
-                    scores = [s - n for s, n in zip(scores, neutral, strict=True)]
-                self.decisions[cell] = decide(self.policy, scores, ranks)
-        return [self.decisions[cell] for cell in cells]
-
-    def tabulate(self) -> LabelledDomain:
-        """Label the whole domain."""
-        cells = list(self.probe.cells())
-        winners = np.array(
-            [-1 if d.winner is None else d.winner for d in self.decide(cells)], dtype=np.int64
-        )
+        """Return what the model says of each cell, under the policy."""
+        rounds = [self._decide(cells, answers) for answers in self.answers]
+        if len(rounds) == 1:
+            return rounds[0]
         labels = len(self.probe.label.values)
-        positive = np.zeros((len(cells), labels + 1), dtype=np.bool_)
-        positive[:, 0] = self.policy.label_unset == "accept"
-        for index in range(labels):
-            positive[:, index + 1] = winners == index
-        if self.policy.abstain == "accept":
-            positive[winners == -1, 1:] = True
-        return LabelledDomain(self.probe.domain, positive.reshape(-1))
+        return [agreed(decisions, labels) for decisions in zip(*rounds, strict=True)]
 
-    def _says(self, cell: int, label: int) -> bool:
-        winner = self.decisions[cell].winner
-        return self.policy.abstain == "accept" if winner is None else winner == label
+    def _decide(self, cells: Sequence[int], answers: Answers) -> list[Decision]:
+        neutral = self._scores([0], answers)[0][0] if self.policy.calibration == "neutral" else None
+        decisions = []
+        for scores, ranks in self._scores(cells, answers):
+            if neutral is not None:
+                scores = [s - n for s, n in zip(scores, neutral, strict=True)]
+            decisions.append(decide(self.policy, scores, ranks))
+        return decisions
 
-    def _scores(self, cells: Sequence[int]) -> list[tuple[list[float], list[int] | None]]:
+    def _scores(
+        self, cells: Sequence[int], source: Answers
+    ) -> list[tuple[list[float], list[int] | None]]:
         """Return scores (averaged) and ranks (the worst) over the templates, for each cell."""
         templates = len(self.probe.templates)
         prompts = [prompt for cell in cells for prompt in self.probe.render(cell)]
-        answers = self.answers.ask(prompts, self.progress)
+        answers = source.ask(prompts, self.progress)
         found = []
         for start in range(0, len(answers), templates):
             group = answers[start : start + templates]
@@ -88,7 +125,7 @@ class ProbeMembership:
             )
             if self.policy.top_k is not None and ranks is None:
                 raise ModelError(
-                    f"model {self.answers.model.name} ranks no vocabulary: top_k cannot be used"
+                    f"model {self.model.name} ranks no vocabulary: top_k cannot be used"
                 )
             found.append((scores, ranks))
         return found

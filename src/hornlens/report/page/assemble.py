@@ -27,11 +27,17 @@ _ESCAPED = "<>&\u2028\u2029"
 
 
 def assemble(
-    template: str, scripts: Sequence[str], data: Any, *, styles: Sequence[str] = (), **context: Any
+    template: str,
+    scripts: Sequence[str],
+    data: Any,
+    *,
+    view: Any = None,
+    styles: Sequence[str] = (),
+    **context: Any,
 ) -> str:
     """Return the page of a template. Its scripts find `data` in the element with the id `data`.
 
-    `styles` come after those that every page has.
+    `view` is what was worked out from it for them. `styles` come after those of every page.
     """
     style = "\n".join(_static(name) for name in ("page.css", *styles))
     script = "\n".join(_static(name) for name in scripts)
@@ -47,6 +53,7 @@ def assemble(
             style=style,
             script=script,
             data=embedded_json(data),
+            view=None if view is None else embedded_json(view),
             version=__version__,
             **context,
         )

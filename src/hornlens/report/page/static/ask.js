@@ -55,7 +55,7 @@ function wording(result, choices) {
 function headline(result, answer, { allowed }) {
   const word = (label) => el("em", {}, bdi(result.labels[label].word));
   if (answer && answer.winner >= 0) return ["The model says ", word(answer.winner), `, by ${number(answer.margin)}.`];
-  if (answer) return [`The model abstains: ${REASONS[answer.abstained] ?? "no answer"}.`];
+  if (answer) return [`The model abstains: ${result.reasons[answer.abstained] ?? "no answer"}.`];
   if (!allowed.length) return ["Not asked. The rules reject every answer."];
   if (allowed.length === result.labels.length) return ["Not asked. The rules leave it open."];
   return ["Not asked. The rules predict ", ...joined(allowed.map(word), " or "), "."];
@@ -120,7 +120,7 @@ const ruleLink = (rule, rules) =>
 function because(result, rule, choices) {
   if (rule.right === null) return "";
   const missing = namesOf(result, {
-    choices: rule.right.choices.map((value, a) => (value === choices[a] ? 0 : value)),
+    choices: rule.right.choices.map((value, a) => (says(result, a, choices[a], value) ? 0 : value)),
     label: -1,
   });
   return missing.length ? `it is not ${missing.map(isolated).join(" and ")}` : "";

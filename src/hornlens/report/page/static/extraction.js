@@ -1,6 +1,6 @@
 // The page of an extraction.
 
-const result = readResult(begin());
+const result = readResult(begin(), JSON.parse(byId("view").textContent));
 extractionFiles(result);
 const rules = rulesTable(result);
 nonHornList(result);

@@ -4,7 +4,7 @@
 function nonHornList(result) {
   const place = byId("non-horn");
   if (!place || !result.answers.length) return;
-  const found = result.exact ? nonHornNegatives(result) : result.examples;
+  const found = result.nonHorn;
   const entry = (x) => {
     const parts = intersectionOf(result, x);
     const shown = parts

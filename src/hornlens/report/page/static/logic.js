@@ -1,54 +1,49 @@
-// What the page works out from envelope.json. Pure functions: nothing here knows the document.
+// What the page works with: envelope.json and what Python worked out of it. Pure functions: nothing
+// here knows the document.
 //
-// A cell is a list of choices, one for each attribute: 0 is unset, i the i-th value. A label is a
+// A cell is a list of choices, one for each attribute: 0 is unset, i the i-th choice. A label is a
 // position in `labels`, -1 none. An interpretation is {choices, label}.
 
-/** Return envelope.json as the page works with it. */
-function readResult(content) {
-  // JSON objects with keys such as "1" lose their order in JavaScript; the variables have kept it.
-  const order = new Map(content.variables.map((name, i) => [name, i]));
-  const attributes = Object.entries(content.probe.attributes)
-    .map(([name, values]) => ({ name, values }))
-    .sort((a, b) => order.get(a.values[0]) - order.get(b.values[0]));
-  const labels = Object.entries(content.probe.label)
-    .map(([name, word]) => ({ name, word }))
-    .sort((a, b) => order.get(a.name) - order.get(b.name));
-  const place = new Map();
-  attributes.forEach((a, i) => a.values.forEach((value, v) => place.set(value, [i, v + 1])));
-  labels.forEach((label, i) => place.set(label.name, [-1, i]));
-  const interpretation = (names) => {
-    const choices = new Array(attributes.length).fill(0);
-    let label = -1;
-    for (const name of names) {
-      const [attribute, value] = place.get(name);
-      if (attribute < 0) label = value;
-      else choices[attribute] = value;
-    }
-    return { choices, label };
-  };
-  const answers = content.answers.map((answer) => ({
-    ...answer,
-    choices: interpretation(answer.set).choices,
-    winner: answer.winner === null ? -1 : place.get(answer.winner)[1],
-  }));
+/** Return the result as the page works with it: `content` is envelope.json, `view` the rest. */
+function readResult(content, view) {
+  const answers = content.answers.map((answer, i) => ({ ...answer, ...view.answers[i] }));
+  const items = (pairs) => (pairs ?? []).map(([position, margin]) => ({ position, margin }));
   const rules = content.readable.map((line, i) => ({
     ...line,
+    ...view.rules[i],
     index: i,
-    left: interpretation(line.if),
-    right: line.then === null ? null : interpretation(line.then),
-    canonical: content.rules[i],
+    breaking: items(view.rules[i].breaking),
+    forcing: items(view.rules[i].forcing),
+    others: items(view.rules[i].others),
+    canonical: { ...content.rules[i], latex: view.rules[i].latex[1] },
+    latex: view.rules[i].latex[0],
   }));
   return {
     content,
-    attributes,
-    labels,
+    attributes: view.attributes,
+    labels: view.labels,
     answers,
     rules,
-    policy: content.policy,
-    exact: content.certificate.kind === "exact",
-    examples: content.non_horn.examples.map(interpretation),
+    exact: view.exact,
+    nonHorn: view.non_horn,
+    reasons: view.reasons,
     at: new Map(answers.map((answer, i) => [answer.choices.join(), i])),
   };
+}
+
+/** Say whether a choice of an attribute says what another one does. */
+function says(result, attribute, choice, wanted) {
+  const { implied } = result.attributes[attribute];
+  return !wanted || choice === wanted || Boolean(implied?.[choice].includes(wanted));
+}
+
+/** Return the most that two choices of an attribute have in common. */
+function common(result, attribute, one, other) {
+  const { implied } = result.attributes[attribute];
+  if (one === other) return one;
+  if (!implied) return 0;
+  const shared = implied[one].filter((place) => implied[other].includes(place));
+  return shared.reduce((most, place) => (implied[place].length > implied[most].length ? place : most), 0);
 }
 
 /** Return the names of an interpretation, in the order of the variables. */
@@ -58,48 +53,16 @@ function namesOf(result, { choices, label }) {
 }
 
 /** Say whether a cell has what the left side of a rule asks of it. */
-function speaksOf(rule, choices) {
-  return rule.left.choices.every((value, a) => !value || value === choices[a]);
+function speaksOf(result, rule, choices) {
+  return rule.left.choices.every((wanted, a) => says(result, a, choices[a], wanted));
 }
 
 /** Say whether a rule, of a cell that it speaks of, rejects a label (or -1, none). */
-function rejects(rule, choices, label) {
+function rejects(result, rule, choices, label) {
   if (rule.left.label >= 0 && rule.left.label !== label) return false;
   if (rule.right === null) return true;
   if (rule.right.label >= 0 && rule.right.label !== label) return true;
-  return rule.right.choices.some((value, a) => value && value !== choices[a]);
-}
-
-/** Say whether the model's answer to a cell that a rule speaks of is one that the rule rejects. */
-function breaks(rule, answer) {
-  return answer.winner >= 0 && rejects(rule, answer.choices, answer.winner);
-}
-
-/** Return by how much a rule holds in an answer; null if the answer does not speak for it. */
-function marginOf(result, rule, answer) {
-  const rejected = result.labels.map((_, i) => i).filter((i) => rejects(rule, answer.choices, i));
-  if (!rejected.length || answer.winner < 0 || rejected.includes(answer.winner)) return null;
-  return answer.scores[answer.winner] - Math.max(...rejected.map((i) => answer.scores[i]));
-}
-
-/**
- * Return the prompts of a rule: those whose answers break it, widest lead first, those that force
- * it, closest first, and the others. Only rules that are not exact are ever broken.
- */
-function evidenceOf(result, rule) {
-  const breaking = [];
-  const forcing = [];
-  const others = [];
-  for (const position of rule.evidence) {
-    const answer = result.answers[position];
-    const margin = marginOf(result, rule, answer);
-    if (margin !== null) forcing.push({ position, margin });
-    else if (breaks(rule, answer)) breaking.push({ position, margin: answer.margin });
-    else others.push({ position, margin });
-  }
-  breaking.sort((a, b) => b.margin - a.margin || a.position - b.position);
-  forcing.sort((a, b) => a.margin - b.margin || a.position - b.position);
-  return { breaking, forcing, others };
+  return rule.right.choices.some((wanted, a) => !says(result, a, choices[a], wanted));
 }
 
 /** Return how far a label leads the best of the others; two endless scores are a tie. */
@@ -108,72 +71,41 @@ function leadOf(scores, label) {
   return scores[label] === best ? 0 : scores[label] - best;
 }
 
-/** Say whether the model accepts a label (or -1, none) in an answer, under the policy. */
-function accepts(result, answer, label) {
-  if (label < 0) return result.policy.label_unset === "accept";
-  if (answer.winner < 0) return result.policy.abstain === "accept";
-  return answer.winner === label;
-}
-
-/** Return the non-Horn negatives among the answers: rejected by the model, but by no rule. */
-function nonHornNegatives(result) {
-  const options = [-1, ...result.labels.keys()];
-  const byRules = result.answers.map(() => new Set());
-  for (const rule of result.rules) {
-    for (const position of rule.evidence) {
-      const { choices } = result.answers[position];
-      for (const label of options) if (rejects(rule, choices, label)) byRules[position].add(label);
-    }
-  }
-  const found = [];
-  result.answers.forEach((answer, position) => {
-    for (const label of options) {
-      if (!accepts(result, answer, label) && !byRules[position].has(label)) {
-        found.push({ choices: answer.choices, label });
-      }
-    }
-  });
-  const size = ({ choices, label }) => choices.filter(Boolean).length + (label >= 0);
-  return found.map((x, i) => [size(x), i, x]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map((x) => x[2]);
-}
-
 /** Return a few accepted interpretations whose intersection is `x`; null if none are known. */
 function intersectionOf(result, x) {
   const above = [];
   result.answers.forEach((answer, position) => {
-    if (!x.choices.every((value, a) => !value || value === answer.choices[a])) return;
-    for (const label of result.labels.keys()) {
-      if (x.label >= 0 && x.label !== label) continue;
-      if (accepts(result, answer, label)) above.push({ choices: answer.choices, label, position });
+    if (!x.choices.every((wanted, a) => says(result, a, answer.choices[a], wanted))) return;
+    for (const label of answer.accepted) {
+      if (x.label < 0 || x.label === label) above.push({ choices: answer.choices, label, position });
     }
   });
-  const extras = (y) =>
-    y.choices.filter((value, a) => value && value !== x.choices[a]).length + (y.label !== x.label);
+  const extras = (y) => y.choices.filter((value, a) => value !== x.choices[a]).length + (y.label !== x.label);
   const meet = (y, z) => ({
-    choices: y.choices.map((value, a) => (value === z.choices[a] ? value : 0)),
+    choices: y.choices.map((value, a) => common(result, a, value, z.choices[a])),
     label: y.label === z.label ? y.label : -1,
   });
   const chosen = [];
-  let common = null;
-  while (common === null || extras(common) > 0) {
+  let shared = null;
+  while (shared === null || extras(shared) > 0) {
     let best = null;
     for (const y of above) {
-      const left = extras(common === null ? y : meet(common, y));
+      const left = extras(shared === null ? y : meet(shared, y));
       const better = best === null || left < best.left || (left === best.left && extras(y) < best.size);
       if (better) best = { y, left, size: extras(y) };
     }
-    if (best === null || (common !== null && best.left >= extras(common))) return null;
+    if (best === null || (shared !== null && best.left >= extras(shared))) return null;
     chosen.push(best.y);
-    common = common === null ? best.y : meet(common, best.y);
+    shared = shared === null ? best.y : meet(shared, best.y);
   }
   return chosen;
 }
 
 /** Return what the rules say of a cell: those that speak of it, and who rejects which label. */
 function verdictOf(result, choices) {
-  const speaking = result.rules.filter((rule) => speaksOf(rule, choices));
+  const speaking = result.rules.filter((rule) => speaksOf(result, rule, choices));
   const rejecting = result.labels.map((_, label) =>
-    speaking.filter((rule) => rejects(rule, choices, label)),
+    speaking.filter((rule) => rejects(result, rule, choices, label)),
   );
   return { speaking, rejecting, allowed: [...result.labels.keys()].filter((i) => !rejecting[i].length) };
 }
@@ -213,13 +145,13 @@ function mapOf(result, rows, columns, fixed, label) {
 }
 
 /** Return "all", "some" or "none": how much of a cell of the map a rule speaks of. */
-function coverage(rule, rows, columns, fixed, cell) {
+function coverage(result, rule, rows, columns, fixed, cell) {
   let all = true;
   for (const [a, value] of rule.left.choices.entries()) {
     if (!value) continue;
     const here = a === rows ? cell.row : a === columns ? cell.column : fixed[a];
     if (here === null) all = false;
-    else if (here !== value) return "none";
+    else if (!says(result, a, here, value)) return "none";
   }
   return all ? "all" : "some";
 }
@@ -253,14 +185,6 @@ function stepOf(value, widest) {
 function ruleText(rule) {
   const side = (names) => names.join(" ∧ ") || "⊤";
   return `${side(rule.if)} → ${rule.then === null ? "⊥" : side(rule.then)}`;
-}
-
-/** Return a rule as LaTeX, for amsmath. */
-function ruleLatex(rule) {
-  const special = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
-  const safe = (name) => name.replace(/[\\~^&%$#_{}]/g, (c) => special[c] ?? `\\${c}`);
-  const side = (names) => names.map((name) => `\\text{${safe(name)}}`).join(" \\land ") || "\\top";
-  return `$${side(rule.if)} \\to ${rule.then === null ? "\\bot" : side(rule.then)}$`;
 }
 
 /** Return rules.csv, in the given order of the rules. */

@@ -99,7 +99,7 @@ function scoreMap(result, rules) {
       range(state.left, MAP_COLUMNS, map.width).map((column) => map.at(row, column)),
     );
     for (const cell of visible.flat()) {
-      const covers = result.rules.map((rule) => coverage(rule, state.rows, state.columns, state.fixed, cell));
+      const covers = result.rules.map((rule) => coverage(result, rule, state.rows, state.columns, state.fixed, cell));
       cell.speaking = result.rules.filter((_, i) => covers[i] !== "none");
       cell.marked = covers.includes("all") ? "all" : cell.speaking.length ? "some" : "none";
     }

@@ -24,7 +24,7 @@ function promptTable(result, items, caption, marginName) {
   );
   const row = ({ position, margin }) => {
     const answer = result.answers[position];
-    const reason = answer.abstained ? el("span", { class: "note" }, ` abstained: ${REASONS[answer.abstained] ?? ""}`) : null;
+    const reason = answer.abstained ? el("span", { class: "note" }, ` abstained: ${result.reasons[answer.abstained] ?? ""}`) : null;
     return el(
       "tr",
       {},
@@ -49,5 +49,3 @@ function promptTable(result, items, caption, marginName) {
     ),
   );
 }
-
-const REASONS = { tie: "a tie", margin: "too small a lead", top_k: "not among the first choices" };

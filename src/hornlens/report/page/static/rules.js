@@ -5,7 +5,7 @@ function rulesTable(result) {
   if (!table) return { open: () => {} };
   const state = { words: "", attribute: "", value: "", form: "readable" };
   const groups = [
-    ...result.attributes,
+    ...result.attributes.map(({ name }) => ({ name, values: result.content.probe.attributes[name] })),
     { name: result.content.probe.label_attribute, values: result.labels.map((label) => label.name) },
   ];
   const ruleOf = (row) => result.rules[row.dataset.index];
@@ -26,8 +26,7 @@ function rulesTable(result) {
     if (key === "rule") return ruleText(formOf(rule));
     if (key === "support") return rule.support;
     if (key === "mean") return rule.mean_margin;
-    if (key === "closest") return rule.closest?.margin ?? null;
-    return rule.stability ?? null;
+    return rule.closest?.margin ?? null;
   };
   const show = (row) => {
     if (row.dataset.form === state.form) return;
@@ -135,7 +134,7 @@ function rulesTable(result) {
  * `form()` is the form that the table shows.
  */
 function ruleDetail(result, rule, form) {
-  const { breaking, forcing, others } = evidenceOf(result, rule);
+  const { breaking, forcing, others } = rule;
   const place = el("div");
   const lists = {
     breaking: () =>
@@ -172,7 +171,7 @@ function ruleDetail(result, rule, form) {
       "div",
       { class: "buttons" },
       copyButton("Copy text", () => ruleText(form())),
-      copyButton("Copy LaTeX", () => ruleLatex(form())),
+      copyButton("Copy LaTeX", () => form().latex),
     ),
     result.answers.length
       ? el("p", { class: "note" }, whyForced(rule, breaking.length))

@@ -1,0 +1,125 @@
+"""The library's front door: ask a black box, keep the result, load it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import fields
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from hornlens.errors import HornlensError
+from hornlens.extraction.extract import extract as extract_target
+from hornlens.formats.files import write_file
+from hornlens.results.extraction import Extraction
+from hornlens.results.saving import read_extraction, write_extraction
+from hornlens.targets.protocol import Target
+
+if TYPE_CHECKING:
+    from hornlens.extraction.extract import MakeLearner, MakeOracle, Watch
+    from hornlens.logic.decisions import Policy
+    from hornlens.models.protocol import Model
+    from hornlens.probes.probe import Probe
+    from hornlens.results.settings import Settings
+    from hornlens.store.sqlite import AnswerCache
+
+Function = Callable[[str, Sequence[str]], Any]
+"""Given a prompt and the candidate words, returns their scores: a sequence, or by word."""
+
+
+class Result(Extraction):
+    """What `extract` returns: rules with their evidence; saves, shows and checks itself."""
+
+    @classmethod
+    def of(cls, extraction: Extraction) -> Result:
+        """Return an extraction with what people do with it."""
+        return cls(**{field.name: getattr(extraction, field.name) for field in fields(Extraction)})
+
+    def save(self, folder: str | Path) -> None:
+        """Write all that the command line writes: the rules, the answers, and the page.
+
+        A target that gives no labels has no page.
+        """
+        write_extraction(Path(folder), self)
+        if self.space.label is not None:
+            from hornlens.report.page import extraction_page
+
+            write_file(Path(folder) / "report.html", extraction_page(self))
+
+    def _repr_html_(self) -> str:
+        """Return the rules as a table under what may be claimed of them, for notebooks."""
+        certificate = self.envelope.certificate
+        about = f"{self.question.name} on {self.name}: {len(self.rules)} rules"
+        claim = f"{certificate.title}: {certificate.sentence}"
+        return f"<p><b>{escape(about)}</b><br>{escape(claim)}</p>{self.rules._repr_html_()}"
+
+
+def extract(
+    model: str | Model | Function | Target = "demo",
+    probe: str | Path | Probe | None = None,
+    *,
+    settings: Settings | None = None,
+    policy: Policy | None = None,
+    cache: AnswerCache | Path | Literal[False] | None = None,
+    progress: Callable[[int], None] | None = None,
+    repeats: int = 1,
+    learner: MakeLearner | None = None,
+    equivalence: MakeOracle | None = None,
+    watch: Watch | None = None,
+) -> Result:
+    """Return the rules that a black box obeys.
+
+    `model` is a model's spec, a Model, or any function of a prompt and candidate words: it is asked
+    a probe's questions (default: the built-in one). Or it is a Target, which needs no probe.
+
+    `cache=False` keeps nothing on disk. `progress` is told how many prompts are new. `repeats` asks
+    each prompt so often. A learner and an equivalence oracle of one's own are given as functions
+    that make them: of the number of variables, and of an `Asking`.
+
+    >>> def black_box(prompt, words):
+    ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
+    >>> extract(black_box, cache=False).entails("nurse & male -> false")
+    True
+    """
+    if isinstance(model, Target):
+        if probe is not None or repeats != 1:
+            raise HornlensError("a target asks its own questions: give it no probe, no repeats")
+        found = extract_target(
+            model,
+            settings=settings,
+            policy=policy,
+            learner=learner,
+            equivalence=equivalence,
+            watch=watch,
+        )
+        return Result.of(found)
+    from hornlens.models.functions import FunctionModel
+    from hornlens.models.protocol import Model
+    from hornlens.models.specs import open_model
+    from hornlens.probes.loading import DEFAULT, load_probe
+    from hornlens.probes.probe import Probe
+    from hornlens.store.sqlite import AnswerCache, default_path
+    from hornlens.targets.prompted import PromptedModel
+
+    question = probe if isinstance(probe, Probe) else load_probe(probe or DEFAULT)
+    asked = open_model(model) if isinstance(model, str) else model
+    if not isinstance(asked, Model):
+        asked = FunctionModel(asked)
+    if cache is None or isinstance(cache, Path):
+        store: Any = closing(AnswerCache(cache or default_path()))
+    else:
+        store = nullcontext(cache or None)
+    with store as opened:
+        target = PromptedModel(
+            question, asked, policy or question.policy, opened, progress, repeats
+        )
+        found = extract_target(
+            target, settings=settings, learner=learner, equivalence=equivalence, watch=watch
+        )
+    return Result.of(found)
+
+
+def load(path: str | Path) -> Result:
+    """Return a result that was saved: its folder, or the envelope.json in it."""
+    return Result.of(read_extraction(Path(path)))

@@ -1,0 +1,101 @@
+"""Membership queries put to a target: each cell is decided once, and all that follows is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hornlens.exact.grid import LabelledSpace
+from hornlens.logic.decisions import YES, Decision, Policy, accepts
+from hornlens.targets.protocol import Target
+
+if TYPE_CHECKING:
+    from hornlens.oracles.known import KnownAnswers
+
+MOST_LABELS = 10
+"""Where there are more, what an answer says of most of them is not worth its place in memory."""
+
+
+class Questions:
+    """The membership oracle of a target under a policy.
+
+    An interpretation is accepted iff its label is what the target says of its cell; without a
+    label, or where the target abstains, as the policy says. One decision tells of every label that
+    a cell can have ("she" for a nurse is also "not he"): `known` hears all of it.
+    """
+
+    def __init__(self, target: Target, policy: Policy, known: KnownAnswers | None = None):
+        """Begin with nothing asked."""
+        self.target, self.policy, self.known = target, policy, known
+        self.space = target.space
+        self.decisions: dict[int, Decision] = {}
+        self._labels = 0 if self.space.label is None else len(self.space.label.variables)
+
+    def ask(self, batch: Sequence[int]) -> list[bool]:
+        """Answer a batch of membership queries with one batch of cells."""
+        space = self.space
+        if space.label is None:
+            self.decide(batch)
+            return self._accepted(batch, [YES] * len(batch))
+        cells = [x & ~space.label_mask for x in batch]
+        labels = [space.label_of(x) for x in batch]
+        self.decide([cell for cell, label in zip(cells, labels, strict=True) if label is not None])
+        return self._accepted(cells, [-1 if label is None else label for label in labels])
+
+    def decide(self, cells: Sequence[int]) -> list[Decision]:
+        """Return what the target says of each cell; what is known is not asked again."""
+        new = [cell for cell in dict.fromkeys(cells) if cell not in self.decisions]
+        if new:
+            self.decisions.update(zip(new, self.target.decide(new), strict=True))
+            if self.known is not None:
+                self._tell(new)
+        return [self.decisions[cell] for cell in cells]
+
+    def tabulate(self) -> LabelledSpace:
+        """Decide every cell, and so label the whole space."""
+        space = self.space
+        cells = list(space.cells())
+        self.decide(cells)
+        asked = [YES] if space.label is None else [-1, *range(self._labels)]
+        positive = accepts(self.policy, self._winners(cells)[:, None], asked)
+        if not space.granted:
+            return LabelledSpace(space, positive.reshape(-1))
+        accepted = {
+            x
+            for cell, line in zip(cells, positive.tolist(), strict=True)
+            for x in self._labelled(cell, [i for i, yes in zip(asked, line, strict=True) if yes])
+        }
+        return LabelledSpace.of(space, accepted.__contains__)
+
+    def _winners(self, cells: Iterable[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        known = (self.decisions.get(cell) for cell in cells)
+        winners = [-1 if d is None or d.winner is None else d.winner for d in known]
+        return np.array(winners, dtype=np.int64)
+
+    def _accepted(self, cells: Sequence[int], asked: Sequence[int]) -> list[bool]:
+        found: list[bool] = accepts(self.policy, self._winners(cells), asked).tolist()
+        return found
+
+    def _tell(self, cells: Sequence[int]) -> None:
+        """Pass on what follows from new decisions; of many labels, only the one that won."""
+        assert self.known is not None
+        examples: list[int] = []
+        accepted: list[bool] = []
+        for cell in cells:
+            winner = self.decisions[cell].winner
+            if not self._labels:
+                asked = [YES]
+            elif self._labels <= MOST_LABELS:
+                asked = list(range(self._labels))
+            else:
+                asked = [] if winner is None else [winner]
+            examples += self._labelled(cell, asked)
+            accepted += self._accepted([cell] * len(asked), asked)
+        self.known.tell(examples, accepted)
+
+    def _labelled(self, cell: int, labels: Iterable[int]) -> list[int]:
+        if not self._labels:
+            return [cell for _ in labels]
+        return [cell if label < 0 else self.space.with_label(cell, label) for label in labels]

@@ -1,0 +1,57 @@
+"""Spaces as JSON, and back: attributes with their kinds, and the label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hornlens.errors import InputError
+from hornlens.logic.attributes import Attribute, Nominal, Ordered, Taxonomy
+from hornlens.logic.space import Space
+from hornlens.logic.vocabulary import Vocabulary
+
+
+def space_as_json(space: Space) -> dict[str, Any]:
+    """Return a space's attributes and label; rules taken for granted stand in the background."""
+    return {
+        "attributes": [_attribute_as_json(attribute) for attribute in space.attributes],
+        "label": None if space.label is None else _attribute_as_json(space.label),
+    }
+
+
+def _attribute_as_json(attribute: Attribute) -> dict[str, Any]:
+    match attribute:
+        case Nominal():
+            return {"name": attribute.name, "values": list(attribute.variables)}
+        case Ordered(cuts=None):
+            return {"name": attribute.name, "levels": list(attribute.levels)}
+        case Ordered():
+            return {"name": attribute.name, "cuts": list(attribute.cuts or ())}
+        case Taxonomy():
+            names = attribute.variables
+            above = [None if up is None else names[up] for up in attribute.parents]
+            return {"name": attribute.name, "values": list(names), "under": above}
+
+
+def space_from_json(content: Mapping[str, Any]) -> Space:
+    """Return the space of an envelope.json; one without a space or a probe has plain variables."""
+    if found := content.get("space"):
+        attributes = tuple(_attribute_from_json(line) for line in found["attributes"])
+        label = None if found["label"] is None else _attribute_from_json(found["label"])
+        if not (label is None or isinstance(label, Nominal)):
+            raise InputError("the label must have plain values")
+        return Space(attributes, label)
+    if probe := content.get("probe"):  # of 0.1
+        groups = (Nominal(name, tuple(values)) for name, values in probe["attributes"].items())
+        return Space(tuple(groups), Nominal(probe["label_attribute"], tuple(probe["label"])))
+    return Space.of_variables(Vocabulary(tuple(content["variables"])))
+
+
+def _attribute_from_json(line: Mapping[str, Any]) -> Attribute:
+    if "levels" in line:
+        return Ordered(line["name"], tuple(line["levels"]))
+    if "cuts" in line:
+        return Ordered.cut(line["name"], line["cuts"])
+    if "under" in line:
+        return Taxonomy.of(line["name"], list(zip(line["values"], line["under"], strict=True)))
+    return Nominal(line["name"], tuple(line["values"]))

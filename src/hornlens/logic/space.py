@@ -1,0 +1,214 @@
+"""A space: what can be said of a target, as attributes and a label. No words, no model.
+
+Its interpretations are a grid with one axis for each attribute, and the last for the label; each
+axis has the attribute's choices, unset first. A *cell* is an interpretation without its label. The
+space is closed under intersection, so the learners work inside it; that an attribute has one choice
+at a time is its *background*: never learned, never printed as a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+from random import Random
+
+import numpy as np
+
+from hornlens.errors import InputError
+from hornlens.logic.attributes import Attribute, Nominal
+from hornlens.logic.batch import Words, pack, words_needed
+from hornlens.logic.rule import Rule
+from hornlens.logic.theory import Theory
+from hornlens.logic.vocabulary import Vocabulary
+
+TRIES = 1_000
+"""How often a sample is drawn again because it breaks a rule taken for granted."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """Attributes, the label that a target gives to each cell (None: it says yes or no), background.
+
+    `granted` are rules beyond the attributes' own, by bits: what breaks them does not occur.
+    `label_always`: whether random samples always set the label.
+
+    >>> space = Space((Nominal("work", ("nurse", "priest")),), Nominal("pronoun", ("he", "she")))
+    >>> len(space), list(space.cells()), space.width
+    (9, [0, 1, 2], 4)
+    """
+
+    attributes: tuple[Attribute, ...]
+    label: Nominal | None = None
+    granted: tuple[Rule, ...] = ()
+    label_always: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse two attributes of one name; names of variables are checked by the vocabulary."""
+        seen: set[str] = set()
+        for attribute in self.all_attributes:
+            if attribute.name in seen:
+                raise InputError(f"two attributes have the name {attribute.name!r}")
+            seen.add(attribute.name)
+
+    @classmethod
+    def of_variables(cls, vocabulary: Vocabulary, granted: tuple[Rule, ...] = ()) -> Space:
+        """Return the space of all combinations of variables that obey what is taken for granted."""
+        return cls(tuple(Nominal(name, (name,)) for name in vocabulary.names), granted=granted)
+
+    @cached_property
+    def all_attributes(self) -> tuple[Attribute, ...]:
+        """The attributes, and the label as the last if there is one: an axis each."""
+        return self.attributes if self.label is None else (*self.attributes, self.label)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The variables: the attributes' in order, then the label's."""
+        return Vocabulary(tuple(name for a in self.all_attributes for name in a.variables))
+
+    @property
+    def width(self) -> int:
+        """The number of variables."""
+        return len(self.vocabulary)
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """For each axis, the bit of its first variable."""
+        found = [0]
+        for attribute in self.all_attributes:
+            found.append(found[-1] + len(attribute.variables))
+        return tuple(found[:-1])
+
+    @cached_property
+    def groups(self) -> tuple[int, ...]:
+        """For each axis, the mask of its variables."""
+        return tuple(
+            ((1 << len(a.variables)) - 1) << at
+            for a, at in zip(self.all_attributes, self.offsets, strict=True)
+        )
+
+    @cached_property
+    def background(self) -> Theory:
+        """What is taken for granted: the attributes' own rules, and those beyond them."""
+        rules: list[Rule] = []
+        exclusive: list[int] = []
+        for attribute, at in zip(self.all_attributes, self.offsets, strict=True):
+            rules += (Rule(r.antecedent << at, r.consequent << at) for r in attribute.rules)
+            exclusive += (group << at for group in attribute.exclusive)
+        return Theory(self.width, (*rules, *self.granted), tuple(exclusive))
+
+    # --- the grid ---
+
+    @cached_property
+    def axes(self) -> tuple[tuple[int, ...], ...]:
+        """For each axis the masks of its choices, the first one 0 (unset)."""
+        return tuple(
+            tuple(choice << at for choice in attribute.choices)
+            for attribute, at in zip(self.all_attributes, self.offsets, strict=True)
+        )
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return tuple(attribute.count for attribute in self.all_attributes)
+
+    @cached_property
+    def count(self) -> int:
+        """The number of points of the grid; those that break `granted` are counted too."""
+        return prod(self.shape)
+
+    def __len__(self) -> int:
+        """Return `count` (which may be more than a length can be)."""
+        return self.count
+
+    def masks(self) -> Words:
+        """Return all points of the grid as packed rows, in its order: the label varies first."""
+        rows = np.zeros((*self.shape, words_needed(self.width)), dtype=np.int64)
+        for i, axis in enumerate(self.axes):
+            choices = pack(axis, self.width)
+            around = [1] * len(self.shape)
+            around[i] = len(axis)
+            rows |= choices.reshape(*around, choices.shape[1])
+        return rows.reshape(self.count, -1)
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield every interpretation, in the order of the grid; nothing is kept in memory."""
+        return self._combinations(self.axes)
+
+    def cells(self) -> Iterator[int]:
+        """Yield every cell, in the order of the grid; nothing is kept in memory."""
+        return self._combinations(self.axes[: len(self.attributes)])
+
+    @cached_property
+    def cell_count(self) -> int:
+        """The number of cells of the grid."""
+        return prod(self.shape[: len(self.attributes)])
+
+    def _combinations(self, axes: tuple[tuple[int, ...], ...]) -> Iterator[int]:
+        for choice in product(*axes):
+            x = sum(choice)
+            if not self.granted or self.background.satisfied_by(x):
+                yield x
+
+    def __contains__(self, x: object) -> bool:
+        """Say whether `x` is an interpretation of the space."""
+        return isinstance(x, int) and 0 <= x < 1 << self.width and self.background.satisfied_by(x)
+
+    # --- the label ---
+
+    @cached_property
+    def label_mask(self) -> int:
+        """The label's variables; 0 if there is none."""
+        return 0 if self.label is None else self.groups[-1]
+
+    def label_of(self, x: int) -> int | None:
+        """Return the place of the label value that `x` sets; None if it sets none."""
+        bit = x & self.label_mask
+        return (bit >> self.offsets[-1]).bit_length() - 1 if bit else None
+
+    def with_label(self, cell: int, place: int) -> int:
+        """Return a cell with a label value set."""
+        return cell & ~self.label_mask | 1 << self.offsets[-1] + place
+
+    # --- samples ---
+
+    def sample(self, rng: Random) -> int:
+        """Draw an interpretation: each attribute uniform over its choices, unset among them."""
+        for _ in range(TRIES):
+            x = 0
+            for attribute, at in zip(self.attributes, self.offsets, strict=False):
+                x |= attribute.choice(rng.randrange(attribute.count)) << at
+            if self.label is not None:
+                values = len(self.label.variables)
+                drawn = (
+                    rng.randrange(values) + 1 if self.label_always else rng.randrange(values + 1)
+                )
+                x |= self.label.choice(drawn) << self.offsets[-1]
+            if not self.granted or self.background.satisfied_by(x):
+                return x
+        raise InputError("hardly any interpretation obeys the background: nothing to sample from")
+
+    @property
+    def sampling(self) -> str:
+        """How samples are drawn, in words: what an error rate on them is measured by."""
+        uniform = "interpretations drawn with each attribute uniform over its values and unset"
+        if self.label is None:
+            return uniform
+        label = "always set" if self.label_always else "set or unset alike"
+        return f"{uniform}, the label {label}"
+
+    # --- for people ---
+
+    def conditions(self, mask: int) -> list[str]:
+        """Return what an interpretation, or a side of a rule, says: one condition an attribute."""
+        parts = zip(self.all_attributes, self.offsets, self.groups, strict=True)
+        return [a.describe((mask & group) >> at) for a, at, group in parts if mask & group]
+
+    def show(self, rule: Rule) -> str:
+        """Return a rule as people read it, intervals and taxonomies as one condition each."""
+        left = " ∧ ".join(self.conditions(rule.antecedent)) or "⊤"
+        if rule.is_negative:
+            return f"{left} → ⊥"
+        return f"{left} → {' ∧ '.join(self.conditions(rule.new)) or '⊤'}"

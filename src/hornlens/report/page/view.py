@@ -1,0 +1,131 @@
+"""What the page of an extraction works with: everything that follows from its data, worked out.
+
+Who accepts what, margins, evidence, non-Horn negatives and LaTeX are Python's; the scripts show
+them. A choice of an attribute is a number: its place among the attribute's choices, 0 for unset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hornlens.formats.writers import latex_rule
+from hornlens.logic.attributes import Attribute, Nominal
+from hornlens.logic.bits import canonical
+from hornlens.logic.decisions import REASONS, accepts
+from hornlens.logic.named import NamedRule
+from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
+from hornlens.results.evidence import Evidence
+from hornlens.results.extraction import Extraction
+
+
+def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
+    """Return what the scripts need beside envelope.json itself."""
+    space, question = extraction.space, extraction.question
+    names = () if space.label is None else space.label.variables
+    places = _Places(space)
+    cells = sorted(extraction.decisions) if with_answers else []
+    position = {cell: i for i, cell in enumerate(cells)}
+    winners = [extraction.decisions[cell].winner for cell in cells]
+    decided = np.array([-1 if winner is None else winner for winner in winners], dtype=np.int64)
+    accepted = accepts(extraction.policy, decided[:, None], range(len(names))).tolist()
+    canonical_forms = extraction.envelope.basis.rules
+    return {
+        "exact": extraction.envelope.certificate.kind == "exact",
+        "attributes": [_attribute(attribute) for attribute in space.attributes],
+        "labels": [{"name": name, "word": question.words.get(name, name)} for name in names],
+        "answers": [
+            {
+                "choices": places.of(cell)[0],
+                "winner": -1 if winner is None else winner,
+                "accepted": [i for i, yes in enumerate(line) if yes],
+            }
+            for cell, winner, line in zip(cells, winners, accepted, strict=True)
+        ],
+        "rules": [
+            {
+                **_sides(places, evidence.rule),
+                "latex": [
+                    latex_rule(NamedRule.of(form, space.vocabulary))
+                    for form in (evidence.rule, canonical_forms[i])
+                ],
+                **(_evidence(evidence, position) if with_answers else {}),
+            }
+            for i, evidence in enumerate(extraction.evidence)
+        ],
+        "non_horn": [
+            _interpretation(places, x)
+            for x in (
+                sorted(extraction.excluded, key=canonical)
+                if with_answers and extraction.envelope.certificate.kind == "exact"
+                else extraction.envelope.non_horn.examples
+            )
+        ],
+        "reasons": REASONS,
+    }
+
+
+class _Places:
+    """Finds the choices of an interpretation, as places on the axes of its space."""
+
+    def __init__(self, space: Space):
+        self.space = space
+        self._place_of = [{mask: i for i, mask in enumerate(axis)} for axis in space.axes]
+
+    def of(self, x: int) -> tuple[list[int], int]:
+        """Return the places of an interpretation's choices, and of its label (-1: none).
+
+        What follows from a choice may be left out, as readable rules do.
+        """
+        space = self.space
+        whole = space.background.closure(x)
+        places = [
+            place_of[whole & group]
+            for place_of, group in zip(self._place_of, space.groups, strict=True)
+        ]
+        if space.label is None:
+            return places, -1
+        return places[:-1], places[-1] - 1
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    """Return an attribute's choices in words and, unless each stands alone, what each implies."""
+    choices = attribute.choices
+    implied = None
+    if not isinstance(attribute, Nominal):
+        implied = [
+            [place for place, other in enumerate(choices) if other & ~choice == 0]
+            for choice in choices
+        ]
+    return {
+        "name": attribute.name,
+        "values": [attribute.describe(choice) for choice in choices[1:]],
+        "implied": implied,
+    }
+
+
+def _interpretation(places: _Places, x: int) -> dict[str, Any]:
+    choices, label = places.of(x)
+    return {"choices": choices, "label": label}
+
+
+def _sides(places: _Places, rule: Rule) -> dict[str, Any]:
+    right = None if rule.is_negative else _interpretation(places, rule.new)
+    return {"left": _interpretation(places, rule.antecedent), "right": right}
+
+
+def _evidence(evidence: Evidence, position: dict[int, int]) -> dict[str, Sequence[Any]]:
+    """Return which answers break a rule, which force it by how much, and which do neither."""
+    breaking = [e for e in evidence.exhibits if e.breaks]
+    breaking.sort(key=lambda e: -e.decision.margin)
+    forcing = [e for e in evidence.exhibits if e.supports]
+    forcing.sort(key=lambda e: e.margin or 0.0)
+    others = [e for e in evidence.exhibits if not (e.breaks or e.supports)]
+    return {
+        "breaking": [[position[e.cell], e.decision.margin] for e in breaking],
+        "forcing": [[position[e.cell], e.margin] for e in forcing],
+        "others": [[position[e.cell], None] for e in others],
+    }

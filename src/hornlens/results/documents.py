@@ -1,0 +1,191 @@
+"""envelope.json and run.json of an extraction: written, and read back."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from hornlens import __version__
+from hornlens.errors import HornlensError, InputError
+from hornlens.formats.spaces import space_as_json
+from hornlens.logic.decisions import NO, YES, Decision, Policy
+from hornlens.logic.space import Space
+from hornlens.results.envelope import FORMAT, check_format, envelope_as_json, envelope_from_json
+from hornlens.results.evidence import Evidence
+from hornlens.results.extraction import Extraction, Record
+from hornlens.results.question import Question
+from hornlens.results.sentences import in_words
+from hornlens.results.settings import Settings
+
+DECIDED = {NO: "no", YES: "yes"}
+"""What stands for the winner in a space without a label."""
+
+
+def summary_as_json(extraction: Extraction) -> dict[str, Any]:
+    """Return the envelope and where it comes from, without the answers it rests on.
+
+    Nothing here depends on when, or in how many attempts, the run was made.
+    """
+    content = envelope_as_json(extraction.envelope)
+    for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
+        line.update(_support(evidence, extraction))
+    question, space = extraction.question, extraction.space
+    label = () if space.label is None else space.label.variables
+    content["space"] = space_as_json(space)
+    content["probe"] = {
+        "name": question.name,
+        "description": question.description,
+        "templates": list(question.templates),
+        "attributes": {a.name: list(a.variables) for a in space.attributes},
+        "label": {name: question.words.get(name, name) for name in label},
+        "label_attribute": None if space.label is None else space.label.name,
+    }
+    content["model"] = _target_as_json(extraction)
+    content["policy"] = asdict(extraction.policy)
+    content["settings"] = asdict(extraction.settings)
+    return content
+
+
+def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
+    """Return the contents of envelope.json: the envelope, the answers, and the evidence.
+
+    `answers` lists every cell that the target was asked about; a rule's `evidence` are positions
+    in that list.
+    """
+    content = summary_as_json(extraction)
+    cells = sorted(extraction.decisions)
+    position = {cell: i for i, cell in enumerate(cells)}
+    for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
+        closest = evidence.closest
+        if closest is not None:
+            line["closest"] = {"answer": position[closest.cell], "margin": closest.margin}
+        line["evidence"] = [position[exhibit.cell] for exhibit in evidence.exhibits]
+    content["abstentions"] = [position[cell] for cell, _ in extraction.abstentions]
+    content["answers"] = [_answer(extraction, cell) for cell in cells]
+    return content
+
+
+def _answer(extraction: Extraction, cell: int) -> dict[str, Any]:
+    decision = extraction.decisions[cell]
+    return {
+        "set": list(extraction.space.vocabulary.names_of(cell)),
+        "prompts": list(extraction.show(cell)),
+        "scores": list(decision.scores),
+        "winner": _winner(extraction.space, decision.winner),
+        "margin": decision.margin,
+        **({"abstained": decision.abstained} if decision.abstained else {}),
+        **({"repeats": list(decision.repeats)} if decision.repeats else {}),
+    }
+
+
+def _winner(space: Space, winner: int | None) -> str | None:
+    if winner is None:
+        return None
+    return DECIDED[winner] if space.label is None else space.label.variables[winner]
+
+
+def _support(evidence: Evidence, extraction: Extraction) -> dict[str, Any]:
+    return {
+        "support": evidence.support,
+        "prompts": evidence.prompts,
+        "mean_margin": evidence.mean_margin,
+        "closest": None,
+        "sentence": in_words(evidence.rule, extraction.space, extraction.question),
+    }
+
+
+def _target_as_json(extraction: Extraction) -> dict[str, str]:
+    identity = extraction.identity or f"function:{extraction.name}"
+    return {"name": extraction.name, "identity": identity}
+
+
+def record_as_json(extraction: Extraction) -> dict[str, Any]:
+    """Return the contents of run.json: how this run went, and what may differ in the next."""
+    return {
+        "hornlens": __version__,
+        "format": FORMAT,
+        "python": platform.python_version(),
+        "started": extraction.record.started,
+        "seconds": round(extraction.record.seconds, 3),
+        "asked_the_model": extraction.record.asked,
+        "answered_from_cache": extraction.record.reused,
+        "probe": extraction.question.name,
+        "model": _target_as_json(extraction),
+        "settings": asdict(extraction.settings),
+        "policy": asdict(extraction.policy),
+        "certificate": extraction.envelope.certificate.as_json(),
+    }
+
+
+def extraction_from_json(
+    content: Mapping[str, Any],
+    path: Path,
+    run: Mapping[str, Any] | None = None,
+    scores: Mapping[str, tuple[float, ...]] | None = None,
+) -> Extraction:
+    """Return the extraction of an envelope.json, and of its run.json and scores.csv if given.
+
+    What is wrong with it is an InputError about `path`.
+    """
+    check_format(content, path)
+    try:
+        if "probe" not in content:
+            raise InputError("has no answers of a target: `extract` writes those", path)
+        return _extraction(content, path, run or {}, scores or {})
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
+        raise InputError("is not an envelope.json of hornlens", path) from None
+    except HornlensError as error:
+        message = error.message if isinstance(error, InputError) else str(error)
+        raise InputError(message, path) from None
+
+
+def _extraction(
+    content: Mapping[str, Any],
+    path: Path,
+    run: Mapping[str, Any],
+    scores: Mapping[str, tuple[float, ...]],
+) -> Extraction:
+    envelope = envelope_from_json(content, path)
+    space, probe = envelope.space, content["probe"]
+    labels = list(DECIDED.values()) if space.label is None else list(space.label.variables)
+    decisions: dict[int, Decision] = {}
+    shown: dict[int, tuple[str, ...]] = {}
+    for answer in content.get("answers", []):
+        cell = space.vocabulary.mask(answer["set"])
+        winner = None if answer["winner"] is None else labels.index(answer["winner"])
+        decisions[cell] = Decision(
+            winner,
+            answer["margin"],
+            tuple(answer["scores"]),
+            answer.get("abstained", ""),
+            tuple(answer.get("repeats", ())),
+        )
+        shown[cell] = tuple(answer["prompts"])
+    return Extraction(
+        Question(
+            probe["name"], probe["description"], tuple(probe["templates"]), dict(probe["label"])
+        ),
+        content["model"]["name"],
+        content["model"]["identity"],
+        Policy(**_known(Policy, content["policy"])),
+        Settings(**_known(Settings, content["settings"])),
+        envelope,
+        decisions,
+        lambda cell: shown[cell],
+        scores,
+        Record(
+            run.get("started", ""),
+            run.get("seconds", 0.0),
+            run.get("asked_the_model", 0),
+            run.get("answered_from_cache", 0),
+        ),
+    )
+
+
+def _known(shape: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that a value has; a file of another version may have others."""
+    names = {each.name for each in fields(shape)}
+    return {name: value for name, value in given.items() if name in names}

@@ -1,0 +1,98 @@
+"""The rules of a result as a table: for reading, for CSV files, for data frames and notebooks."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from html import escape
+from io import StringIO
+from typing import Any, overload
+
+from hornlens.errors import HornlensError
+from hornlens.formats.writers import named_cells
+from hornlens.logic.named import NamedRule
+
+
+@dataclass(frozen=True)
+class RuleRow:
+    """One rule: its readable form, what it says, on what it rests, and its canonical form."""
+
+    rule: NamedRule
+    support: int
+    prompts: int
+    mean_margin: float | None
+    smallest_margin: float | None
+    sentence: str
+    canonical: NamedRule
+
+
+class Rules(Sequence[RuleRow]):
+    """The rules of a result, the strongest first: by support, then by mean margin."""
+
+    def __init__(self, rows: Sequence[RuleRow]):
+        """Take the rows in their order."""
+        self._rows = tuple(rows)
+
+    @overload
+    def __getitem__(self, at: int) -> RuleRow: ...
+    @overload
+    def __getitem__(self, at: slice) -> Rules: ...
+    def __getitem__(self, at: int | slice) -> RuleRow | Rules:
+        """Return a row, or some of them as a table."""
+        return Rules(self._rows[at]) if isinstance(at, slice) else self._rows[at]
+
+    def __len__(self) -> int:
+        """Return how many rules there are."""
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[RuleRow]:
+        """Iterate over the rows."""
+        return iter(self._rows)
+
+    def __str__(self) -> str:
+        """Return the rules as people write them, one a line."""
+        return "\n".join(str(row.rule) for row in self._rows)
+
+    def __repr__(self) -> str:
+        """Say what it is in a line."""
+        return f"<Rules: {len(self)}>"
+
+    def csv(self) -> str:
+        """Return rules.csv: names joined by "; ", and FALSE for ⊥."""
+        out = StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        shown = [f.name for f in fields(RuleRow)][1:-1]
+        writer.writerow(["if", "then", *shown, "canonical_if", "canonical_then"])
+        for row in self._rows:
+            margins = [_short(row.mean_margin), _short(row.smallest_margin)]
+            counts = [row.support, row.prompts, *margins, row.sentence]
+            writer.writerow([*named_cells(row.rule), *counts, *named_cells(row.canonical)])
+        return out.getvalue()
+
+    def to_frame(self) -> Any:
+        """Return the rules as a pandas DataFrame, a column for each field; pandas is needed."""
+        try:
+            import pandas
+        except ImportError:
+            raise HornlensError("to_frame() needs pandas: pip install pandas") from None
+        columns = [f.name for f in fields(RuleRow)]
+        lines = [
+            [str(value) if isinstance(value, NamedRule) else value for value in vars(row).values()]
+            for row in self._rows
+        ]
+        return pandas.DataFrame(lines, columns=columns)
+
+    def _repr_html_(self) -> str:
+        """Return the rules as a table, for notebooks."""
+        head = "<tr><th>rule</th><th>in words</th><th>support</th><th>mean margin</th></tr>"
+        lines = [
+            f"<tr><td>{escape(str(row.rule))}</td><td>{escape(row.sentence)}</td>"
+            f"<td>{row.support} of {row.prompts}</td><td>{_short(row.mean_margin)}</td></tr>"
+            for row in self._rows
+        ]
+        return f"<table><thead>{head}</thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"

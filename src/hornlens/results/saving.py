@@ -1,0 +1,51 @@
+"""A result's files under a folder: each whole or not at all, and read back."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from pathlib import Path
+
+from hornlens.formats.files import read_text, write_file
+from hornlens.formats.jsonfiles import json_text, read_json
+from hornlens.results.documents import extraction_as_json, extraction_from_json, record_as_json
+from hornlens.results.extraction import Extraction
+
+
+def write_extraction(folder: Path, extraction: Extraction) -> None:
+    """Write an extraction's files under a folder, all but its page."""
+    for name, text in (
+        ("envelope.json", json_text(extraction_as_json(extraction))),
+        ("rules.csv", extraction.rules.csv()),
+        ("scores.csv", scores_csv(extraction)),
+        ("run.json", json_text(record_as_json(extraction))),
+    ):
+        write_file(folder / name, text)
+
+
+def read_extraction(path: Path) -> Extraction:
+    """Read an extraction: its folder, or the envelope.json in it."""
+    file = path / "envelope.json" if path.is_dir() else path
+    run, scores = file.with_name("run.json"), file.with_name("scores.csv")
+    return extraction_from_json(
+        read_json(file),
+        file,
+        read_json(run) if run.is_file() else None,
+        _read_scores(scores) if scores.is_file() else None,
+    )
+
+
+def scores_csv(extraction: Extraction) -> str:
+    """Return scores.csv: every prompt with its raw scores, as `--model table/FILE.csv` reads it."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["prompt", *extraction.question.words.values()])
+    for prompt, scores in sorted(extraction.scores.items()):
+        writer.writerow([prompt, *map(repr, scores)])
+    return out.getvalue()
+
+
+def _read_scores(path: Path) -> dict[str, tuple[float, ...]]:
+    rows = csv.reader(StringIO(read_text(path), newline=""))
+    next(rows)
+    return {prompt: tuple(map(float, scores)) for prompt, *scores in rows}

@@ -1,0 +1,59 @@
+"""How an extraction goes about it: exactly, by samples, or within a budget of queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from hornlens.errors import HornlensError
+from hornlens.logic.decisions import Policy, check_choices
+from hornlens.logic.envelope import check_tolerances
+
+Equivalence = Literal["auto", "exhaustive", "exact", "pac", "budget"]
+PAPER_SAMPLES = 3132
+"""What the paper's experiment drew for an equivalence query (ε 0.3, δ 0.1, 26 variables)."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to extract. `samples` fixes the number of samples a query, as the paper's budget did.
+
+    `exact` is another word for `exhaustive`; `auto` is that if the prompts fit `limit`, else `pac`.
+    """
+
+    equivalence: Equivalence = "auto"
+    epsilon: float = 0.05
+    delta: float = 0.05
+    max_equivalence_queries: int = 200
+    limit: int = 200_000
+    seed: int = 0
+    samples: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        check_choices(self)
+        if self.equivalence == "exact":
+            object.__setattr__(self, "equivalence", "exhaustive")
+        check_tolerances(self.epsilon, self.delta)
+        least = {"max_equivalence_queries": 0, "limit": 1, "samples": 1}
+        for name, bound in least.items():
+            value = getattr(self, name)
+            if value is not None and value < bound:
+                raise HornlensError(f"{name} must be {bound} or more, not {value!r}")
+
+    def is_exhaustive(self, questions: int) -> bool:
+        """Say whether everything is asked, of so many questions; too many are an error."""
+        if self.equivalence == "exhaustive" and questions > self.limit:
+            raise HornlensError(
+                f"the probe has {questions:,} prompts, more than --limit {self.limit:,}: "
+                "raise the limit, or use --equivalence pac"
+            )
+        return self.equivalence in ("auto", "exhaustive") and questions <= self.limit
+
+
+def paper_protocol(settings: Settings, policy: Policy) -> tuple[Settings, Policy]:
+    """Return settings and policy as the paper's experiment had them."""
+    return (
+        replace(settings, equivalence="budget", samples=PAPER_SAMPLES),
+        replace(policy, label_unset="reject", abstain="reject", top_k=5, calibration="none"),
+    )

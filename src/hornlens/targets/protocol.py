@@ -1,0 +1,68 @@
+"""What a target is: a black box that decides the cells of a space, whatever it is inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from hornlens.logic.decisions import Decision, Policy
+from hornlens.logic.space import Space
+from hornlens.results.question import Question
+
+
+@runtime_checkable
+class Target(Protocol):
+    """A black box over a space. A batch of cells is the primitive; one is a batch of one."""
+
+    name: str
+    """How people call it."""
+
+    @property
+    def space(self) -> Space:
+        """What can be said of a cell, and the labels it can be given (none: yes or no)."""
+        ...
+
+    def identity(self) -> str | None:
+        """Return what its decisions depend on; None: no answer of it is ever kept for later."""
+        ...
+
+    def decide(self, cells: Sequence[int]) -> list[Decision]:
+        """Return what it says of each cell, in order. Cells are distinct, and without a label."""
+        ...
+
+    def show(self, cell: int) -> tuple[str, ...]:
+        """Return a cell as people read it: the sentences it was asked in, or a row of features."""
+        ...
+
+
+@runtime_checkable
+class PromptTarget(Target, Protocol):
+    """A target that is asked in prompts, each scored and perhaps kept: what results say of that."""
+
+    policy: Policy
+    """How scores become decisions, and what undecided cells and missing labels count as."""
+
+    @property
+    def question(self) -> Question:
+        """How it is asked."""
+        ...
+
+    @property
+    def prompt_count(self) -> int:
+        """How many prompts all cells take."""
+        ...
+
+    @property
+    def scores(self) -> Mapping[str, tuple[float, ...]]:
+        """The raw scores of every prompt that was needed so far."""
+        ...
+
+    @property
+    def asked(self) -> int:
+        """How many prompts were put to the model itself."""
+        ...
+
+    @property
+    def reused(self) -> int:
+        """How many answers the store knew."""
+        ...

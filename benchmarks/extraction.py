@@ -27,7 +27,7 @@ from hornlens.learning.protocol import (
     Verdict,
 )
 from hornlens.logic.basis import dg_basis
-from hornlens.logic.envelope import EXACT
+from hornlens.logic.certificates import EXACT
 from hornlens.logic.theory import Theory, background_of
 from hornlens.models.demo import DemoModel
 from hornlens.models.protocol import Answer
@@ -282,5 +282,5 @@ def _until_exact(
         samples=50_000,
     )
     until = UntilExact(sampled, exact, background_of(probe.vocabulary))
-    run(EnvelopeLearner(width, trace=False), oracle, until, speculate=how == "ours")
+    run(EnvelopeLearner(width), oracle, until, speculate=how == "ours")
     return model if until.found else None

@@ -17,12 +17,7 @@ from hornlens.models.specs import open_model
 from hornlens.probes.loading import load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.page import page
-from hornlens.report.terminal import (
-    Terminal,
-    certificate_in_words,
-    plural,
-    show_non_horn,
-)
+from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
 from hornlens.results.evidence import in_words
 from hornlens.results.extraction import run_record, write_extraction
 from hornlens.store.sqlite import AnswerCache, default_path
@@ -96,8 +91,8 @@ def show(terminal: Terminal, result: Extraction, out: Path, seconds: float) -> N
     """Print the findings as people read them."""
     envelope, probe = result.envelope, result.probe
     terminal.say(
-        f"{probe.name} on {result.model}: {plural(len(envelope.basis), 'rule')}; "
-        f"{certificate_in_words(envelope)}.",
+        f"{probe.name} on {result.model}: {plural(len(envelope.basis), 'rule')}, "
+        f"{show_claim(envelope.certificate)}",
         "bold",
     )
     evidence = result.strongest_first()

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hornlens.errors import HornlensError
+from hornlens.logic.certificates import EXACT, check_tolerances
 from hornlens.logic.decisions import Decision, Policy
-from hornlens.logic.envelope import EXACT, Envelope, NonHorn, check_tolerances
+from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.theory import background_of
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Model

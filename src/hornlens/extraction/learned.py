@@ -15,11 +15,14 @@ from hornlens.logic.decisions import Decision
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.theory import background_of
 from hornlens.oracles.equivalence import BudgetedEquivalence, SampledEquivalence
+from hornlens.oracles.known import KnownAnswers
 from hornlens.oracles.membership import CachingMembership, CountingMembership
 from hornlens.targets.prompted import ProbeMembership
 
 MOST_LABELS = 10
 """Where there are more, what an answer says of most of them is not worth its place in memory."""
+DRAWN = "interpretations drawn with each attribute uniform over its values and unset, the label"
+"""Of what ε is a fraction; how the label is drawn depends on the probe."""
 
 
 @dataclass
@@ -34,13 +37,13 @@ class EveryLabel:
 
     def __post_init__(self) -> None:
         """Begin with nothing known."""
-        self._cache = CachingMembership(self.membership)
-        self.known = self._cache.known
+        self.known = KnownAnswers(len(self.membership.probe.vocabulary))
+        self._cache = CachingMembership(self.membership, self.known)
 
     def ask(self, batch: Sequence[int]) -> list[bool]:
         """Answer from what is known; ask about the other cells in one batch."""
         probe = self.membership.probe
-        labelled = (x for x in batch if x & probe.label_mask and x not in self.known)
+        labelled = (x for x in batch if x & probe.label_mask and x not in self._cache.answers)
         cells = list(dict.fromkeys(x & ~probe.label_mask for x in labelled))
         told = [
             probe.with_label(cell, label)
@@ -71,10 +74,11 @@ def learned(membership: ProbeMembership, settings: Settings) -> tuple[Envelope, 
         Random(settings.seed),
         answers.known if settings.samples is None else None,
         samples=settings.samples,
+        measures=f"{DRAWN} {'always set' if probe.sample_label == 'always' else 'likewise'}",
     )
     if settings.equivalence == "budget":
         oracle = BudgetedEquivalence(oracle, settings.max_equivalence_queries)
-    done: Run = run(EnvelopeLearner(width, trace=False), answers, oracle, speculate=True)
+    done: Run = run(EnvelopeLearner(width), answers, oracle, speculate=True)
     background = background_of(probe.vocabulary)
     basis = dg_basis(done.learned.hypothesis.theory, background)
     seen = done.learned.non_horn

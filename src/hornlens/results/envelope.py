@@ -8,7 +8,8 @@ from typing import Any
 
 from hornlens import __version__
 from hornlens.formats.backgrounds import theory_from_json, vocabulary_of
-from hornlens.logic.envelope import Certificate, Envelope, NonHorn
+from hornlens.logic.certificates import certificate_from_json
+from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.named import NamedRule
 
 FORMAT = 1
@@ -37,6 +38,7 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
         ],
         "non_horn": non_horn,
         "certificate": envelope.certificate.as_json(),
+        "claim": envelope.certificate.sentence,
         "statistics": dict(envelope.statistics),
     }
 
@@ -48,7 +50,7 @@ def envelope_from_json(content: Mapping[str, Any], path: Path) -> Envelope:
         theory_from_json(content[key], vocabulary, path)
         for key in ("rules", "readable", "background")
     )
-    found, certificate = content["non_horn"], dict(content["certificate"])
+    found = content["non_horn"]
     examples = tuple(vocabulary.mask(names) for names in found["examples"])
     support = [line.get("support") for line in content["readable"]]
     return Envelope(
@@ -56,7 +58,7 @@ def envelope_from_json(content: Mapping[str, Any], path: Path) -> Envelope:
         basis,
         background,
         readable,
-        Certificate(certificate.pop("kind"), certificate),
+        certificate_from_json(content["certificate"]),
         NonHorn(found["count"], examples, found.get("at_least", found["count"] or 0)),
         None if None in support else support,
         content["statistics"],

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from hornlens.errors import InputError
 from hornlens.formats.backgrounds import theory_from_json, vocabulary_of
-from hornlens.logic.envelope import Certificate
+from hornlens.logic.certificates import certificate_from_json
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import background_of
 from hornlens.logic.vocabulary import Vocabulary
@@ -27,6 +27,13 @@ FINDINGS = 8
 """How many rules stand at the top as sentences."""
 MOST_ANSWERS = 50_000
 """A page with more answers than this is too large to open well: it has the rules only."""
+MEANING = {
+    "exact": "Every prompt of the probe was asked. The rules are a fact about this model, this "
+    "probe and this policy, and every Horn rule that the model obeys follows from them.",
+    "budget_exhausted": "Rules are too strong where no counterexample had come yet. "
+    "Nothing is claimed.",
+}
+"""What a kind of certificate means for a probe, beyond its own sentence."""
 STRIP = 160
 """The width of the strip that shows a finding's margins."""
 
@@ -72,6 +79,7 @@ def extraction_page(content: dict[str, Any], run: Mapping[str, Any]) -> str:
         for row in rows[:FINDINGS]
     ]
     widest = max((m for margins in top for m in margins if isfinite(m)), default=0.0)
+    claim = certificate_from_json(content["certificate"])
     asked, abstained = len(content["answers"]), len(content["abstentions"])
     data = content if asked <= MOST_ANSWERS else _without_answers(content)
     return assemble(
@@ -83,7 +91,7 @@ def extraction_page(content: dict[str, Any], run: Mapping[str, Any]) -> str:
         run=run,
         took=duration(run.get("seconds")),
         started=moment(run),
-        certificate=certificate_in_words(content["certificate"], content["statistics"]),
+        certificate=(claim.title, f"{claim.sentence} {MEANING.get(claim.kind, '')}".rstrip()),
         cells=prod(len(values) + 1 for values in content["probe"]["attributes"].values()),
         counts={
             "rules": plural(len(rows), "rule"),
@@ -101,29 +109,6 @@ def extraction_page(content: dict[str, Any], run: Mapping[str, Any]) -> str:
         ],
         widest=widest,
         has_answers=data is content and asked > 0,
-    )
-
-
-def certificate_in_words(
-    certificate: Mapping[str, Any], statistics: Mapping[str, Any]
-) -> tuple[str, str]:
-    """Return what may be claimed: a name for it, and what it means."""
-    match certificate["kind"]:
-        case "exact":
-            return "Exact", (
-                "Every prompt of the probe was asked. The rules are a fact about this model, this "
-                "probe and this policy, and every Horn rule that the model obeys follows from them."
-            )
-        case "pac":
-            sure, error = Certificate("pac", certificate).tolerances()
-            return "Probably approximately correct", (
-                f"Random prompts were asked. With probability {sure}, the rules and the non-Horn "
-                f"negatives beside them err together on at most {error} of random interpretations."
-            )
-    queries = plural(statistics.get("equivalence_queries", 0), "equivalence query")
-    return "Budget exhausted", (
-        f"The run was cut off after {queries}. Rules may be missing, and rules may be too strong, "
-        "because no counterexample had come yet. Nothing is claimed."
     )
 
 

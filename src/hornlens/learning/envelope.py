@@ -68,7 +68,11 @@ class EnvelopeLearner:
     def __init__(
         self, width: int, order: Order | None = None, on_non_horn: OnNonHorn | None = None
     ):
-        """Start with nothing known. Without an `order`, the first example of E⁻ is tried first."""
+        """Start with nothing known. Without an `order`, the first example of E⁻ is tried first.
+
+        In any other order H is equivalent to the envelope just the same; but that it has no rule
+        too many, and the bounds, are proved for the first one only (and false for most others).
+        """
         self.width, self.order, self.on_non_horn = width, order, on_non_horn
         self.positives: list[int] = []  # E⁺
         self.rules: dict[int, Rule] = {}  # E⁻ with H: position ↦ horn(e); positions never shift

@@ -42,7 +42,7 @@ def envelope_ratio(variables: int, clauses: int, seed: int) -> dict[str, Any]:
 def algorithm1(variables: int, rules: int, seed: int) -> dict[str, Any]:
     """Algorithm 1 on a random Horn target, against an exact oracle."""
     formula = random_horn(variables, rules, seed)
-    learner = EnvelopeLearner(variables, trace=False)
+    learner = EnvelopeLearner(variables)
     oracle = FormulaEquivalence(formula, "full")
     done, seconds = _timed(lambda: run(learner, FormulaMembership(formula), oracle))
     learned = in_canonical_order(done.learned.hypothesis.theory)

@@ -13,9 +13,10 @@ from statistics import median
 from time import process_time
 from typing import Any
 
+from hornlens.extraction.learned import EveryLabel
+
 from benchmarks.targets import planted_probe, planted_rules, says_yes
 from hornlens.extraction.extract import Settings, extract, paper_protocol
-from hornlens.extraction.learned import EveryLabel
 from hornlens.formats.files import write_file
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
@@ -27,8 +28,8 @@ from hornlens.learning.protocol import (
     Verdict,
 )
 from hornlens.logic.basis import dg_basis
-from hornlens.logic.envelope import EXACT
-from hornlens.logic.theory import Theory, background_of
+from hornlens.logic.certificates import EXACT
+from hornlens.logic.theory import Theory
 from hornlens.models.demo import DemoModel
 from hornlens.models.protocol import Answer
 from hornlens.oracles.equivalence import SampledEquivalence, pac_samples
@@ -247,9 +248,7 @@ def _target(name: str, seed: int) -> tuple[Probe, Function, Theory]:
     if name == "planted":
         probe = planted_probe(8, 10)
         rules = planted_rules(probe, 20, seed)
-        exact = dg_basis(
-            Theory(len(probe.vocabulary), tuple(rules)), background_of(probe.vocabulary)
-        )
+        exact = dg_basis(Theory(len(probe.vocabulary), tuple(rules)), probe.background)
         return probe, says_yes(probe, rules), exact
     return _demo()
 
@@ -281,6 +280,6 @@ def _until_exact(
         chunk=256 if how == "ours" else 1,  # a plain learner stops at the first counterexample
         samples=50_000,
     )
-    until = UntilExact(sampled, exact, background_of(probe.vocabulary))
-    run(EnvelopeLearner(width, trace=False), oracle, until, speculate=how == "ours")
+    until = UntilExact(sampled, exact, probe.background)
+    run(EnvelopeLearner(width), oracle, until, speculate=how == "ours")
     return model if until.found else None

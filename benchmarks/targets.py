@@ -8,7 +8,6 @@ import numpy as np
 from hornlens.exact.grid import LabelledSpace
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf, clause_of
-from hornlens.logic.space import Space
 from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Attribute, Vocabulary
 from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value

@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "hornlens"
 ORDER = (
     *("logic", "formats", "exact", "learning", "oracles", "probes", "models", "store", "results"),
-    *("targets", "extraction", "studies", "pronouns", "report", "cli"),
+    *("targets", "extraction", "studies", "pronouns", "report", "cli", "testing"),
 )
 """The packages, in the direction of the data: none imports one that stands after it."""
 MAY_IMPORT = {

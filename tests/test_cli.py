@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from hornlens import __version__
+from hornlens.errors import HornlensError
+from hornlens.extraction.formulas import LearnSettings
 from tests import brute
 from tests.targets import KINDS, random_formula
 
@@ -151,6 +153,30 @@ def test_learning_shows_its_queries_beside_the_bounds(equivalence, target):
     assert shown.returncode == 0 and shown.stderr == ""
     assert "proved bound" in shown.stdout and "membership: refinement" in shown.stdout
     assert "nurse" in shown.stdout
+
+
+def test_exhaustive_is_another_word_for_exact():
+    said = [
+        hornlens("learn", PRONOUNS, "--equivalence", word, "--seed", "3", "--format", "json").stdout
+        for word in ("exact", "exhaustive")
+    ]
+    assert said[0] == said[1] and json.loads(said[0])["settings"]["equivalence"] == "exact"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"algorithm": "horn2"},
+        {"target": "formula"},
+        {"equivalence": "all"},
+        {"epsilon": 2},
+        {"algorithm": "horn", "target": "envelope"},
+        {"via_encoding": True, "equivalence": "pac"},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_by_the_library(wrong):
+    with pytest.raises(HornlensError):
+        LearnSettings(**wrong)
 
 
 def test_the_trace_can_be_followed():

@@ -172,27 +172,37 @@ def test_several_templates_are_averaged():
     assert result.envelope.statistics["distinct_prompts"] == probe.prompt_count == 320
 
 
+def only_nurses(prompt, candidates):
+    """She for nurses; for all others it cannot tell, so that hardly anything is rejected."""
+    return {"She": 0.0, "He": -1.0 if "nurse" in prompt else 0.0}
+
+
 def test_pac_runs_exceed_epsilon_no_more_often_than_delta_allows():
-    epsilon, delta, runs = 0.05, 0.2, 25
-    failures = 0
-    for seed in range(runs):
-        model = noisy(seed % 5)
-        settings = Settings("pac", epsilon, delta, seed=seed)
-        result = extract(model, PAPER, settings=settings, cache=False)
-        assert result.envelope.certificate.kind == "pac"
-        exact = extract(model, PAPER, cache=False)
-        wrong = total = 0
-        for cell, decision in exact.decisions.items():
-            for label in range(2):
-                x = PAPER.with_label(cell, label)
-                said = x not in result.excluded and result.envelope.basis.satisfied_by(x)
-                total += 1
-                wrong += said != (decision.winner == label)
-        failures += wrong / total > epsilon
-    tail = sum(
-        comb(runs, k) * delta**k * (1 - delta) ** (runs - k) for k in range(failures, runs + 1)
-    )
-    assert tail > 1e-6, f"{failures} of {runs} failed"
+    """Male nurses are rejected, 1 of 22: hardly more than ε, so sampling is apt to miss them."""
+    epsilon, delta, runs = 0.045, 0.1, 300
+    truth = {
+        PAPER.with_label(cell, label): decision.winner in (None, label)
+        for cell, decision in extract(only_nurses, PAPER, cache=False).decisions.items()
+        for label in range(2)
+    }
+
+    def chance_of_failures(asked_for):
+        failures = 0
+        for seed in range(runs):
+            settings = Settings("pac", asked_for, delta, seed=seed)
+            result = extract(only_nurses, PAPER, settings=settings, cache=False)
+            assert result.envelope.certificate.kind == "pac"
+            wrong = sum(
+                (x not in result.excluded and result.envelope.basis.satisfied_by(x)) != accepted
+                for x, accepted in truth.items()
+            )
+            failures += wrong / len(truth) > epsilon
+        return sum(
+            comb(runs, k) * delta**k * (1 - delta) ** (runs - k) for k in range(failures, runs + 1)
+        )
+
+    assert chance_of_failures(epsilon) > 1e-6
+    assert chance_of_failures(5 * epsilon) < 1e-6, "the test cannot fail"
 
 
 def test_pac_and_budget_runs_against_the_exact_envelope():
@@ -222,7 +232,8 @@ def test_the_papers_protocol():
     policy = replace(policy, top_k=None)  # our function ranks nothing
     result = extract(planted, PAPER, settings=settings, policy=policy, cache=False)
     assert result.envelope.statistics["equivalence_queries"] <= 51
-    assert 26**2.1 > 0 and math.floor((26**2.1 - math.log2(0.1)) / 0.3) == 3132
+    variables = len(PAPER.vocabulary)
+    assert settings.samples == math.floor((variables**2.1 - math.log2(0.1)) / 0.3)
 
 
 def test_what_does_not_fit_is_sampled_or_refused():

@@ -17,12 +17,13 @@ from hornlens.formats.backgrounds import read_background
 from hornlens.formats.dimacs import parse_dimacs, read_dimacs, write_dimacs
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.tables import parse_csv, parse_cxt, read_csv
-from hornlens.logic.table import Table
 from hornlens.formats.writers import WRITERS
 from hornlens.logic.bits import BOTTOM
+from hornlens.logic.certificates import EXACT
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.rule import Clause, Rule
+from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.results.envelope import envelope_as_json
@@ -212,6 +213,7 @@ def test_the_json_keeps_the_contract():
         "readable",
         "non_horn",
         "certificate",
+        "claim",
         "statistics",
     ]
     assert content["background"] == [{"if": ["Male", "bottom"], "then": None}]
@@ -219,6 +221,7 @@ def test_the_json_keeps_the_contract():
     assert content["readable"][1] == {"if": ["Male"], "then": None, "support": 0}
     assert content["readable"][2] == {"if": ["50% _\\'"], "then": ["bottom"], "support": 2}
     assert content["certificate"] == {"kind": "exact"}
+    assert content["claim"] == EXACT.sentence
     assert json.loads(json_text(content)) == content
 
 

@@ -4,30 +4,43 @@ from random import Random
 
 import pytest
 
+from hornlens.errors import HornlensError
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
 from hornlens.exact.sat import cnf_counterexample
-from hornlens.learning.driver import Bounds, run
+from hornlens.learning.driver import Bounds, events, run
 from hornlens.learning.envelope import EnvelopeLearner
-from hornlens.learning.horn import Horn1Learner, HornLearner
+from hornlens.learning.events import (
+    Asked,
+    Conjectured,
+    CounterexampleTaken,
+    NegativeSet,
+    Progress,
+    RuleAdded,
+    RuleRetired,
+)
+from hornlens.learning.horn import HornLearner, horn1_learner
 from hornlens.learning.protocol import (
     Accepted,
+    Ask,
     Conjecture,
     Counterexample,
     NotHorn,
 )
-from hornlens.logic.basis import is_saturated
-from hornlens.logic.bits import intersection
+from hornlens.logic.basis import dg_basis, is_saturated
+from hornlens.logic.bits import BOTTOM, intersection
+from hornlens.logic.certificates import EXACT
 from hornlens.logic.cnf import Cnf, clause_of
-from hornlens.logic.space import Space
 from hornlens.logic.encoding import dec, enc
-from hornlens.logic.envelope import EXACT
+from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
 from hornlens.oracles.equivalence import ExhaustiveEquivalence
 from hornlens.oracles.formula import FormulaEquivalence
-from hornlens.oracles.membership import FormulaMembership, TableMembership
+from hornlens.oracles.membership import CountingMembership, FormulaMembership, FunctionMembership
+from hornlens.testing.learners import LearnerSuite
 from tests import brute
-from tests.targets import KINDS, random_domain, random_formula
+from tests.targets import KINDS, random_formula, random_space
 
 
 def stubborn(candidates):
@@ -36,7 +49,7 @@ def stubborn(candidates):
 
 
 def oracles(formula, kind, seed):
-    domain, membership = Domain(formula.vocabulary), FormulaMembership(formula)
+    domain, membership = Space.of_variables(formula.vocabulary), FormulaMembership(formula)
     yield FormulaEquivalence(formula, kind)
     yield FormulaEquivalence(formula, kind, Random(seed))
     for choose in (min, stubborn, Random(seed).choice, Random(seed + 1).choice):
@@ -75,7 +88,7 @@ def test_algorithm_1_finds_the_envelope_within_the_proved_bounds(chunk, kind):
                     assert cnf_counterexample(formula, learned) is None, case
 
 
-@pytest.mark.parametrize("learner", [HornLearner, Horn1Learner])
+@pytest.mark.parametrize("learner", [HornLearner, horn1_learner])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("chunk", range(5))
 def test_the_classics_learn_horn_targets_and_refute_others_with_proof(chunk, kind, learner):
@@ -103,7 +116,7 @@ def test_the_classics_learn_horn_targets_and_refute_others_with_proof(chunk, kin
             bounds = bound(width, len(expected))
             assert done.queries.equivalence <= bounds.equivalence, case
             assert done.queries.refinement <= bounds.membership, case
-            if learner is Horn1Learner:
+            if learner is horn1_learner:
                 assert brute.pairs(done.learned.hypothesis.theory) == expected, case
 
 
@@ -111,7 +124,7 @@ def test_the_classics_learn_horn_targets_and_refute_others_with_proof(chunk, kin
 def test_inside_a_domain_the_result_is_relative_to_its_background(chunk):
     for seed in range(chunk * 30, chunk * 30 + 30):
         rng = Random(seed)
-        domain = random_domain(rng)
+        domain = random_space(rng)
         density = rng.choice([0.3, 0.6, 0.9, 0.97])
         models = [x for x in domain if rng.random() < density]
         labelled = LabelledSpace(domain, labels_of_positives(domain, models))
@@ -122,7 +135,8 @@ def test_inside_a_domain_the_result_is_relative_to_its_background(chunk):
         for goal in ("horn", "full"):
             for choose in (min, stubborn, rng.choice):
                 oracle = ExhaustiveEquivalence(labelled, goal, choose)
-                done = run(EnvelopeLearner(width), TableMembership(models), oracle)
+                membership = FunctionMembership(set(models).__contains__)
+                done = run(EnvelopeLearner(width), membership, oracle)
                 case = (domain.vocabulary, models, goal)
                 assert brute.pairs(done.learned.hypothesis.theory) == expected, case
                 assert done.queries.equivalence <= bounds.equivalence, case
@@ -141,12 +155,16 @@ def test_no_example_stands_twice_in_e_minus_where_the_paper_allows_it():
     for seed in range(300):
         for guarded in (True, False):
             oracle = ExhaustiveEquivalence.of(
-                Domain(formula.vocabulary), FormulaMembership(formula), "full", Random(seed).choice
+                Space.of_variables(formula.vocabulary),
+                FormulaMembership(formula),
+                "full",
+                Random(seed).choice,
             )
             learner = EnvelopeLearner(5) if guarded else Unguarded(5)
-            done = run(learner, FormulaMembership(formula), oracle)
+            seen = []
+            done = run(learner, FormulaMembership(formula), oracle, watch=seen.append)
             assert brute.pairs(done.learned.hypothesis.theory) == expected, seed
-            repeats = repeats_in(done.learned)
+            repeats = repeats_in(seen)
             assert not (guarded and repeats), seed
             unguarded_repeats += repeats
     assert unguarded_repeats  # so the test has the teeth it needs
@@ -165,14 +183,16 @@ class NoMemory(set):
         return False
 
 
-def repeats_in(learned):
-    """Replay E⁻ from the trace; count the rounds after which some example stands twice."""
+def repeats_in(seen):
+    """Replay E⁻ from the events; count the rounds after which some example stands twice."""
     slots, count = {}, 0
-    for step in learned.trace:
-        if step.position is not None:
-            slots[step.position] = step.after
-        slots = {p: e for p, e in slots.items() if e not in step.retired}
-        count += len(set(slots.values())) < len(slots)
+    for event in seen:
+        if isinstance(event, NegativeSet):
+            slots[event.position] = event.after
+        elif isinstance(event, RuleRetired):
+            slots.pop(event.position)
+        elif isinstance(event, Conjectured):
+            count += len(set(slots.values())) < len(slots)
     return count
 
 
@@ -194,7 +214,9 @@ def test_the_textbook_loop_cycles_on_the_appendixs_adversary():
     hypotheses = []
     for _ in range(300):
         while not isinstance(question, Conjecture):
-            question = steps.send([APPENDIX.satisfied_by(x) for x in question.batch])
+            asked = isinstance(question, Ask)
+            answers = [APPENDIX.satisfied_by(x) for x in question.batch] if asked else None
+            question = steps.send(answers)
         hypotheses.append(frozenset(question.hypothesis.theory.rules))
         x = adversary(question.hypothesis, None)
         assert x is not None, "the adversary always has a counterexample"
@@ -203,7 +225,7 @@ def test_the_textbook_loop_cycles_on_the_appendixs_adversary():
     assert hypotheses[3:] == hypotheses[:-3]  # the same three hypotheses, for ever
 
 
-@pytest.mark.parametrize("learner", [HornLearner, Horn1Learner])
+@pytest.mark.parametrize("learner", [HornLearner, horn1_learner])
 def test_our_classics_end_there_with_a_proof(learner):
     with pytest.raises(NotHorn) as raised:
         run(learner(4), FormulaMembership(APPENDIX), AppendixOracle())
@@ -223,11 +245,13 @@ class AppendixOracle:
 
 
 def test_algorithm_1_ends_on_the_same_adversary_with_a_implies_bottom():
-    done = run(EnvelopeLearner(4), FormulaMembership(APPENDIX), AppendixOracle())
+    seen = []
+    done = run(EnvelopeLearner(4), FormulaMembership(APPENDIX), AppendixOracle(), watch=seen.append)
     assert done.learned.hypothesis.theory.show(APPENDIX.vocabulary) == "a → ⊥"
     assert done.learned.non_horn == (0b1000,)
     assert done.learned.positives == (0b1010, 0b1100)
-    assert [step.counterexample for step in done.learned.trace[:3]] == [0b1000, 0b1010, 0b1100]
+    shown = [event.example for event in seen if isinstance(event, CounterexampleTaken)]
+    assert shown[:3] == [0b1000, 0b1010, 0b1100]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -255,7 +279,7 @@ def test_decoding_the_envelope_of_the_encoding_gives_the_formula_back(seed, kind
     formula, clauses = random_formula(seed, kind, widths=(0, 4))
     encoded = enc(formula)
     assert list(dec(encoded.clauses, formula.vocabulary).positives()) == list(formula.positives())
-    labelled = LabelledSpace.of(Domain(encoded.vocabulary), encoded.satisfied_by)
+    labelled = LabelledSpace.of(Space.of_variables(encoded.vocabulary), encoded.satisfied_by)
     envelope = labelled.dg_basis()
     hypothesis = EnvelopeLearner(encoded.width).hypothesis().__class__(envelope)
     decoded = dec(hypothesis.clauses(), formula.vocabulary)
@@ -266,7 +290,119 @@ def test_the_driver_gives_what_it_has_when_a_learner_is_stopped():
     learner = EnvelopeLearner(3)
     steps = learner.steps()
     assert isinstance(next(steps), Conjecture)
-    assert isinstance(steps.send(Counterexample(0b111)), Conjecture)
+    assert steps.send(Counterexample(0b111)) == CounterexampleTaken(1, 0b111, False)
+    assert next(steps) == NegativeSet(0, None, 0b111)
+    assert next(steps) == RuleAdded(0, Rule(0b111, BOTTOM))
+    assert isinstance(next(steps), Conjecture)
     assert learner.learned().negatives == (0b111,)
     with pytest.raises(StopIteration):
         steps.send(Accepted(EXACT))
+
+
+class TestEnvelopeLearner(LearnerSuite):
+    def make(self, width):
+        return EnvelopeLearner(width)
+
+
+class TestEnvelopeLearnerInAnotherOrder(LearnerSuite):
+    def make(self, width):
+        return EnvelopeLearner(width, order=lambda meets: meets[::-1])
+
+
+class TestHorn1Learner(LearnerSuite):
+    horn_only = True
+
+    def make(self, width):
+        return horn1_learner(width)
+
+
+class TestHornLearner(LearnerSuite):
+    horn_only = True
+    reports_rules = False  # it makes H anew after every negative: each conjecture shows it
+
+    def make(self, width):
+        return HornLearner(width)
+
+
+def orders(seed):
+    """Ways to put the candidates of a refinement in order, by their intersections or otherwise."""
+    rng = Random(seed)
+    yield "smallest first", lambda meets: sorted(meets, key=lambda meet: meet[1].bit_count())
+    yield "largest first", lambda meets: sorted(meets, key=lambda meet: -meet[1].bit_count())
+    yield "last first", lambda meets: meets[::-1]
+    yield "at random", lambda meets: rng.sample(meets, len(meets))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_refining_in_any_order_ends_with_the_envelope(kind):
+    """The paper's order alone is proved to give H as the DG basis itself, within the bounds."""
+    for seed in range(60):
+        formula, clauses = random_formula(seed, kind)
+        models = brute.positives_of(clauses, formula.width)
+        expected = brute.dg(models, range(1 << formula.width))
+        for name, order in orders(seed):
+            for i, oracle in enumerate(oracles(formula, "full", seed)):
+                learner = EnvelopeLearner(formula.width, order)
+                done = run(learner, FormulaMembership(formula), oracle)
+                basis = dg_basis(done.learned.hypothesis.theory)
+                assert brute.pairs(basis) == expected, (seed, kind, name, i)
+
+
+def test_the_papers_order_of_refinement_is_needed_for_a_basis_without_redundancy():
+    sizes = {None: set(), reversed_order: set()}
+    for seed in range(200):
+        formula, clauses = random_formula(seed, "horn", widths=(6, 6))
+        models = brute.positives_of(clauses, 6)
+        least = len(brute.dg(models, range(64)))
+        oracle = ExhaustiveEquivalence.of(
+            Space.of_variables(formula.vocabulary), FormulaMembership(formula), "horn", stubborn
+        )
+        for order, found in sizes.items():
+            done = run(EnvelopeLearner(6, order), FormulaMembership(formula), oracle)
+            found.add(len(done.learned.hypothesis.theory) - least)
+    assert sizes[None] == {0}
+    assert max(sizes[reversed_order]) > 0
+
+
+def reversed_order(meets):
+    return meets[::-1]
+
+
+class AsksForAll:
+    """Asks about a batch, wants all answers or up to the first no, and then conjectures."""
+
+    def __init__(self, wants_all, gives_up=False):
+        self.wants_all, self.gives_up = wants_all, gives_up
+        self.answers = []
+
+    def steps(self):
+        self.answers = yield Ask((3, 1, 0), self.wants_all)
+        verdict = yield Conjecture(EnvelopeLearner(2).hypothesis())
+        assert isinstance(verdict, Counterexample) == self.gives_up
+
+    def learned(self):
+        return EnvelopeLearner(2).learned()
+
+
+@pytest.mark.parametrize("speculate", [False, True])
+def test_a_learner_may_want_all_answers(speculate):
+    everything = Cnf(Vocabulary.numbered(2))
+    for wants_all in (False, True):
+        learner = AsksForAll(wants_all)
+        membership = CountingMembership(FunctionMembership(lambda x: x != 3), "refinement")
+        seen = list(events(learner, membership, FormulaEquivalence(everything), speculate))
+        asked = next(event for event in seen if isinstance(event, Asked))
+        assert asked.needed == (3 if wants_all else 1)
+        assert list(asked.answers) == [False, True, True][: membership.count] == learner.answers
+        assert membership.count == (3 if wants_all or speculate else 1)
+        queries = [event for event in seen if isinstance(event, Progress)][-1].queries
+        assert (queries.refinement, queries.refinement + queries.speculative) == (
+            asked.needed,
+            membership.count,
+        )
+
+
+def test_a_learner_that_gives_up_before_a_yes_is_an_error_that_says_so():
+    nothing = Cnf(Vocabulary.numbered(2), (clause_of([]),))
+    with pytest.raises(HornlensError, match="AsksForAll ended without an accepted conjecture"):
+        run(AsksForAll(False, True), FormulaMembership(nothing), FormulaEquivalence(nothing))

@@ -1,46 +1,48 @@
 """Oracles: wrappers, verdicts, the PAC schedule and its failure rate, the white-box search."""
 
-from math import comb
+from decimal import Decimal
+from math import comb, log
 from random import Random
 
 import pytest
 
+from hornlens.errors import HornlensError, InputError
 from hornlens.exact import envelopes as whitebox
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.exact.sources import ABSURD, TableSource
-from hornlens.logic.table import Table
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
-from hornlens.learning.protocol import Accepted, BudgetExhausted, Counterexample, Hypothesis
+from hornlens.learning.protocol import Accepted, Counterexample, Hypothesis
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.batch import broken_rules, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
+from hornlens.logic.certificates import EXACT, Budget, Pac, certificate_from_json
 from hornlens.logic.closures import dg_basis_of_positives
 from hornlens.logic.cnf import Cnf, clause_of, clauses_of
+from hornlens.logic.encoding import enc_example
+from hornlens.logic.rule import Rule, quasi
 from hornlens.logic.space import Space
-from hornlens.logic.envelope import EXACT, Certificate
-from hornlens.logic.rule import Rule
-from hornlens.logic.theory import Theory, background_of
+from hornlens.logic.table import Table
+from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
+from hornlens.oracles.encoded import EncodedMembership
 from hornlens.oracles.equivalence import (
     BudgetedEquivalence,
-    ChainedEquivalence,
     ExhaustiveEquivalence,
-    KnownAnswers,
     SampledEquivalence,
     pac_samples,
 )
 from hornlens.oracles.formula import FormulaEquivalence
+from hornlens.oracles.known import KnownAnswers
 from hornlens.oracles.membership import (
-    BudgetedMembership,
     CachingMembership,
     CountingMembership,
     FormulaMembership,
     FunctionMembership,
-    TableMembership,
 )
+from hornlens.testing.oracles import EquivalenceSuite, MembershipSuite
 from tests import brute
-from tests.targets import KINDS, random_domain, random_formula
+from tests.targets import KINDS, random_formula, random_space
 
 EMPTY = Hypothesis(Theory(3))
 
@@ -49,37 +51,17 @@ EMPTY = Hypothesis(Theory(3))
 def test_membership_oracles_agree(batch):
     formula = Cnf(Vocabulary.numbered(3), (clause_of([-1, 2]), clause_of([-3])))
     expected = [formula.satisfied_by(x) for x in batch]
-    for oracle in (
-        FormulaMembership(formula),
-        FunctionMembership(formula.satisfied_by),
-        TableMembership(formula.positives()),
-    ):
+    for oracle in (FormulaMembership(formula), FunctionMembership(formula.satisfied_by)):
         assert oracle.ask(batch) == expected
 
 
 def test_the_cache_asks_each_interpretation_once_even_within_a_batch():
-    counting = CountingMembership(TableMembership([1, 2]), "distinct")
+    counting = CountingMembership(FunctionMembership({1, 2}.__contains__), "distinct")
     cache = CachingMembership(counting)
     assert cache.ask([1, 1, 3, 1]) == [True, True, False, True]
     assert cache.ask([3, 2]) == [False, True]
     assert counting.count == 3
-    assert cache.known == {1: True, 3: False, 2: True}
-
-
-def test_a_budget_of_membership_queries_ends_the_run_with_what_it_has():
-    oracle = BudgetedMembership(TableMembership([1]), 2)
-    assert oracle.ask([1, 2]) == [True, False]
-    with pytest.raises(BudgetExhausted, match="2 membership queries"):
-        oracle.ask([3])
-    clauses = ([-1, -2, 3], [-2, -3, 4], [-4, -5, 6], [-1, -6])
-    formula = Cnf(Vocabulary.numbered(6), tuple(map(clause_of, clauses)))
-    done = run(
-        EnvelopeLearner(6),
-        BudgetedMembership(FormulaMembership(formula), 1),
-        ExhaustiveEquivalence.of(Domain(formula.vocabulary), FormulaMembership(formula)),
-    )
-    assert done.certificate == Certificate("budget_exhausted", {"membership_queries": 1})
-    assert len(done.learned.hypothesis.theory) > 0
+    assert cache.answers == {1: True, 3: False, 2: True}
 
 
 def test_queries_are_counted_by_role_and_speculation_changes_nothing_else():
@@ -107,23 +89,7 @@ def test_a_budget_of_equivalence_queries():
     oracle = BudgetedEquivalence(FormulaEquivalence(formula), 1)
     assert isinstance(oracle.judge(EMPTY), Counterexample)
     verdict = oracle.judge(EMPTY)
-    assert verdict == Accepted(Certificate("budget_exhausted", {"equivalence_queries": 1}))
-
-
-def test_a_chain_stops_at_the_first_counterexample_and_claims_the_strongest():
-    class Says:
-        def __init__(self, verdict):
-            self.verdict, self.asked = verdict, 0
-
-        def judge(self, hypothesis):
-            self.asked += 1
-            return self.verdict
-
-    pac, exact = Says(Accepted(Certificate("pac"))), Says(Accepted(EXACT))
-    no = Says(Counterexample(5))
-    assert ChainedEquivalence((pac, exact)).judge(EMPTY) == Accepted(EXACT)
-    assert ChainedEquivalence((pac, no, exact)).judge(EMPTY) == Counterexample(5)
-    assert exact.asked == 1
+    assert verdict == Accepted(Budget(1))
 
 
 def test_the_pac_schedule():
@@ -133,9 +99,11 @@ def test_the_pac_schedule():
 
 
 def test_known_answers_are_used_before_new_samples_are_drawn():
-    drawn = CountingMembership(TableMembership([0]), "equivalence")
+    drawn = CountingMembership(FunctionMembership({0}.__contains__), "equivalence")
+    known = KnownAnswers(3)
+    known.tell([6], [False])
     oracle = SampledEquivalence(
-        drawn, lambda rng: rng.getrandbits(3), 3, 0.1, 0.1, Random(0), {6: False}
+        drawn, lambda rng: rng.getrandbits(3), 3, 0.1, 0.1, Random(0), known
     )
     assert oracle.judge(EMPTY) == Counterexample(6)
     assert drawn.count == 0
@@ -145,35 +113,74 @@ def test_known_answers_are_used_before_new_samples_are_drawn():
 def test_epsilon_and_delta_must_be_probabilities(bad):
     for epsilon, delta in ((bad, 0.1), (0.1, bad)):
         with pytest.raises(ValueError, match="must lie between 1e-09 and 1"):
-            SampledEquivalence(TableMembership([]), lambda r: 0, 1, epsilon, delta, Random(0))
+            SampledEquivalence(FunctionMembership(bool), lambda r: 0, 1, epsilon, delta, Random(0))
+
+
+def chance_of(failures, runs, probability):
+    """How likely so many failures or more are, were each run to fail with that probability."""
+    return sum(
+        float(comb(runs, k) * Decimal(probability) ** k * Decimal(1 - probability) ** (runs - k))
+        for k in range(failures, runs + 1)
+    )
+
+
+@pytest.mark.parametrize("query", [1, 2, 3])
+def test_each_query_lets_a_wrong_hypothesis_pass_no_more_often_than_its_share_of_delta(query):
+    """It errs on hardly more than ε, so its chance to pass is hardly less than δ/2^i."""
+    epsilon, delta, width, runs = 0.03, 0.4, 10, 1500
+    wrong = frozenset(range(int(epsilon * (1 << width)) + 1))
+
+    def passed(epsilon):
+        count = 0
+        for seed in range(runs):
+            oracle = SampledEquivalence(
+                FunctionMembership(lambda x: x not in wrong),
+                lambda rng: rng.getrandbits(width),
+                *(width, epsilon, delta, Random(seed)),
+            )
+            oracle.queries = query - 1
+            count += isinstance(oracle.judge(Hypothesis(Theory(width))), Accepted)
+        return count
+
+    share = delta / 2**query
+    assert chance_of(passed(epsilon), runs, share) > 1e-6
+    assert chance_of(passed(1.5 * epsilon), runs, share) < 1e-6  # a third fewer samples are seen
 
 
 def test_pac_runs_exceed_epsilon_no_more_often_than_delta_allows():
-    """Over many runs on targets with rare exceptions, which sampling is apt to miss."""
-    epsilon, delta, runs, width = 0.05, 0.2, 300, 7
-    failures = 0
-    for seed in range(runs):
-        rng = Random(seed)
-        rare = {rng.getrandbits(width) for _ in range(rng.randint(1, 16))}
-        formula, _ = random_formula(seed, "near-horn", widths=(width, width))
-        target = {x for x in range(1 << width) if formula.satisfied_by(x) != (x in rare)}
-        cache = CachingMembership(TableMembership(target))
-        oracle = SampledEquivalence(
-            cache, lambda r: r.getrandbits(width), width, epsilon, delta, rng, cache.known
+    """On a rule that is met with hardly more than ε, and on others with rare exceptions."""
+    epsilon, delta, runs, width = 0.06, 0.2, 1000, 5
+
+    def failed(target, seed, asked_for):
+        known = KnownAnswers(width)
+        cache = CachingMembership(FunctionMembership(target.__contains__), known)
+        done = run(
+            EnvelopeLearner(width),
+            cache,
+            SampledEquivalence(
+                *(cache, lambda r: r.getrandbits(width), width, asked_for, delta, Random(seed)),
+                known,
+            ),
         )
-        done = run(EnvelopeLearner(width), cache, oracle)
-        assert done.certificate.kind == "pac"
-        assert done.certificate.details["samples"] == pac_samples(
-            done.queries.equivalence, epsilon, delta
-        )
+        assert isinstance(done.certificate, Pac)
+        assert done.certificate.samples == pac_samples(done.queries.equivalence, asked_for, delta)
         hypothesis = done.learned.hypothesis
         wrong = sum(hypothesis.satisfied_by(x) != (x in target) for x in range(1 << width))
-        failures += wrong / (1 << width) > epsilon
-    # The chance of so many failures, were each run to fail with probability δ.
-    tail = sum(
-        comb(runs, k) * delta**k * (1 - delta) ** (runs - k) for k in range(failures, runs + 1)
-    )
-    assert tail > 1e-6, f"{failures} of {runs} runs failed"
+        return wrong / (1 << width) > epsilon
+
+    rare = {x for x in range(1 << width) if x & 0b1111 != 0b1111}  # breaks it: 1 of 16
+    failures = sum(failed(rare, seed, epsilon) for seed in range(runs))
+    assert chance_of(failures, runs, delta) > 1e-6, f"{failures} of {runs} runs failed"
+    careless = sum(failed(rare, seed, 3 * epsilon) for seed in range(runs))
+    assert chance_of(careless, runs, delta) < 1e-6, "the test cannot fail"
+    failures = 0
+    for seed in range(300):
+        rng = Random(seed)
+        exceptions = {rng.getrandbits(width) for _ in range(rng.randint(1, 4))}
+        formula, _ = random_formula(seed, "near-horn", widths=(width, width))
+        target = {x for x in range(1 << width) if formula.satisfied_by(x) != (x in exceptions)}
+        failures += failed(target, seed, epsilon)
+    assert chance_of(failures, 300, delta) > 1e-6, f"{failures} of 300 runs failed"
 
 
 @pytest.mark.parametrize("grid_limit", [0, 1 << 20])
@@ -201,8 +208,8 @@ def test_the_white_box_search_relative_to_a_background(chunk, grid_limit, monkey
     monkeypatch.setattr(whitebox, "GRID_LIMIT", grid_limit)
     for seed in range(chunk * 30, chunk * 30 + 30):
         rng = Random(seed)
-        domain = random_domain(rng)
-        background = background_of(domain.vocabulary)
+        domain = random_space(rng)
+        background = domain.background
         width = len(domain.vocabulary)
         if rng.random() < 0.5:  # a background need not come from attributes
             background += [Rule(rng.getrandbits(width or 1) % (1 << width), BOTTOM)]
@@ -287,7 +294,7 @@ def test_exhaustive_oracles_label_a_domain_in_one_batch():
             return [x != 3 for x in batch]
 
     membership = Batches()
-    oracle = ExhaustiveEquivalence.of(Domain(Vocabulary.numbered(3)), membership)
+    oracle = ExhaustiveEquivalence.of(Space.of_variables(Vocabulary.numbered(3)), membership)
     assert oracle.judge(EMPTY) == Counterexample(3)
     assert membership.sizes == [8]
 
@@ -348,11 +355,13 @@ def test_known_answers_find_the_first_that_a_hypothesis_gets_wrong(seed):
     rng = Random(seed)
     width = rng.choice([4, 6, 70])
     answers: dict[int, bool] = {}
-    known = KnownAnswers(answers, width)
+    known = KnownAnswers(width)
     rules: list[Rule] = []
     for _ in range(40):
         for _ in range(rng.randrange(4)):
-            answers.setdefault(rng.getrandbits(width), rng.random() < 0.8)
+            x, label = rng.getrandbits(width), rng.random() < 0.8
+            answers.setdefault(x, label)
+            known.tell([x], [label])  # what it knows already stays as it is
         for _ in range(rng.choice([0, 1, 1, 2, 9])):
             if rules and rng.random() < 0.5:
                 rules.pop(rng.randrange(len(rules)))
@@ -363,3 +372,157 @@ def test_known_answers_find_the_first_that_a_hypothesis_gets_wrong(seed):
         hypothesis = Hypothesis(Theory(width, tuple(rules)), excluded)
         wrong = [x for x, label in answers.items() if hypothesis.satisfied_by(x) != label]
         assert known.first_wrong(hypothesis) == (wrong[0] if wrong else None)
+
+
+def few_samples(samples, delta=0.1, **rest):
+    return SampledEquivalence(
+        *(FunctionMembership(lambda x: True), lambda rng: rng.getrandbits(3)),
+        *(3, 0.1, delta, Random(0)),
+        samples=samples,
+        **rest,
+    )
+
+
+def test_too_few_samples_to_claim_anything_are_refused_before_the_run():
+    with pytest.raises(HornlensError, match=r"1 samples .* with delta 0\.1, at least 3 are needed"):
+        few_samples(1)
+    assert few_samples(3).judge(EMPTY).certificate.epsilon == pytest.approx(log(20) / 3)
+
+
+def test_samples_that_become_too_few_claim_nothing():
+    oracle = few_samples(4)
+    kinds = [oracle.judge(EMPTY).certificate for _ in range(3)]
+    assert [certificate.kind for certificate in kinds] == ["pac", "pac", "budget_exhausted"]
+    assert kinds[2] == Budget(3, samples=4)
+    assert "no counterexample in the last 4 samples, which are too few" in kinds[2].sentence
+    done = run(EnvelopeLearner(3), FunctionMembership(lambda x: True), few_samples(4))
+    assert done.queries.equivalence == 1
+
+
+def test_a_pac_certificate_says_what_epsilon_measures():
+    certificate = few_samples(100, measures="rolls of three coins").judge(EMPTY).certificate
+    assert "of random rolls of three coins; the target accepted 100 of the last 100." in (
+        certificate.sentence
+    )
+    assert certificate.as_json() == {
+        "kind": "pac",
+        "epsilon": certificate.epsilon,
+        "delta": 0.1,
+        "samples": 100,
+        "measures": "rolls of three coins",
+        "accepted": 100,
+    }
+    assert Pac(0.1, 0.1, 50).as_json().keys() == {"kind", "epsilon", "delta", "samples"}
+
+
+@pytest.mark.parametrize(("accepted", "empty"), [(0, True), (5, True), (6, False)])
+def test_a_pac_certificate_says_where_rejecting_everything_would_do(accepted, empty):
+    said = Pac(0.05, 0.1, 100, accepted=accepted).sentence
+    assert f"{accepted} of the last 100" in said
+    assert ("a theory that rejects everything" in said) == empty
+
+
+@pytest.mark.parametrize("bad", [0, 1, 3.68888, -0.1, float("nan")])
+def test_a_pac_certificate_that_claims_nonsense_cannot_be_made(bad):
+    for epsilon, delta in ((bad, 0.1), (0.1, bad)):
+        with pytest.raises(ValueError, match="must lie between 0 and 1"):
+            Pac(epsilon, delta, 10)
+
+
+def test_certificates_are_read_back_and_unknown_ones_refused_in_one_line():
+    for certificate in (
+        EXACT,
+        Pac(0.1, 0.2, 30),
+        Pac(0.1, 0.2, 30, "x", 4),
+        Budget(3),
+        Budget(3, 1),
+    ):
+        assert certificate_from_json(certificate.as_json()) == certificate
+    assert certificate_from_json({"kind": "exact", "later": 1}) == EXACT
+    with pytest.raises(InputError, match="'noisy'; this version knows exact, pac, budget_exha"):
+        certificate_from_json({"kind": "noisy"})
+    for content in ({"kind": []}, {}, {"kind": "pac"}, {"kind": "pac", "epsilon": "a"}):
+        with pytest.raises(InputError, match=r"^certificate"):
+            certificate_from_json(content)
+
+
+def test_the_sampler_chooses_among_the_counterexamples_of_a_chunk():
+    for choose in (min, max):
+        oracle = SampledEquivalence(
+            *(FunctionMembership(lambda x: x < 9), lambda rng: rng.getrandbits(4)),
+            *(4, 0.01, 0.01, Random(0)),
+            choose=choose,
+        )
+        assert oracle.judge(Hypothesis(Theory(4))) == Counterexample(choose(range(9, 16)))
+
+
+def formula_of(width, accepts):
+    rejected = (x for x in range(1 << width) if not accepts(x))
+    return Cnf(Vocabulary.numbered(width), tuple(quasi(x, width) for x in rejected))
+
+
+class TestFunctionMembership(MembershipSuite):
+    def make(self, width, accepts):
+        return FunctionMembership(accepts)
+
+
+class TestFormulaMembership(MembershipSuite):
+    def make(self, width, accepts):
+        return FormulaMembership(formula_of(width, accepts))
+
+
+class TestCachingMembership(MembershipSuite):
+    def make(self, width, accepts):
+        return CachingMembership(FunctionMembership(accepts), KnownAnswers(width))
+
+
+class TestCountingMembership(MembershipSuite):
+    def make(self, width, accepts):
+        return CountingMembership(FunctionMembership(accepts), "any")
+
+
+class TestEncodedMembership(MembershipSuite):
+    """φ asked by way of its encoding: of x, whether enc(x) is accepted."""
+
+    def make(self, width, accepts):
+        encoded = EncodedMembership(FunctionMembership(accepts), width)
+
+        class Decoded:
+            def ask(self, batch):
+                return encoded.ask([enc_example(x, width) for x in batch])
+
+        return Decoded()
+
+
+class TestExhaustiveEquivalence(EquivalenceSuite):
+    def make(self, width, accepts):
+        domain = Space.of_variables(Vocabulary.numbered(width))
+        return ExhaustiveEquivalence.of(domain, FunctionMembership(accepts), self.goal, max)
+
+
+class TestExhaustiveEquivalenceWithTheEnvelope(TestExhaustiveEquivalence):
+    goal = "horn"
+
+
+class TestFormulaEquivalence(EquivalenceSuite):
+    def make(self, width, accepts):
+        return FormulaEquivalence(formula_of(width, accepts), self.goal, Random(width))
+
+
+class TestFormulaEquivalenceWithTheEnvelope(TestFormulaEquivalence):
+    goal = "horn"
+
+
+class TestSampledEquivalence(EquivalenceSuite):
+    exact = False
+
+    def make(self, width, accepts):
+        known = KnownAnswers(width)
+        cache = CachingMembership(FunctionMembership(accepts), known)
+        sample = lambda rng: rng.getrandbits(width)  # noqa: E731
+        return SampledEquivalence(cache, sample, width, 0.1, 0.1, Random(0), known)
+
+
+class TestBudgetedEquivalence(TestFormulaEquivalence):
+    def make(self, width, accepts):
+        return BudgetedEquivalence(super().make(width, accepts), 100)

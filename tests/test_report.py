@@ -18,6 +18,7 @@ import pytest
 
 from hornlens.cli.report import report_command
 from hornlens.errors import InputError
+from hornlens.logic.certificates import Pac
 from hornlens.report.page import assemble, environment, extraction, page, read_page
 from hornlens.report.page.assemble import embedded_json, number, rounded
 from hornlens.results.extraction import rules_csv
@@ -305,16 +306,15 @@ def test_each_tick_of_a_finding_is_a_margin():
     ],
 )
 def test_the_certificate_is_said_in_plain_words(saved, name, words):
-    card = Document(saved(name)[3]).one("aside")["text"]
-    assert all(word in " ".join(card.split()) for word in words), card
+    _, content, _, text = saved(name)
+    card = Document(text).one("aside")["text"]
+    assert all(word in " ".join(card.split()) for word in [*words, content["claim"]]), card
 
 
 def test_small_tolerances_are_not_rounded_away():
-    certificate = {"kind": "pac", "epsilon": 0.0025, "delta": 0.001}
-    words = extraction.certificate_in_words(certificate, {})[1]
+    words = Pac(epsilon=0.0025, delta=0.001, samples=1).sentence
     assert "probability 0.999," in words and "at most 0.25% of" in words
-    certificate = {"kind": "pac", "epsilon": 1e-7, "delta": 1e-7}
-    words = extraction.certificate_in_words(certificate, {})[1]
+    words = Pac(epsilon=1e-7, delta=1e-7, samples=1).sentence
     assert "probability 0.9999999," in words and "at most 1e-05% of" in words
 
 

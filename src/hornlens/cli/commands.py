@@ -97,8 +97,8 @@ def learn(
         ),
     ] = False,
     equivalence: Annotated[
-        Literal["exact", "pac", "budget"],
-        typer.Option(help="By SAT, by sampling, or by SAT with a limit on queries."),
+        Literal["exact", "exhaustive", "pac", "budget"],
+        typer.Option(help="By SAT (either word), by sampling, or by SAT with a limit on queries."),
     ] = "exact",
     epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05,
     delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05,
@@ -123,11 +123,12 @@ def learn(
 
     It shows how many queries it asked beside the proved bounds, and with --trace every step.
     """
-    from hornlens.cli.learn import LearnSettings, learn_command
+    from hornlens.cli.learn import learn_command
+    from hornlens.extraction.formulas import LearnSettings
 
     settings = LearnSettings(
         algorithm=algorithm,
-        target=target or ("envelope" if algorithm == "envelope" and not via_encoding else "cnf"),
+        target=target,
         via_encoding=via_encoding,
         equivalence=equivalence,
         epsilon=epsilon,

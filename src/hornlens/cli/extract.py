@@ -16,7 +16,7 @@ from hornlens.logic.decisions import REASONS
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.specs import open_model
 from hornlens.probes.loading import load_probe
-from hornlens.report.terminal import Terminal, plural, show_non_horn
+from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.sentences import in_words
 from hornlens.results.settings import Settings, paper_protocol
@@ -76,7 +76,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     envelope, question = result.envelope, result.question
     terminal.say(
         f"{question.name} on {result.name}: {plural(len(envelope.basis), 'rule')}; "
-        f"{envelope.certificate.sentence}",
+        f"{show_claim(envelope.certificate)}",
         "bold",
     )
     evidence = result.strongest_first()

@@ -1,30 +1,23 @@
-"""The driver: runs a learner against oracles, and counts what it asks."""
+"""The driver: puts a learner and oracles together, and says what happens as events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from hornlens.errors import HornlensError
+from hornlens.learning.events import Asked, Conjectured, Ended, Event, Progress, Queries
 from hornlens.learning.protocol import (
     Accepted,
+    Answer,
     Ask,
-    BudgetExhausted,
+    Conjecture,
     EquivalenceOracle,
     Learned,
     Learner,
     MembershipOracle,
-    Verdict,
 )
-from hornlens.logic.envelope import Certificate
-
-
-@dataclass
-class Queries:
-    """How many queries a learner asked. `speculative`: in a batch, beyond the first no."""
-
-    equivalence: int = 0
-    refinement: int = 0
-    speculative: int = 0
+from hornlens.logic.certificates import Budget, Certificate
 
 
 @dataclass(frozen=True)
@@ -41,57 +34,81 @@ def run(
     membership: MembershipOracle,
     equivalence: EquivalenceOracle,
     speculate: bool = False,
-    progress: Callable[[Queries], None] | None = None,
+    watch: Callable[[Event], None] | None = None,
 ) -> Run:
-    """Run a learner to its end: an accepted conjecture, or a budget of queries used up.
+    """Run a learner to its end and return the outcome; `watch` sees every event on the way."""
+    queries, certificate = Queries(), None
+    for event in events(learner, membership, equivalence, speculate):
+        if isinstance(event, Progress):
+            queries = event.queries
+        elif isinstance(event, Ended):
+            certificate = event.certificate
+        if watch is not None:
+            watch(event)
+    assert certificate is not None  # or else `events` had raised
+    return Run(learner.learned(), certificate, queries)
+
+
+def events(
+    learner: Learner,
+    membership: MembershipOracle,
+    equivalence: EquivalenceOracle,
+    speculate: bool = False,
+) -> Iterator[Event]:
+    """Run a learner until a conjecture is accepted; yield what it and its oracles do.
 
     With `speculate`, all membership queries of a refinement go out as one batch. That asks some
     which the algorithm would not have asked; they are counted apart, and the result is the same.
     """
-    queries = Queries()
+    asked = refinement = speculative = 0
+    certificate: Certificate | None = None
+    answer: Answer = None
     steps = learner.steps()
-    answer: Sequence[bool] | Verdict
     try:
-        question = next(steps)
         while True:
-            if isinstance(question, Ask):
-                answer = _ask(membership, question.batch, speculate, queries)
-            else:
-                answer = equivalence.judge(question.hypothesis)
-                if isinstance(answer, Accepted):
-                    certificate = answer.certificate
+            try:
+                step = steps.send(answer)
+            except StopIteration:
+                break
+            answer = None
+            if isinstance(step, Ask):
+                answer, needed = _ask(membership, step, speculate)
+                refinement += needed
+                speculative += len(answer) - needed
+                yield Asked(step.batch, tuple(answer), needed)
+            elif isinstance(step, Conjecture):
+                yield Conjectured(asked + 1, step.hypothesis.theory)
+                answer = equivalence.judge(step.hypothesis)
+                certificate = answer.certificate if isinstance(answer, Accepted) else None
                 # A query that the budget refuses was not asked.
-                refused = isinstance(answer, Accepted) and certificate.kind == "budget_exhausted"
-                queries.equivalence += not refused
-            if progress is not None:
-                progress(queries)
-            question = steps.send(answer)
-    except StopIteration:
-        pass
-    except BudgetExhausted as exhausted:
-        certificate = Certificate("budget_exhausted", {"membership_queries": exhausted.queries})
+                asked += not (isinstance(certificate, Budget) and certificate.samples is None)
+            else:
+                yield step
+                continue
+            yield Progress(Queries(asked, refinement, speculative))
     finally:
         steps.close()
-    return Run(learner.learned(), certificate, queries)
+    if certificate is None:
+        raise HornlensError(
+            f"{type(learner).__name__} ended without an accepted conjecture: a learner has to go "
+            "on until the answer to a Conjecture is Accepted"
+        )
+    yield Ended(certificate)
 
 
-def _ask(
-    oracle: MembershipOracle, batch: tuple[int, ...], speculate: bool, queries: Queries
-) -> list[bool]:
-    """Answer an Ask: in one batch, or one by one up to the first no."""
-    if speculate:
-        answers = oracle.ask(batch)
-        needed = answers.index(False) + 1 if False in answers else len(answers)
-        queries.refinement += needed
-        queries.speculative += len(answers) - needed
-        return answers
+def _ask(oracle: MembershipOracle, question: Ask, speculate: bool) -> tuple[list[bool], int]:
+    """Answer an Ask, in one batch or one by one up to the first no; say how many were needed."""
+    if question.all_answers or speculate:
+        answers = oracle.ask(question.batch)
+        if question.all_answers or False not in answers:
+            return answers, len(answers)
+        return answers, answers.index(False) + 1
     answers = []
-    for x in batch:
-        queries.refinement += 1
+    for x in question.batch:
         answers += oracle.ask((x,))
         if not answers[-1]:
             break
-    return answers
+    return answers, len(answers)
 
 
 @dataclass(frozen=True)

@@ -27,21 +27,34 @@ consequents, a refinement only touches one rule.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
+from hornlens.learning.events import (
+    CounterexampleTaken,
+    LearnerEvent,
+    NegativeSet,
+    RuleAdded,
+    RuleChanged,
+    RuleRetired,
+)
 from hornlens.learning.protocol import (
     Accepted,
     Conjecture,
     Counterexample,
     Hypothesis,
     Learned,
-    Step,
     Steps,
 )
-from hornlens.learning.refinement import first_rejected
+from hornlens.learning.refinement import Meet, first_rejected
 from hornlens.logic.closures import closure_in
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
+
+Order: TypeAlias = Callable[[list[Meet]], Sequence[Meet]]
+"""Puts the candidates of a refinement, given in the order of E⁻, in the order to try them."""
+OnNonHorn: TypeAlias = Callable[[int, Sequence[int]], None]
+"""Is told of a non-Horn negative and of the positives so far; it may raise to end the run."""
 
 
 class EnvelopeLearner:
@@ -52,14 +65,19 @@ class EnvelopeLearner:
     DG basis relative to the domain's background.
     """
 
-    def __init__(self, width: int, trace: bool = True):
-        """Start with nothing known. Without `trace`, steps are not recorded."""
-        self.width = width
+    def __init__(
+        self, width: int, order: Order | None = None, on_non_horn: OnNonHorn | None = None
+    ):
+        """Start with nothing known. Without an `order`, the first example of E⁻ is tried first.
+
+        In any other order H is equivalent to the envelope just the same; but that it has no rule
+        too many, and the bounds, are proved for the first one only (and false for most others).
+        """
+        self.width, self.order, self.on_non_horn = width, order, on_non_horn
         self.positives: list[int] = []  # E⁺
         self.rules: dict[int, Rule] = {}  # E⁻ with H: position ↦ horn(e); positions never shift
         self.antecedents: set[int] = set()  # E⁻ as a set
         self.non_horn: dict[int, None] = {}  # E^nh, in order
-        self.trace: list[Step] | None = [] if trace else None
         self._positions = 0
         self._rounds = 0
 
@@ -73,29 +91,35 @@ class EnvelopeLearner:
             assert isinstance(verdict, Counterexample)
             x = verdict.example
             self._rounds += 1
-            if not hypothesis.satisfied_by(x):  # 3
+            positive = not hypothesis.satisfied_by(x)  # 3
+            yield CounterexampleTaken(self._rounds, x, positive)
+            if positive:
                 self.positives.append(x)  # 4
-                touched = self._shrink_consequents(x)
-                self._finish_round(touched, Step(self._rounds, x, True, 0))
-                continue
-            candidates = [  # 5
-                (position, rule.antecedent & x)
-                for position, rule in self.rules.items()
-                if rule.antecedent & ~x  # 6: x ∩ e ⊂ e
-                and rule.antecedent & x not in self.non_horn  # 6: x ∩ e ⊨ Q
-                # The guard against repetitions in E⁻, which non-Horn examples can cause.
-                and rule.antecedent & x not in self.antecedents
-            ]
-            found, asked = yield from first_rejected(candidates)  # 6: MQ(x ∩ e) = no
-            if found is not None:
-                position, after = found  # 7
-                before: int | None = self.rules[position].antecedent
-            else:  # 9
-                position, after, before = self._positions, x, None
-                self._positions += 1
-            self._set_negative(position, after)  # 8, 10
-            step = Step(self._rounds, x, False, 0, asked, position, before, after)
-            self._finish_round([position], step)
+                touched = {  # horn(e) for e ∈ E⁻ below x
+                    position: Rule(rule.antecedent, rule.consequent & x)
+                    for position, rule in self.rules.items()
+                    if not rule.satisfied_by(x)
+                }
+            else:  # 5
+                candidates = [
+                    (position, rule.antecedent & x)
+                    for position, rule in self.rules.items()
+                    if rule.antecedent & ~x  # 6: x ∩ e ⊂ e
+                    and rule.antecedent & x not in self.non_horn  # 6: x ∩ e ⊨ Q
+                    # The guard against repetitions in E⁻, which non-Horn examples can cause.
+                    and rule.antecedent & x not in self.antecedents
+                ]
+                ordered = self.order(candidates) if self.order else candidates
+                found = yield from first_rejected(ordered)  # 6: MQ(x ∩ e) = no
+                if found is not None:
+                    position, after = found  # 7
+                    before: int | None = self.rules[position].antecedent
+                else:  # 9
+                    position, after, before = self._positions, x, None
+                    self._positions += 1
+                yield NegativeSet(position, before, after)  # 8, 10
+                touched = {position: Rule(after, closure_in(self.positives, after))}  # horn(e)
+            yield from self._update(touched)
 
     def hypothesis(self) -> Hypothesis:
         """Return H ∪ Q as it stands (14, 15)."""
@@ -109,43 +133,26 @@ class EnvelopeLearner:
             tuple(self.positives),
             tuple(rule.antecedent for rule in self.rules.values()),
             tuple(self.non_horn),
-            tuple(self.trace or ()),
         )
 
-    def _set_negative(self, position: int, e: int) -> None:
-        """Put `e` at a position of E⁻, with the strongest rule that the positives allow."""
-        if position in self.rules:
-            self.antecedents.discard(self.rules[position].antecedent)
-        self.antecedents.add(e)
-        self.rules[position] = Rule(e, closure_in(self.positives, e))  # horn(e)
-
-    def _shrink_consequents(self, x: int) -> list[int]:
-        """Bring H in line with a new positive example; return the positions it touches."""
-        touched = []
-        for position, rule in self.rules.items():
-            if not rule.satisfied_by(x):
-                self.rules[position] = Rule(rule.antecedent, rule.consequent & x)
-                touched.append(position)
-        return touched
-
-    def _finish_round(self, touched: list[int], step: Step) -> None:
-        """Move to E^nh what is now known to be an intersection of positives; keep the trace."""
-        changed, retired = [], []
-        for position in touched:
-            rule = self.rules[position]
-            if rule.consequent == rule.antecedent:  # 11: e = ⋂ E⁺_e
-                self._set_aside(rule.antecedent)  # 13
-                del self.rules[position]  # 12
-                self.antecedents.discard(rule.antecedent)
-                retired.append(rule.antecedent)
-            else:
-                changed.append(rule)
-        if self.trace is not None:
-            now = replace(
-                step, size=len(self.rules), changed=tuple(changed), retired=tuple(retired)
+    def _update(self, touched: dict[int, Rule]) -> list[LearnerEvent]:
+        """Put rules at their positions; move to E^nh what is known to be no Horn example."""
+        changed: list[LearnerEvent] = []
+        retired: list[LearnerEvent] = []
+        for position, rule in touched.items():
+            e, before = rule.antecedent, self.rules.get(position)
+            if before is not None:
+                self.antecedents.discard(before.antecedent)
+            if rule.consequent == e:  # 11: e = ⋂ E⁺_e
+                if self.on_non_horn is not None:
+                    self.on_non_horn(e, self.positives)
+                self.rules.pop(position, None)  # 12
+                self.non_horn[e] = None  # 13
+                retired.append(RuleRetired(position, e))
+                continue
+            self.antecedents.add(e)
+            self.rules[position] = rule
+            changed.append(
+                RuleAdded(position, rule) if before is None else RuleChanged(position, before, rule)
             )
-            self.trace.append(now)
-
-    def _set_aside(self, e: int) -> None:
-        """Take note of a non-Horn negative."""
-        self.non_horn[e] = None
+        return changed + retired

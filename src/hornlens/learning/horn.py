@@ -6,7 +6,11 @@ prove a negative one to be their intersection, they raise `NotHorn` with that pr
 
 from __future__ import annotations
 
-from hornlens.learning.envelope import EnvelopeLearner
+from collections.abc import Sequence
+from typing import NoReturn
+
+from hornlens.learning.envelope import EnvelopeLearner, Order
+from hornlens.learning.events import CounterexampleTaken, NegativeSet
 from hornlens.learning.protocol import (
     Accepted,
     Conjecture,
@@ -14,7 +18,6 @@ from hornlens.learning.protocol import (
     Hypothesis,
     Learned,
     NotHorn,
-    Step,
     Steps,
 )
 from hornlens.learning.refinement import first_rejected
@@ -24,8 +27,8 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 
 
-def proof_of_non_horn(negative: int, positives: list[int]) -> NotHorn:
-    """Return the error for a negative that is an intersection of positives, proof pruned."""
+def refute(negative: int, positives: Sequence[int]) -> NoReturn:
+    """Raise NotHorn for a negative that is an intersection of positives, proof pruned."""
     above = [y for y in positives if negative & ~y == 0]
     needed: list[int] = []
     common = BOTTOM
@@ -37,14 +40,12 @@ def proof_of_non_horn(negative: int, positives: list[int]) -> NotHorn:
         rest = [z for z in needed if z != y]
         if closure_in(rest, negative) == negative:
             needed = rest
-    return NotHorn(negative, tuple(needed))
+    raise NotHorn(negative, tuple(needed))
 
 
-class Horn1Learner(EnvelopeLearner):
-    """HORN1: Algorithm 1 without E^nh. Where that sets a non-Horn example aside, this gives up."""
-
-    def _set_aside(self, e: int) -> None:
-        raise proof_of_non_horn(e, self.positives)
+def horn1_learner(width: int, order: Order | None = None) -> EnvelopeLearner:
+    """Return HORN1: Algorithm 1 that gives up where it would set a non-Horn example aside."""
+    return EnvelopeLearner(width, order, on_non_horn=refute)
 
 
 class HornLearner:
@@ -57,14 +58,13 @@ class HornLearner:
     and the guard against repetitions in E⁻.
     """
 
-    def __init__(self, width: int, textbook: bool = False, trace: bool = True):
+    def __init__(self, width: int, textbook: bool = False):
         """Start with the empty hypothesis."""
         self.width, self.textbook = width, textbook
         self.negatives: list[int] = []  # E⁻
         self.positives: list[int] = []  # not in the paper: only for the proof, as are
         self._closures: list[int] = []  # for each negative, the intersection of positives above it
         self.rules: list[Rule] = []  # H
-        self.trace: list[Step] | None = [] if trace else None
         self._rounds = 0
 
     def steps(self) -> Steps:
@@ -77,7 +77,9 @@ class HornLearner:
             assert isinstance(verdict, Counterexample)
             x = verdict.example
             self._rounds += 1
-            if not hypothesis.satisfied_by(x):  # 3
+            positive = not hypothesis.satisfied_by(x)  # 3
+            yield CounterexampleTaken(self._rounds, x, positive)
+            if positive:
                 self.rules = [rule for rule in self.rules if rule.satisfied_by(x)]  # 4, 5
                 if not self.textbook:
                     self.positives.append(x)
@@ -86,14 +88,13 @@ class HornLearner:
                         for e, closure in zip(self.negatives, self._closures, strict=True)
                     ]
                     self._look_for_proof()
-                self._record(Step(self._rounds, x, True, len(self.rules)))
                 continue
             meets = [  # 6
                 (i, e & x)
                 for i, e in enumerate(self.negatives)
                 if e & ~x and (self.textbook or e & x not in self.negatives)  # 7: x ∩ e ⊂ e
             ]
-            found, asked = yield from first_rejected(meets)  # 7: MQ(x ∩ e) = no
+            found = yield from first_rejected(meets)  # 7: MQ(x ∩ e) = no
             if found is not None:
                 position, after = found  # 8
                 before: int | None = self.negatives[position]
@@ -103,10 +104,9 @@ class HornLearner:
                 position, after, before = len(self.negatives), x, None  # 10
                 self.negatives.append(x)  # 11
                 self._closures.append(closure_in(self.positives, x))
+            yield NegativeSet(position, before, after)
             self._look_for_proof()
             self.rules = [rule for e in self.negatives for rule in self._all_rules(e)]  # 12
-            size = len(self.rules)
-            self._record(Step(self._rounds, x, False, size, asked, position, before, after))
 
     def _all_rules(self, e: int) -> list[Rule]:
         """Return every Horn rule that `e` falsifies with its whole self as antecedent."""
@@ -116,7 +116,7 @@ class HornLearner:
     def _look_for_proof(self) -> None:
         for e, closure in zip(self.negatives, self._closures, strict=True):
             if closure == e:  # never in the textbook version, which remembers no positives
-                raise proof_of_non_horn(e, self.positives)
+                refute(e, self.positives)
 
     def hypothesis(self) -> Hypothesis:
         """Return H as it stands."""
@@ -124,14 +124,4 @@ class HornLearner:
 
     def learned(self) -> Learned:
         """Return what is known: at the end, H is equivalent to the target."""
-        return Learned(
-            self.hypothesis(),
-            tuple(self.positives),
-            tuple(self.negatives),
-            (),
-            tuple(self.trace or ()),
-        )
-
-    def _record(self, step: Step) -> None:
-        if self.trace is not None:
-            self.trace.append(step)
+        return Learned(self.hypothesis(), tuple(self.positives), tuple(self.negatives), ())

@@ -1,7 +1,8 @@
 """What learners and oracles say to each other.
 
 A learner is an object whose `steps()` generator yields `Ask` or `Conjecture` and is sent the
-answer. It never calls a model: who answers, from where, in what batches, is not its business.
+answer; beside these it may yield events, and is sent None. It never calls a model: who answers,
+from where, in what batches, is not its business.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from collections.abc import Generator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+from hornlens.learning.events import LearnerEvent
+from hornlens.logic.certificates import Certificate
 from hornlens.logic.cnf import clauses_of
-from hornlens.logic.envelope import Certificate
-from hornlens.logic.rule import Clause, Rule, quasi
+from hornlens.logic.rule import Clause, quasi
 from hornlens.logic.theory import Theory
 
 
@@ -41,10 +43,11 @@ class Ask:
     """Membership queries, in order. The answer: a list of bools, at least up to the first no.
 
     Whoever answers may stop after the first no (as the paper's loop does) or answer all of the
-    batch at once (asking some that were not needed).
+    batch at once (asking some that were not needed). With `all_answers`, all are needed and given.
     """
 
     batch: tuple[int, ...]
+    all_answers: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,8 +72,11 @@ class Accepted:
 
 
 Verdict: TypeAlias = Counterexample | Accepted
-Question: TypeAlias = Ask | Conjecture
-Steps: TypeAlias = Generator[Question, Sequence[bool] | Verdict, None]
+Step: TypeAlias = Ask | Conjecture | LearnerEvent
+"""What a learner may yield."""
+Answer: TypeAlias = Sequence[bool] | Verdict | None
+"""What it is sent: answers to an Ask, a Verdict on a Conjecture, None for an event."""
+Steps: TypeAlias = Generator[Step, Answer, None]
 
 
 class MembershipOracle(Protocol):
@@ -89,15 +95,6 @@ class EquivalenceOracle(Protocol):
         ...
 
 
-class BudgetExhausted(Exception):
-    """The budget of membership queries is used up; the run ends with what it has."""
-
-    def __init__(self, queries: int):
-        """Say how many queries were allowed."""
-        self.queries = queries
-        super().__init__(f"the budget of {queries} membership queries is used up")
-
-
 class NotHorn(Exception):
     """The target is not Horn, with the proof: accepted interpretations with a rejected meet."""
 
@@ -110,37 +107,14 @@ class NotHorn(Exception):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One turn of a learner's loop, for the trace.
-
-    A negative counterexample went to `position` of E⁻, where `before` stood (None: appended) and
-    `after` stands now; `asked` are the membership queries behind that, with their answers.
-    `changed` are the rules that are new in H or have a new consequent, `retired` what was moved
-    to E^nh, `size` the number of rules in H now.
-    """
-
-    number: int
-    counterexample: int
-    positive: bool
-    size: int
-    asked: tuple[tuple[int, bool], ...] = ()
-    position: int | None = None
-    before: int | None = None
-    after: int | None = None
-    changed: tuple[Rule, ...] = ()
-    retired: tuple[int, ...] = ()
-
-
 @dataclass(frozen=True)
 class Learned:
-    """All that a learner knows: H and Q, the examples behind them, and how it got there."""
+    """All that a learner knows: H and Q, and the examples behind them."""
 
     hypothesis: Hypothesis
     positives: tuple[int, ...]
     negatives: tuple[int, ...]
     non_horn: tuple[int, ...]
-    trace: tuple[Step, ...]
 
 
 class Learner(Protocol):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
-from hornlens.errors import HornlensError
 from hornlens.logic.bits import canonical
+from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.named import NamedRule
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
@@ -16,44 +15,8 @@ from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 
-
-@dataclass(frozen=True)
-class Certificate:
-    """What a finished run may claim: `exact`, `pac` (with ε, δ, samples), `budget_exhausted`."""
-
-    kind: str
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the certificate as it stands in envelope.json."""
-        return {"kind": self.kind, **self.details}
-
-    def tolerances(self) -> tuple[str, str]:
-        """Return how sure a `pac` certificate is, and its error, in figures that claim no more."""
-        sure = Decimal(1) - Decimal(repr(self.details["delta"]))
-        return f"{sure:f}", f"{100 * self.details['epsilon']:.6g}%"
-
-    @property
-    def strength(self) -> int:
-        """How much is claimed, for comparing: exact > pac > budget_exhausted."""
-        return ("budget_exhausted", "pac", "exact").index(self.kind)
-
-
-EXACT = Certificate("exact")
 EXAMPLES = 10
 """How many non-Horn negatives are shown."""
-
-SMALLEST = 1e-9
-"""The smallest ε and δ that are accepted: less would take more samples than anyone can draw."""
-
-
-def check_tolerances(epsilon: float, delta: float) -> None:
-    """Refuse an ε or δ for which no schedule can be kept."""
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if not SMALLEST <= value < 1:
-            raise HornlensError(
-                f"--{name} must lie between {SMALLEST:g} and 1 (exclusive), not {value:g}"
-            )
 
 
 @dataclass(frozen=True)

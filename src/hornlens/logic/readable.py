@@ -69,9 +69,7 @@ class _Inside:
         return tuple(self.rules[i] for i in found if i != without), tuple(granted)
 
 
-def smallest_generator(
-    target: int, rest: tuple[Rule, ...], granted: tuple[Rule, ...] = ()
-) -> int:
+def smallest_generator(target: int, rest: tuple[Rule, ...], granted: tuple[Rule, ...] = ()) -> int:
     """Return a smallest subset of `target` from which `rest` and `granted` derive all of `target`.
 
     Of several smallest, the first in vocabulary order; where the search would be too long

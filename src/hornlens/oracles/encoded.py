@@ -15,9 +15,9 @@ from hornlens.learning.protocol import (
     MembershipOracle,
     Verdict,
 )
+from hornlens.logic.certificates import EXACT
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.encoding import dec, dec_example, enc_example
-from hornlens.logic.envelope import EXACT
 from hornlens.logic.vocabulary import Vocabulary
 
 

@@ -15,8 +15,8 @@ from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource
 from hornlens.learning.protocol import Accepted, Counterexample, Hypothesis, Verdict
 from hornlens.logic.bits import BOTTOM, bits
+from hornlens.logic.certificates import EXACT
 from hornlens.logic.cnf import Cnf, clauses_of, literals
-from hornlens.logic.envelope import EXACT
 from hornlens.logic.rule import Clause, Rule, quasi
 from hornlens.logic.theory import Theory, forward_chain
 from hornlens.oracles.equivalence import Kind

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from hornlens.learning.protocol import BudgetExhausted, MembershipOracle
+from hornlens.learning.protocol import MembershipOracle
 from hornlens.logic.batch import pack
 from hornlens.logic.cnf import Cnf
+from hornlens.oracles.known import KnownAnswers
 
 
 @dataclass(frozen=True)
@@ -19,18 +20,6 @@ class FunctionMembership:
     def ask(self, batch: Sequence[int]) -> list[bool]:
         """Answer each query by a call."""
         return [bool(self.accepts(x)) for x in batch]
-
-
-class TableMembership:
-    """Accepts exactly the interpretations of a table."""
-
-    def __init__(self, positives: Iterable[int]):
-        """Take the positive examples; everything else is negative."""
-        self.positives = frozenset(positives)
-
-    def ask(self, batch: Sequence[int]) -> list[bool]:
-        """Look each query up."""
-        return [x in self.positives for x in batch]
 
 
 @dataclass(frozen=True)
@@ -66,33 +55,21 @@ class CountingMembership:
 
 @dataclass
 class CachingMembership:
-    """Asks each distinct interpretation once, also within a batch. `known` holds all answers."""
+    """Asks each distinct interpretation once, also within a batch. `answers` holds all answers.
 
-    oracle: MembershipOracle
-    known: dict[int, bool] = field(default_factory=dict)
-
-    def ask(self, batch: Sequence[int]) -> list[bool]:
-        """Answer from memory where possible; ask the rest in one batch, without repetitions."""
-        unknown = [x for x in dict.fromkeys(batch) if x not in self.known]
-        if unknown:
-            self.known.update(zip(unknown, self.oracle.ask(unknown), strict=True))
-        return [self.known[x] for x in batch]
-
-
-@dataclass
-class BudgetedMembership:
-    """Lets `limit` queries pass, then raises BudgetExhausted. A batch passes whole or not at all.
-
-    Put it below a cache to count distinct queries, above it to count all.
+    Who is given as `known` is told of each new one.
     """
 
     oracle: MembershipOracle
-    limit: int
-    used: int = 0
+    known: KnownAnswers | None = None
+    answers: dict[int, bool] = field(default_factory=dict)
 
     def ask(self, batch: Sequence[int]) -> list[bool]:
-        """Ask, if the budget allows."""
-        if self.used + len(batch) > self.limit:
-            raise BudgetExhausted(self.limit)
-        self.used += len(batch)
-        return self.oracle.ask(batch)
+        """Answer from memory where possible; ask the rest in one batch, without repetitions."""
+        unknown = [x for x in dict.fromkeys(batch) if x not in self.answers]
+        if unknown:
+            labels = self.oracle.ask(unknown)
+            self.answers.update(zip(unknown, labels, strict=True))
+            if self.known is not None:
+                self.known.tell(unknown, labels)
+        return [self.answers[x] for x in batch]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Task
     from rich.text import Text
 
+    from hornlens.logic.certificates import Certificate
     from hornlens.logic.envelope import Envelope
 
 
@@ -141,27 +142,17 @@ def show_set(names: Sequence[str]) -> str:
     return "{" + ", ".join(names) + "}"
 
 
-def certificate_in_words(envelope: Envelope) -> str:
-    """Return what may be claimed, in a sentence."""
-    match envelope.certificate.kind:
-        case "exact":
-            return "exact: it holds for every interpretation, nothing was left to chance"
-        case "pac":
-            sure, error = envelope.certificate.tolerances()
-            return (
-                f"probably approximately correct: with probability {sure} the rules and the "
-                f"non-Horn negatives beside them err together on at most {error} of random "
-                "interpretations"
-            )
-    return "budget exhausted: the run was cut off, rules may be missing or too strong"
+def show_claim(certificate: Certificate) -> str:
+    """Return what may be claimed, with the name of that kind of claim before it."""
+    sentence = certificate.sentence
+    return f"{certificate.title.lower()}: {sentence[0].lower()}{sentence[1:]}"
 
 
 def show_envelope(terminal: Terminal, envelope: Envelope) -> None:
     """Print an envelope: its rules, what it cannot say, and what is claimed of it."""
     names = envelope.vocabulary
-    terminal.say(
-        f"{plural(len(envelope.basis), 'rule')}; {certificate_in_words(envelope)}.", "bold"
-    )
+    rules = plural(len(envelope.basis), "rule")
+    terminal.say(f"{rules}; {show_claim(envelope.certificate)}", "bold")
     if len(envelope.background):
         terminal.say(
             f"Relative to {plural(len(envelope.background), 'background rule')}, not listed here."

@@ -1,54 +1,66 @@
-"""A learner's trace as a text that a student can follow with the algorithm beside it."""
+"""A learner's events as a text that a student can follow with the algorithm beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from hornlens.learning.protocol import Learned, Step
-from hornlens.logic.envelope import Certificate
+from hornlens.learning.events import (
+    Asked,
+    Conjectured,
+    CounterexampleTaken,
+    Ended,
+    Event,
+    NegativeSet,
+    RuleAdded,
+    RuleChanged,
+    RuleRetired,
+)
+from hornlens.logic.certificates import Budget, Certificate, Exact
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.report.terminal import plural, show_set
 
 QUESTION = "Is the hypothesis equivalent to the target?"
 
 
-def trace_lines(
-    learned: Learned, certificate: Certificate, vocabulary: Vocabulary
-) -> Iterator[str]:
-    """Yield the trace, line by line."""
-    yield "E⁺: positive examples, E⁻: negative, E^nh: non-Horn. H is empty and accepts everything."
-    for step in learned.trace:
-        yield from _step_lines(step, vocabulary)
-    match certificate.kind:
-        case "exact":
-            answer = "Yes."
-        case "pac":
-            answer = f"No counterexample in {plural(certificate.details['samples'], 'sample')}."
-        case _:
-            answer = "The budget is used up; the run ends here."
-    yield f"{len(learned.trace) + 1:>4}  {QUESTION}  {answer}"
+def trace_lines(events: Iterable[Event], vocabulary: Vocabulary) -> Iterator[str]:
+    """Yield the trace of a run, line by line."""
+    number = 0
 
-
-def _step_lines(step: Step, vocabulary: Vocabulary) -> Iterator[str]:
     def name(x: int) -> str:
         return show_set(vocabulary.names_of(x))
 
-    x = name(step.counterexample)
-    kind = "positive" if step.positive else "negative"
-    yield f"{step.number:>4}  {QUESTION}  No: {x}, {kind}."
-    if step.positive:
-        yield f"      {x} joins E⁺: rules that it breaks are weakened."
-    for question, answer in step.asked:
-        yield f"      Is {name(question)} accepted?  {'Yes' if answer else 'No'}."
-    if step.position is not None:
-        place = f"e{step.position + 1}"
-        if step.before is None:
-            yield f"      {x} is appended to E⁻ as {place}."
-        else:
-            assert step.after is not None
-            yield f"      {place} = {name(step.before)} is refined to {name(step.after)}."
-    for rule in step.changed:
-        yield f"      H has now {rule.show(vocabulary)}"
-    for e in step.retired:
-        yield f"      {name(e)} is an intersection of positives: it moves to E^nh, Q rejects it."
-    yield f"      H: {plural(step.size, 'rule')}."
+    yield "E⁺: positive examples, E⁻: negative, E^nh: non-Horn. H is empty and accepts everything."
+    for event in events:
+        match event:
+            case Conjectured(number, theory):
+                if number > 1:
+                    yield f"      H: {plural(len(theory), 'rule')}."
+            case CounterexampleTaken(taken, x, positive):
+                kind = "positive" if positive else "negative"
+                yield f"{taken:>4}  {QUESTION}  No: {name(x)}, {kind}."
+                if positive:
+                    yield f"      {name(x)} joins E⁺: rules that it breaks are weakened."
+            case Asked(batch, answers, needed):
+                for question, answer in zip(batch[:needed], answers, strict=False):
+                    yield f"      Is {name(question)} accepted?  {'Yes' if answer else 'No'}."
+            case NegativeSet(position, None, after):
+                yield f"      {name(after)} is appended to E⁻ as e{position + 1}."
+            case NegativeSet(position, int(before), after):
+                yield f"      e{position + 1} = {name(before)} is refined to {name(after)}."
+            case RuleAdded(_, rule) | RuleChanged(_, _, rule):
+                yield f"      H has now {rule.show(vocabulary)}"
+            case RuleRetired(_, e):
+                yield (
+                    f"      {name(e)} is an intersection of positives: it moves to E^nh, "
+                    "Q rejects it."
+                )
+            case Ended(certificate):
+                yield f"{number:>4}  {QUESTION}  {_last_answer(certificate)}"
+
+
+def _last_answer(certificate: Certificate) -> str:
+    if isinstance(certificate, Exact):
+        return "Yes."
+    if isinstance(certificate, Budget) and certificate.samples is None:
+        return "The budget is used up; the run ends here."
+    return f"No counterexample in {plural(certificate.samples or 0, 'sample')}."

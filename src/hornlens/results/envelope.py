@@ -11,7 +11,8 @@ from hornlens import __version__
 from hornlens.errors import InputError
 from hornlens.formats.backgrounds import theory_from_json
 from hornlens.formats.spaces import space_from_json
-from hornlens.logic.envelope import Certificate, Envelope, NonHorn
+from hornlens.logic.certificates import certificate_from_json
+from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.named import NamedRule
 
 FORMAT = 1
@@ -51,6 +52,7 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
         ],
         "non_horn": non_horn,
         "certificate": envelope.certificate.as_json(),
+        "claim": envelope.certificate.sentence,
         "statistics": dict(envelope.statistics),
     }
 
@@ -66,14 +68,14 @@ def envelope_from_json(content: Mapping[str, Any], path: Path) -> Envelope:
     )
     known = set(space.background)
     space = replace(space, granted=tuple(rule for rule in listed if rule not in known))
-    found, certificate = content["non_horn"], dict(content["certificate"])
+    found = content["non_horn"]
     examples = tuple(names.mask(example) for example in found["examples"])
     support = [line.get("support") for line in content["readable"]]
     return Envelope(
         space,
         basis,
         readable,
-        Certificate(certificate.pop("kind"), certificate),
+        certificate_from_json(content["certificate"]),
         NonHorn(found["count"], examples, found.get("at_least", found["count"] or 0)),
         None if None in support else support,
         content["statistics"],

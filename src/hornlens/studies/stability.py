@@ -58,7 +58,7 @@ class Judge:
                 kept.remove(rule)
         return kept
 
-    def agreement(self, other: Judge, domain: Domain) -> float:
+    def agreement(self, other: Judge, domain: Space) -> float:
         """Return on which share of the interpretations that can be asked both say the same."""
         masks = domain.masks()
         width = len(domain.vocabulary)

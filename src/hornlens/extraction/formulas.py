@@ -1,0 +1,205 @@
+"""A learner at work against oracles made from a formula: what `hornlens learn` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from random import Random
+from typing import Any
+
+from hornlens.errors import HornlensError
+from hornlens.exact.envelopes import non_horn_of
+from hornlens.exact.sat import cnf_counterexample
+from hornlens.learning.driver import Bounds, Run, run
+from hornlens.learning.envelope import EnvelopeLearner
+from hornlens.learning.events import Event
+from hornlens.learning.horn import HornLearner, horn1_learner
+from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle
+from hornlens.logic.basis import dg_basis
+from hornlens.logic.certificates import check_tolerances
+from hornlens.logic.cnf import Cnf
+from hornlens.logic.encoding import dec, enc
+from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
+from hornlens.oracles.equivalence import BudgetedEquivalence, Kind, SampledEquivalence
+from hornlens.oracles.formula import FormulaEquivalence
+from hornlens.oracles.known import KnownAnswers
+from hornlens.oracles.membership import CachingMembership, CountingMembership, FormulaMembership
+from hornlens.results.envelope import envelope_as_json
+
+LEARNERS: dict[str, Callable[[int], Learner]] = {
+    "envelope": EnvelopeLearner,
+    "horn": HornLearner,
+    "horn1": horn1_learner,
+}
+CHOICES = {
+    "algorithm": tuple(LEARNERS),
+    "target": ("envelope", "cnf"),
+    "equivalence": ("exact", "pac", "budget"),
+}
+FAIR = "interpretations drawn with each variable true or false with equal chance"
+
+
+@dataclass(frozen=True)
+class LearnSettings:
+    """How a formula is learned. Combinations that make no sense are refused at construction.
+
+    `target` is what the equivalence oracle wants: the `envelope`, or the formula itself (`cnf`).
+    Without one, it is what suits the algorithm. `exhaustive` is taken for `exact`.
+    """
+
+    algorithm: str = "envelope"
+    target: str | None = None
+    via_encoding: bool = False
+    equivalence: str = "exact"
+    epsilon: float = 0.05
+    delta: float = 0.05
+    max_equivalence_queries: int = 100
+    seed: int | None = None
+    speculate: bool = False
+
+    def __post_init__(self) -> None:
+        """Fill in the target, and check."""
+        if self.target is None:
+            plain = self.algorithm == "envelope" and not self.via_encoding
+            object.__setattr__(self, "target", "envelope" if plain else "cnf")
+        if self.equivalence == "exhaustive":
+            object.__setattr__(self, "equivalence", "exact")
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise HornlensError(
+                    f"--{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}"
+                )
+        if self.algorithm != "envelope" and self.target == "envelope":
+            raise HornlensError(
+                f"{self.algorithm} learns the formula itself: use --target cnf, "
+                "or --algorithm envelope"
+            )
+        if self.via_encoding and (self.algorithm != "envelope" or self.target != "cnf"):
+            raise HornlensError("--via-encoding needs --algorithm envelope and --target cnf")
+        if self.via_encoding and self.equivalence == "pac":
+            raise HornlensError("--via-encoding works with --equivalence exact or budget")
+        check_tolerances(self.epsilon, self.delta)
+
+
+@dataclass(frozen=True)
+class LearnOutcome:
+    """A run on a formula: what was learned, and what it cost.
+
+    `envelope` and the run are about the formula that the learner was up against: the encoding of
+    the given one, if it went that way. `bounds` are the proved ones, where they can be counted.
+    """
+
+    formula: Cnf
+    settings: LearnSettings
+    run: Run
+    envelope: Envelope
+    bounds: Bounds | None
+    sampled: int
+    distinct: int
+
+    def learned_formula(self) -> Cnf:
+        """Return H ∪ Q as a formula over the target's own variables."""
+        clauses = self.run.learned.hypothesis.clauses()
+        if self.settings.via_encoding:
+            return dec(clauses, self.formula.vocabulary)
+        return Cnf(self.formula.vocabulary, clauses)
+
+    def as_json(self, trace: Sequence[str] | None = None) -> dict[str, Any]:
+        """Return the outcome as `hornlens learn --format json` prints it."""
+        content = envelope_as_json(self.envelope)
+        names = self.formula.vocabulary
+        if self.settings.via_encoding:  # what was learned is the formula, not the envelope
+            for key in ("background", "rules", "readable", "non_horn"):
+                del content[key]
+            content["variables"] = list(names.names)
+        if trace is not None:
+            content["trace"] = list(trace)
+        queries, bounds = self.run.queries, self.bounds
+        content["statistics"] = {
+            "equivalence_queries": queries.equivalence,
+            "membership_queries": queries.refinement + queries.speculative + self.sampled,
+            "refinement": queries.refinement,
+            "speculative": queries.speculative,
+            "equivalence_samples": self.sampled,
+            "distinct": self.distinct,
+            "model_calls": 0,
+            "distinct_prompts": 0,
+            "bounds": bounds
+            and {"equivalence_queries": bounds.equivalence, "refinement": bounds.membership},
+        }
+        content["settings"] = asdict(self.settings)
+        if self.settings.target == "cnf":
+            content["cnf"] = [
+                {"if": [*names.names_of(c.antecedent)], "any": [*names.names_of(c.consequent)]}
+                for c in self.learned_formula().clauses
+            ]
+        return content
+
+
+def learn(
+    formula: Cnf,
+    settings: LearnSettings | None = None,
+    watch: Callable[[Event], None] | None = None,
+) -> LearnOutcome:
+    """Learn a formula or its envelope by queries; `watch` sees every event of the run.
+
+    HORN and HORN1 raise `NotHorn`, with the proof, where the formula is not Horn.
+    """
+    chosen = settings or LearnSettings()
+    rng = None if chosen.seed is None else Random(chosen.seed)
+    distinct = CountingMembership(FormulaMembership(formula), "distinct")
+    known = KnownAnswers(formula.width)
+    cache = CachingMembership(distinct, known)
+    membership: MembershipOracle = cache
+    sampled = CountingMembership(cache, "equivalence")
+    goal = formula
+    equivalence: EquivalenceOracle
+    if chosen.via_encoding:
+        goal = enc(formula)
+        membership = EncodedMembership(cache, formula.width)
+        equivalence = EncodedEquivalence(
+            lambda guess: cnf_counterexample(formula, guess, rng), formula.vocabulary
+        )
+    elif chosen.equivalence == "pac":
+        equivalence = SampledEquivalence(
+            sampled,
+            lambda generator: generator.getrandbits(formula.width) if formula.width else 0,
+            formula.width,
+            chosen.epsilon,
+            chosen.delta,
+            rng or Random(0),
+            known,
+            measures=FAIR,
+        )
+    else:
+        kind: Kind = "horn" if chosen.target == "envelope" else "full"
+        equivalence = FormulaEquivalence(formula, kind, rng)
+    if chosen.equivalence == "budget":
+        equivalence = BudgetedEquivalence(equivalence, chosen.max_equivalence_queries)
+    learner = LEARNERS[chosen.algorithm](goal.width)
+    done = run(learner, membership, equivalence, chosen.speculate, watch)
+    # H is its own basis when Algorithm 1 or HORN1 ends on an exact yes; otherwise it may not be.
+    basis = dg_basis(done.learned.hypothesis.theory)
+    # It may stop before it has the whole envelope of an encoding: that is not what was asked for.
+    exact = done.certificate.kind == "exact" and not chosen.via_encoding
+    envelope = Envelope.of(
+        goal.vocabulary,
+        basis,
+        certificate=done.certificate,
+        non_horn=non_horn_of(goal, basis)
+        if exact
+        else NonHorn.of(done.learned.non_horn, complete=False),
+    )
+    bounds = _bounds(envelope, chosen.algorithm) if exact else None
+    return LearnOutcome(formula, chosen, done, envelope, bounds, sampled.count, distinct.count)
+
+
+def _bounds(envelope: Envelope, algorithm: str) -> Bounds | None:
+    """Return the proved bounds, where the non-Horn examples could be counted."""
+    width, rules = len(envelope.vocabulary), len(envelope.basis)
+    if algorithm == "horn":
+        return Bounds.of_horn(width, rules)
+    if envelope.non_horn.count is None:
+        return None
+    return Bounds.of_envelope(width, rules, envelope.non_horn.count)

@@ -1,0 +1,137 @@
+"""Certificates: what a finished run may claim, each kind able to say itself in one true sentence.
+
+A new kind is a new class, named in `Certificate` and in `KINDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from typing import Any, ClassVar, TypeAlias
+
+from hornlens.errors import HornlensError, InputError
+
+SMALLEST = 1e-9
+"""The smallest ε and δ that are accepted: less would take more samples than anyone can draw."""
+
+
+@dataclass(frozen=True)
+class _Certificate:
+    """What all kinds share: a name for machines, one for people, and the JSON."""
+
+    kind: ClassVar[str]
+    title: ClassVar[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the certificate as it stands in envelope.json: its kind, and what is known."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {"kind": self.kind} | {name: value for name, value in values if value is not None}
+
+
+@dataclass(frozen=True)
+class Exact(_Certificate):
+    """Proved, or looked up, for every interpretation."""
+
+    kind: ClassVar[str] = "exact"
+    title: ClassVar[str] = "Exact"
+
+    @property
+    def sentence(self) -> str:
+        """What is claimed."""
+        return "Every interpretation was settled, nothing was left to chance."
+
+
+@dataclass(frozen=True)
+class Pac(_Certificate):
+    """Probably approximately correct: wrong on more than ε with probability at most δ.
+
+    `samples` were drawn for the last equivalence query, of which the target accepted `accepted`.
+    `measures` says of what ε is a fraction: "interpretations drawn with …".
+    """
+
+    kind: ClassVar[str] = "pac"
+    title: ClassVar[str] = "Probably approximately correct"
+    epsilon: float
+    delta: float
+    samples: int
+    measures: str | None = None
+    accepted: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse to claim what is no claim."""
+        for name, value in (("epsilon", self.epsilon), ("delta", self.delta)):
+            if not 0 < value < 1:
+                raise ValueError(f"{name} must lie between 0 and 1 (exclusive), not {value:g}")
+
+    @property
+    def sentence(self) -> str:
+        """What is claimed, in figures that claim no more."""
+        sure = Decimal(1) - Decimal(repr(self.delta))
+        claim = (
+            f"With probability {sure:f}, the rules and the non-Horn negatives beside them err "
+            f"together on at most {100 * self.epsilon:.6g}% of random "
+            f"{self.measures or 'interpretations'}"
+        )
+        if self.accepted is None:
+            return f"{claim}."
+        if self.accepted > self.epsilon * self.samples:
+            return f"{claim}; the target accepted {self.accepted:,} of the last {self.samples:,}."
+        return (
+            f"{claim}; but the target accepted only {self.accepted:,} of the last "
+            f"{self.samples:,}, so a theory that rejects everything would err on no more of them."
+        )
+
+
+@dataclass(frozen=True)
+class Budget(_Certificate):
+    """Nothing is claimed: the equivalence queries were used up.
+
+    With `samples`, the last of them found no counterexample in so many, but they are too few to
+    support any ε below 1 after so many queries.
+    """
+
+    kind: ClassVar[str] = "budget_exhausted"
+    title: ClassVar[str] = "Budget exhausted"
+    equivalence_queries: int
+    samples: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Why nothing is claimed."""
+        many = self.equivalence_queries
+        queries = f"{many:,} equivalence {'query' if many == 1 else 'queries'}"
+        if self.samples is None:
+            return f"The run was cut off after {queries}: rules may be missing or too strong."
+        return (
+            f"There was no counterexample in the last {self.samples:,} samples, which are too few "
+            f"to claim anything after {queries}."
+        )
+
+
+Certificate: TypeAlias = Exact | Pac | Budget
+KINDS: tuple[type[Certificate], ...] = (Exact, Pac, Budget)
+EXACT = Exact()
+
+
+def certificate_from_json(content: Mapping[str, Any]) -> Certificate:
+    """Return the certificate that `as_json` gave; keys that are not known are passed over."""
+    kind = content.get("kind")
+    found = next((known for known in KINDS if known.kind == kind), None)
+    if found is None:
+        names = ", ".join(known.kind for known in KINDS)
+        raise InputError(f"certificate: unknown kind {kind!r}; this version knows {names}")
+    names_of_fields = {field.name for field in fields(found)}
+    try:
+        return found(**{name: content[name] for name in content if name in names_of_fields})
+    except (TypeError, ValueError) as error:
+        raise InputError(f"certificate of kind {kind}: {error}") from error
+
+
+def check_tolerances(epsilon: float, delta: float) -> None:
+    """Refuse an ε or δ for which no schedule can be kept."""
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if not SMALLEST <= value < 1:
+            raise HornlensError(
+                f"--{name} must lie between {SMALLEST:g} and 1 (exclusive), not {value:g}"
+            )

@@ -13,7 +13,7 @@ from hornlens.extraction.extract import Extraction, Settings, extract, paper_pro
 from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import json_text
 from hornlens.models.protocol import ModelOptions
-from hornlens.models.specs import open_model
+from hornlens.models.registry import open_model
 from hornlens.probes.loading import load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.page import page

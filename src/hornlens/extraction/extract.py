@@ -14,7 +14,7 @@ from hornlens.logic.envelope import EXACT, Envelope, NonHorn, check_tolerances
 from hornlens.logic.theory import background_of
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Model
-from hornlens.models.specs import open_model
+from hornlens.models.registry import open_model
 from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.results.evidence import Evidence, evidence_for
@@ -104,8 +104,8 @@ def extract(
 ) -> Extraction:
     """Return the rules that a model obeys, as far as a probe asks.
 
-    `model` is a spec (see `hornlens.models.specs`), a Model, or any function that is given a prompt
-    and the candidate words and returns their scores. `cache=False` keeps nothing on disk.
+    `model` is a spec (see `hornlens.models.registry`), a Model, or any function that is given a
+    prompt and the candidate words and returns their scores. `cache=False` keeps nothing on disk.
     """
     chosen = settings or Settings()
     question = probe if isinstance(probe, Probe) else load_probe(probe)

@@ -29,11 +29,13 @@ class LazyGroup(TyperGroup):
         return [*COMMANDS, *GROUPS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command; where there is none of this name, all are made, to suggest one."""
+        """Return the command, or None if there is none of this name."""
         there = self.list_commands(ctx)
-        for name in [cmd_name] if cmd_name in there else there:
-            if name not in self.commands:
-                self.add_command(_made(name), name)
+        if cmd_name not in there:
+            self.commands = dict.fromkeys(there, self)  # the names alone, to suggest one of them
+            return None
+        if cmd_name not in self.commands:
+            self.add_command(_made(cmd_name), cmd_name)
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

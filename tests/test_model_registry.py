@@ -1,7 +1,9 @@
 """Models by their specs: functions, tables, and what other packages bring."""
 
+import doctest
 import math
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -15,7 +17,7 @@ import pytest
 import hornlens
 from hornlens.errors import HornlensError
 from hornlens.models.functions import FunctionModel
-from hornlens.models.protocol import ModelError
+from hornlens.models.protocol import ModelError, ModelOptions
 from hornlens.models.registry import MODELS, ModelKind, model_kinds, open_model
 from hornlens.models.table import TableModel
 from hornlens.registry import Registry
@@ -24,6 +26,7 @@ from hornlens.testing.models import refusal as said
 
 PROMPTS = [f"[MASK] is a {'very ' * k}good {job}." for k in range(5) for job in ("nurse", "priest")]
 PROMPTS += ["The nurse said that [MASK] was there.", "[MASK]"]
+FENCE = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def scores(prompt, words):
@@ -224,6 +227,20 @@ def test_a_registry_is_for_anything_that_has_kinds():
     with pytest.raises(HornlensError, match="unknown thing 'c'; expected one of: a/X"):
         things.open("c", lambda kind, rest: None)
     assert not isinstance(HornlensError(), ModelError)
+
+
+def test_the_page_about_it_has_a_backend_that_passes():
+    page = (Path(__file__).parents[1] / "docs" / "your-own-model.md").read_text()
+    names: dict = {}
+    for block in FENCE.findall(page):
+        for example in doctest.DocTestParser().get_examples(block):
+            exec(compile(example.source, "page", "single"), names)
+    suite = names["TestAcme"]()
+    tests = [name for name in dir(suite) if name.startswith("test_")]
+    assert len(tests) >= 12
+    for name in tests:
+        getattr(suite, name)()
+    assert names["kind"].open("large", ModelOptions()).name == "acme/large"
 
 
 # And really installed, into an environment of its own.

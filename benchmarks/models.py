@@ -16,7 +16,7 @@ import torch
 
 from benchmarks import checkpoints
 from hornlens.cli import extract as extract_module
-from hornlens.cli.commands import app
+from hornlens.cli.app import app
 from hornlens.models.hf import HfMaskedModel
 from hornlens.models.protocol import MASK, Answer, Model, ModelOptions
 from hornlens.models.smollm2 import smollm2

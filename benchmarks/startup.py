@@ -8,6 +8,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -15,6 +16,16 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # as hornlens does: the bare import i
 HORNLENS = [sys.executable, "-m", "hornlens"]
 LIGHT = "import typer, rich.console"
 HEAVY = "import numpy, onnxruntime, tokenizers, typer, rich.console"
+
+RUN = "from hornlens.__main__ import main; main()"
+WITHOUT = {
+    "gc_threshold": "import gc; gc.set_threshold = lambda *_: None",
+    "gc_freeze": "import gc; gc.freeze = lambda: None",
+    "pydantic_plugins_off": "import os; os.environ['PYDANTIC_DISABLE_PLUGINS'] = ''",
+    "lazy_commands": "from hornlens.cli import app; "
+    "made = [app._made(name) for name in (*app.COMMANDS, *app.GROUPS)]",
+}
+"""What undoes each trick of `hornlens.cli.main` and `hornlens.cli.app`."""
 
 
 def startup(rounds: int) -> dict[str, Any]:
@@ -50,6 +61,29 @@ def startup(rounds: int) -> dict[str, Any]:
         wall, cpu = (a / b for a, b in zip(best[name], best[imports], strict=True))
         figures |= {f"{name}_over_imports": wall, f"{name}_over_imports_cpu": cpu}
     return figures | {f"{name}_seconds": wall for name, (wall, _) in best.items()}
+
+
+def tricks(rounds: int) -> dict[str, Any]:
+    """What each trick of starting buys: the processor time without it, over that with all.
+
+    Medians of some rounds, in which all take turns; 1 would say that a trick can go.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        full = ["extract", "--out", f"{place}/out", "--cache", f"{place}/full.sqlite"]
+        commands = {"help": ["--help"], "extract_full_cache": full}
+        taken: dict[tuple[str, str], list[float]] = {}
+        quietly([*HORNLENS, *full])
+        for _ in range(rounds):
+            for name, arguments in commands.items():
+                for trick, without in {"all": "", **WITHOUT}.items():
+                    code = f"import sys; sys.argv[0] = 'hornlens'; {without}\n{RUN}"
+                    cpu = seconds([sys.executable, "-c", code, *arguments])[1]
+                    taken.setdefault((name, trick), []).append(cpu)
+    return {
+        f"{name}_without_{trick}": median(taken[name, trick]) / median(taken[name, "all"])
+        for name in commands
+        for trick in WITHOUT
+    }
 
 
 def seconds(command: list[str], terminal: bool = False) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ pytest.importorskip("transformers", reason="needs pip install 'hornlens[smollm2]
 
 from hornlens.models.protocol import MASK, ModelOptions  # noqa: E402
 from hornlens.models.smollm2 import smollm2  # noqa: E402
-from tests.model_conformance import ask, furthest  # noqa: E402
+from hornlens.testing.models import ModelConformance, ask, furthest  # noqa: E402
 
 WORDS = ("She", "He")
 PROMPTS = [
@@ -32,6 +33,14 @@ def model():
 @pytest.fixture(scope="module")
 def answers(model):
     return ask(model, PROMPTS, WORDS)
+
+
+class TestSmollm2(ModelConformance):
+    prompts = PROMPTS
+    close = 1e-4  # as between shared prefixes and plain batches
+
+    def build(self, options):
+        return smollm2(replace(options, threads=1))
 
 
 def test_prefixes_are_computed_once(model, answers):

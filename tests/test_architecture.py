@@ -25,6 +25,8 @@ MAY_IMPORT = {
     "results": {"logic", "formats", "exact", "probes", "extraction"},
 } | {name: set(ORDER[:at]) for at, name in enumerate(ORDER) if at > ORDER.index("results")}
 MAY_IMPORT["studies"].add("pronouns")
+BELOW = {"hornlens.errors", "hornlens.registry"}
+"""Modules that every package may import."""
 OUTSIDE = {"logic": {"numpy"}, "learning": set()}
 """What these packages may import beside the standard library."""
 
@@ -54,24 +56,57 @@ def test_imports_go_one_way(path):
     package = path.relative_to(SOURCE).parts[0]
     if package == "__main__.py":
         return
-    if package not in MAY_IMPORT:  # errors.py and __init__.py stand below everything
-        assert not {name for name in imports(path) if name.startswith("hornlens.")}
+    if package not in MAY_IMPORT:  # errors.py and its neighbours stand below everything
+        assert {name for name in imports(path) if name.startswith("hornlens.")} <= BELOW
         return
     for name in imports(path):
         parts = name.split(".")
-        if parts[0] == "hornlens" and len(parts) > 1 and parts[1] != "errors":
+        if parts[0] == "hornlens" and len(parts) > 1 and name not in BELOW:
             assert parts[1] in MAY_IMPORT[package] | {package}, f"{path} imports {name}"
         elif parts[0] != "hornlens" and package in OUTSIDE:
             allowed = OUTSIDE[package] | set(sys.stdlib_module_names)
             assert parts[0] in allowed, f"{path} imports {name}"
 
 
-def test_help_and_version_load_nothing_heavy():
+HEAVY = {"numpy", "pysat", "rich.table", "torch", "matplotlib", "jinja2", "onnxruntime"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--help"], "envelope"),
+        (["--version"], "hornlens "),
+        (["extract", "--help"], "hornlens model list"),
+        (["nope"], ""),
+    ],
+)
+def test_help_and_version_load_nothing_heavy(arguments, says):
     code = (
-        "import sys; from hornlens.cli import main; "
-        "heavy = {'numpy', 'pysat', 'rich.table', 'torch', 'matplotlib', 'jinja2'}; "
-        "heavy &= set(sys.modules); "
-        "assert not heavy, heavy"
+        "import sys\n"
+        "from hornlens.cli import main\n"
+        "sys.argv = ['hornlens', *sys.argv[1:]]\n"
+        "try:\n"
+        "    main.main()\n"
+        "except SystemExit:\n"
+        "    print(*sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True
+    )
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert says in done.stdout and "hornlens.cli.commands" in loaded
+    assert not HEAVY & loaded
+    groups = {f"hornlens.cli.{name}" for name in ("probe", "cache", "dataset", "model")}
+    assert not groups & loaded
+
+
+def test_importing_the_packages_changes_no_environment():
+    code = (
+        "import os; before = dict(os.environ)\n"
+        "import importlib, pkgutil, hornlens\n"
+        "for module in pkgutil.walk_packages(hornlens.__path__, 'hornlens.'):\n"
+        "    if not module.name.endswith('__main__'): importlib.import_module(module.name)\n"
+        "assert os.environ == before, set(os.environ) ^ set(before)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

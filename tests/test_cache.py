@@ -9,8 +9,18 @@ import time
 import pytest
 
 from hornlens.store.sqlite import AnswerCache, CacheError, default_path
+from hornlens.testing.stores import StoreConformance
 
 YES, NO = ((-0.1, -2.0), (0, 7)), ((-3.0, -0.5), None)
+
+
+class TestSqlite(StoreConformance):
+    @pytest.fixture(autouse=True)
+    def place(self, tmp_path):
+        self.path = tmp_path / "c.sqlite"
+
+    def open(self):
+        return AnswerCache(self.path)
 
 
 def test_answers_come_back_as_they_were_written(tmp_path):

@@ -12,7 +12,7 @@ from hornlens.models import smollm2
 from hornlens.models.causal import CausalModel
 from hornlens.models.checkpoint import content_hash
 from hornlens.models.protocol import MASK, ModelError
-from tests.model_conformance import ModelConformance, ask, furthest
+from hornlens.testing.models import ModelConformance, ask, furthest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 NEEDED = "needs pip install 'hornlens[hf]'"
@@ -53,21 +53,28 @@ def plain_scores(folder: Path, prompts, words) -> list[list[float]]:
     return scores
 
 
-class TestLlama(ModelConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def build(cls, llama):
-        return lambda options: CausalModel(llama, options=options)
+class Causal(ModelConformance):
+    """A checkpoint that is made for the class."""
 
-    @pytest.fixture(scope="class")
-    @classmethod
-    def prompts(cls):
-        return PROMPTS
+    prompts = PROMPTS
+    folder: Path
 
-    def test_the_planted_rule_is_what_it_answers(self, answers):
+    def build(self, options):
+        return CausalModel(self.folder, options=options)
+
+
+class TestLlama(Causal):
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def made(cls, llama):
+        cls.folder = llama
+
+    def test_the_planted_rule_is_what_it_answers(self):
+        _, answers = self.asked()
         assert [WORDS[a.scores.index(max(a.scores))] for a in answers] == WINNERS
 
-    def test_the_candidates_share_the_whole_probability(self, answers):
+    def test_the_candidates_share_the_whole_probability(self):
+        _, answers = self.asked()
         assert all(math.fsum(map(math.exp, a.scores)) == pytest.approx(1) for a in answers)
 
     def test_prefixes_are_shared_and_the_scores_are_those_of_the_sentences_alone(self, llama):
@@ -78,6 +85,31 @@ class TestLlama(ModelConformance):
         assert model.work.nodes < 0.5 * model.work.plain
         for answer, scores in zip(answers, plain_scores(llama, PROMPTS, WORDS), strict=True):
             assert answer.scores == pytest.approx(scores, abs=1e-5)
+
+
+class RandomCausal(Causal):
+    """A family without training: its scores are as good as any to compare."""
+
+    prompts = PROMPTS[::3]
+    family: str
+
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def made(cls, tmp_path_factory):
+        cls.folder = tmp_path_factory.mktemp(cls.family)
+        checkpoints.random_causal(cls.folder, cls.family, PROMPTS)
+
+
+class TestGpt2(RandomCausal):
+    family = "gpt2"
+
+
+class TestBloom(RandomCausal):
+    family = "bloom"
+
+
+class TestMamba(RandomCausal):
+    family = "mamba"
 
 
 @pytest.mark.parametrize(("family", "shares"), [("gpt2", True), ("bloom", False), ("mamba", False)])

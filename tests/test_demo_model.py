@@ -13,6 +13,7 @@ import pytest
 from hornlens.models.demo import VARIANTS, DemoModel
 from hornlens.models.protocol import Answer, Model, ModelError, ModelOptions
 from hornlens.probes.loading import load_probe
+from hornlens.testing.models import ModelConformance
 
 PERIODS, CONTINENTS, OCCUPATIONS = (
     [*(value.text for value in attribute.values), attribute.unset.text]
@@ -23,6 +24,19 @@ PROMPTS = [
     for period, continent, occupation in itertools.product(PERIODS, CONTINENTS, OCCUPATIONS)
 ]
 PRONOUNS = ("She", "He")
+
+
+class TestDemo(ModelConformance):
+    variant = "demo"
+    prompts = PROMPTS[::40]
+    bad_word = "Zebra"
+
+    def build(self, options):
+        return DemoModel(self.variant, options)
+
+
+class TestDemoBalanced(TestDemo):
+    variant = "demo-balanced"
 
 
 def answers(

@@ -15,7 +15,7 @@ pytest.importorskip("transformers", reason=NEEDED)
 from hornlens.extraction.extract import extract  # noqa: E402
 from hornlens.models.checkpoint import Source  # noqa: E402
 from hornlens.models.protocol import ModelError, ModelOptions  # noqa: E402
-from hornlens.models.specs import open_model  # noqa: E402
+from hornlens.models.registry import open_model  # noqa: E402
 from hornlens.probes.loading import parse_probe  # noqa: E402
 from hornlens.store.sqlite import AnswerCache  # noqa: E402
 from tests import brute, checkpoints  # noqa: E402

@@ -16,7 +16,7 @@ from hornlens.formats.files import write_file
 from hornlens.logic.decisions import Policy
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import ModelError
-from hornlens.models.specs import open_model
+from hornlens.models.registry import open_model
 from hornlens.models.table import TableModel
 from hornlens.probes.loading import load_probe
 from hornlens.results.evidence import in_words

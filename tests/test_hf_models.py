@@ -11,7 +11,7 @@ import pytest
 
 from hornlens.models.hf import HfMaskedModel
 from hornlens.models.protocol import MASK, ModelError, ModelOptions
-from tests.model_conformance import ModelConformance, ask
+from hornlens.testing.models import ModelConformance, ask
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 NEEDED = "needs pip install 'hornlens[hf]'"
@@ -69,32 +69,64 @@ def roberta(tmp_path_factory) -> Path:
     return folder
 
 
-class TestBert(ModelConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def build(cls, bert):
-        return lambda options: HfMaskedModel(bert, options=options)
+class Masked(ModelConformance):
+    """A checkpoint that is made for the class."""
 
-    @pytest.fixture(scope="class")
-    @classmethod
-    def prompts(cls):
-        return PROMPTS
+    prompts = PROMPTS
+    folder: Path
 
-    @pytest.fixture(scope="class")
-    @classmethod
-    def bad_word(cls):
-        return "sings"  # pieces of it are known
+    def build(self, options):
+        return HfMaskedModel(self.folder, options=options)
 
-    def test_the_planted_rule_is_what_it_answers(self, answers):
+
+class TestBert(Masked):
+    bad_word = "sings"  # pieces of it are known
+
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def made(cls, bert):
+        cls.folder = bert
+
+    def test_the_planted_rule_is_what_it_answers(self):
+        _, answers = self.asked()
         assert [WORDS[a.scores.index(max(a.scores))] for a in answers] == WINNERS
         assert all(min(answer.ranks) == 0 for answer in answers)
 
 
 class TestRoberta(TestBert):
-    @pytest.fixture(scope="class")
+    @pytest.fixture(scope="class", autouse=True)
     @classmethod
-    def build(cls, roberta):
-        return lambda options: HfMaskedModel(roberta, options=options)
+    def made(cls, roberta):
+        cls.folder = roberta
+
+
+class RandomMasked(Masked):
+    """A family without training: its scores are as good as any to compare."""
+
+    prompts = PROMPTS[::3]
+    family: str
+
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def made(cls, tmp_path_factory):
+        cls.folder = tmp_path_factory.mktemp(cls.family)
+        checkpoints.random_masked(cls.folder, cls.family, PROMPTS)
+
+
+class TestDistilbert(RandomMasked):
+    family = "distilbert"
+
+
+class TestAlbert(RandomMasked):
+    family = "albert"
+
+
+class TestElectra(RandomMasked):
+    family = "electra"
+
+
+class TestModernbert(RandomMasked):
+    family = "modernbert"
 
 
 def problem(call, *args) -> str:

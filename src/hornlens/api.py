@@ -96,7 +96,7 @@ def extract(
         return Result.of(found)
     from hornlens.models.functions import FunctionModel
     from hornlens.models.protocol import Model
-    from hornlens.models.specs import open_model
+    from hornlens.models.registry import open_model
     from hornlens.probes.loading import DEFAULT, load_probe
     from hornlens.probes.probe import Probe
     from hornlens.store.sqlite import AnswerCache, default_path

@@ -15,7 +15,7 @@ from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import json_text
 from hornlens.logic.decisions import Policy
 from hornlens.models.protocol import ModelOptions
-from hornlens.models.specs import open_model
+from hornlens.models.registry import open_model
 from hornlens.pronouns.bias import (
     ModelBias,
     Score,

@@ -1,4 +1,4 @@
-"""The `hornlens` command. Heavy imports happen inside the commands, so that --help is quick."""
+"""The commands' arguments. Heavy imports happen inside the commands, so that --help is quick."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from hornlens import __version__
 from hornlens.cli.options import (
     BatchSize,
     Cache,
@@ -16,40 +15,15 @@ from hornlens.cli.options import (
     Device,
     Dtype,
     Margin,
-    ModelSpec,
     NoCache,
     Quiet,
     Threads,
     TopK,
+    model_help,
     model_options,
 )
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # plain help: it comes in half the time
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        print(f"hornlens {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def hornlens(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print it."),
-    ] = False,
-) -> None:
-    """Ask a black box questions; get back the Horn rules it obeys, and how sure they are."""
-
-
-@app.command()
 def envelope(
     file: Annotated[
         Path,
@@ -76,7 +50,6 @@ def envelope(
     envelope_command(file, format, background, quiet)
 
 
-@app.command()
 def learn(
     file: Annotated[Path, typer.Argument(help="The target, a DIMACS .cnf.")],
     algorithm: Annotated[
@@ -140,15 +113,11 @@ def learn(
     raise typer.Exit(learn_command(file, settings, trace, format, quiet))
 
 
-@app.command()
 def extract(
     probe: Annotated[
         str, typer.Argument(help="A probe: a YAML file or a built-in one (hornlens probe list).")
     ] = "gender-occupation",
-    model: Annotated[
-        str,
-        typer.Option(help=ModelSpec),
-    ] = "demo",
+    model: Annotated[str, typer.Option(help=model_help())] = "demo",
     out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-out"),
     equivalence: Annotated[
         Literal["auto", "exhaustive", "pac", "budget"],
@@ -224,14 +193,15 @@ def extract(
     )
 
 
-@app.command()
 def study(
     study: Annotated[
         str, typer.Argument(help="A study: a YAML file, or a built-in one (demo, paper).")
     ],
     model: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="Other models than the study's; may be given several times."),
+        typer.Option(
+            help=model_help("Other models than the study's; may be given several times: ")
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-study"),
     jobs: Annotated[
@@ -269,7 +239,6 @@ def study(
     )
 
 
-@app.command()
 def compare(
     results: Annotated[
         list[Path], typer.Argument(help="Folders of results, or envelope.json files; A first.")
@@ -296,7 +265,6 @@ def compare(
     raise typer.Exit(compare_command(results, fail_on_new, out, format))
 
 
-@app.command()
 def report(
     path: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder of results, or the JSON file in it.")
@@ -310,14 +278,13 @@ def report(
     report_command(path, show)
 
 
-@app.command()
 def bias(
     dataset: Annotated[
         str, typer.Argument(help="A data set: a folder, or the built-in one (people).")
     ] = "people",
     model: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="As for extract (default: demo); repeat it to compare several."),
+        typer.Option(help=model_help("Repeat it to compare several (default: demo): ")),
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-bias"),
     margin: Margin = None,
@@ -361,3 +328,10 @@ def bias(
             quiet=quiet,
         )
     )
+
+
+COMMANDS = {
+    command.__name__: command
+    for command in (envelope, learn, extract, study, compare, report, bias)
+}
+"""By name, in the order of the help."""

@@ -14,7 +14,7 @@ from hornlens.api import Result, extract
 from hornlens.formats.jsonfiles import json_text
 from hornlens.logic.decisions import REASONS
 from hornlens.models.protocol import ModelOptions
-from hornlens.models.specs import open_model
+from hornlens.models.registry import open_model
 from hornlens.probes.loading import load_probe
 from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
 from hornlens.results.documents import extraction_as_json

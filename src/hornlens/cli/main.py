@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import os
 import signal
 import sys
@@ -11,41 +10,11 @@ from io import TextIOWrapper
 from typing import NoReturn
 
 import typer
-from typer.models import CommandInfo
 
-from hornlens.cli.commands import app
+from hornlens.cli.app import GROUPS, app
 from hornlens.errors import HornlensError
 
 INTERRUPTED = 130
-COMMANDS = app.registered_commands
-GROUPS = {
-    "probe": "Show, check or begin a probe.",
-    "cache": "List, prune or clear the cache of model answers.",
-    "dataset": "Get people from a table or Wikidata; look at them.",
-}
-
-
-def _only_what_is_asked_for(arguments: list[str]) -> list[str]:
-    """Leave out all other commands, and the imports of other groups: neither is free.
-
-    Return the arguments, with a call for help where nothing else is said.
-    """
-    asked = next((word for word in arguments if word != "--"), "")
-    if arguments in ([], [asked]) and asked in ("", *GROUPS):
-        arguments = [*arguments, "--help"]
-    wanted = [command for command in COMMANDS if _name(command) == asked]
-    app.registered_commands = wanted or COMMANDS
-    app.registered_groups = []
-    for name, text in () if wanted else GROUPS.items():
-        group = typer.Typer(help=text)
-        if name == asked:
-            group = importlib.import_module(f"hornlens.cli.{name}").app
-        app.add_typer(group, name=name)
-    return arguments
-
-
-def _name(command: CommandInfo) -> str:
-    return command.name or (command.callback.__name__ if command.callback else "")
 
 
 def _ready_streams() -> None:
@@ -67,7 +36,10 @@ def main() -> NoReturn:
         gc.set_threshold(100_000, 20, 20)  # starting makes many objects and little garbage
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would search for them
         _ready_streams()
-        code = app(_only_what_is_asked_for(sys.argv[1:]), standalone_mode=False)
+        arguments = sys.argv[1:]
+        if not arguments or (len(arguments) == 1 and arguments[0] in GROUPS):
+            arguments.append("--help")  # which is what typer does, too, but as an error
+        code = app(arguments, standalone_mode=False)
         sys.stdout.flush()
     except KeyboardInterrupt:
         _stop()

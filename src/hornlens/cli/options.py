@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import Annotated, Optional
 
 import typer
 
 from hornlens.errors import HornlensError
+from hornlens.models.protocol import ModelOptions
+from hornlens.models.registry import MODELS
 
-if TYPE_CHECKING:
-    from hornlens.models.protocol import ModelOptions
-
-ModelSpec = "demo, demo-balanced, hf/NAME_OR_PATH, causal/NAME_OR_PATH, smollm2 or table/FILE.csv."
 Cache = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads it at run time
     typer.Option(help="The answer cache. (default: HORNLENS_CACHE or the user's cache)"),
@@ -37,10 +35,14 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the whole traceback.")]
 
 
+def model_help(begin: str = "") -> str:
+    """Return what `--model` takes: our own kinds, for looking for others' takes time."""
+    forms = ", ".join(kind.form for kind in MODELS.builtin.values())
+    return f"{begin}{forms}, or of an installed package (hornlens model list)."
+
+
 def model_options(batch_size: str, device: str, dtype: str, threads: int | None) -> ModelOptions:
     """Return the options of models that the command line gives."""
-    from hornlens.models.protocol import ModelOptions
-
     if batch_size != "auto" and not (batch_size.isdigit() and int(batch_size)):
         raise HornlensError(f"--batch-size must be auto or a number from 1, not {batch_size!r}")
     return ModelOptions(None if batch_size == "auto" else int(batch_size), device, dtype, threads)

@@ -23,15 +23,13 @@ from typing import Any
 from hornlens.models.checkpoint import (
     Checkpoint,
     Source,
-    check_length,
-    check_prompts,
-    check_scores,
-    check_words,
+    finite,
     hash_anew,
     load,
     locate,
     require,
 )
+from hornlens.models.checks import check_length, check_prompts, check_words
 from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions, Remember
 from hornlens.models.trie import trie_of
 
@@ -99,17 +97,15 @@ class CausalModel:
         check_words(self.name, candidates)
         check_prompts(self.name, prompts)
         sentences = self._sentences(prompts, candidates)
-        return self._answers(sentences, prompts)
+        return self._answers(sentences)
 
-    def _answers(
-        self, sentences: list[list[list[int]]], prompts: Sequence[str]
-    ) -> Iterator[list[tuple[int, Answer]]]:
+    def _answers(self, sentences: list[list[list[int]]]) -> Iterator[list[tuple[int, Answer]]]:
         every = [sentence for row in sentences for sentence in row]
         self.work.plain += sum(len(sentence) - 1 for sentence in every)
         self.work.nodes += len(trie_of([sentence[:-1] for sentence in every]).tokens)
         share = self.share_prefixes and max(map(len, every), default=0) <= self._window()
         sums_of = self._sums_shared if share else self._sums_plain
-        order = sorted(range(len(prompts)), key=lambda index: sentences[index])
+        order = sorted(range(len(sentences)), key=lambda index: sentences[index])
         size = self.options.batch_size or PROMPTS_A_BATCH
         for start in range(0, len(order), size):
             batch = order[start : start + size]
@@ -117,7 +113,6 @@ class CausalModel:
             answers = []
             for index in batch:
                 row = [next(sums) for _ in sentences[index]]
-                check_scores(self.name, prompts[index], row)
                 answers.append((index, Answer(_log_softmax(row))))
             yield answers
 
@@ -253,7 +248,7 @@ def _log_probabilities(logits: Any, edges: Sequence[tuple[int, int]]) -> list[fl
         return []
     rows, tokens = torch.tensor(edges, device=logits.device).T
     logits = logits.float()
-    values: list[float] = (logits[rows, tokens] - logits.logsumexp(-1)[rows]).tolist()
+    values: list[float] = finite(logits[rows, tokens] - logits.logsumexp(-1)[rows]).tolist()
     return values
 
 

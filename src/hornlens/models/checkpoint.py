@@ -14,7 +14,7 @@ import importlib
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +22,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from hornlens.models.protocol import MASK, ModelError, ModelOptions, Remember
+from hornlens.models.privacy import keep_private
+from hornlens.models.protocol import ModelError, ModelOptions, Remember
 
 DTYPES = ("float32", "float16", "bfloat16")
 HASHED = {".safetensors", ".json", ".txt", ".model"}
@@ -95,7 +96,8 @@ class Checkpoint:
 
 
 def require(module: str, extra: str = "hf") -> Any:
-    """Import an optional dependency, or say how to install it."""
+    """Import an optional dependency that tells nobody, or say how to install it."""
+    keep_private()
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -279,43 +281,16 @@ def quiet(loading: bool = True, gguf: bool = False) -> Iterator[None]:
             reader.tqdm = tqdm
 
 
+def finite(values: Any) -> Any:
+    """Return a tensor of log-probabilities in which an infinite one is NaN, and so refused.
+
+    A network gives no word a probability of exactly nothing: somewhere a number ran over.
+    """
+    return values.masked_fill(~values.isfinite(), float("nan"))
+
+
 def one_line(error: BaseException) -> str:
     """Return an error's first line that says something, and no more than will be read."""
     lines = (line.strip() for line in str(error).splitlines())
     text = next((line for line in lines if line), type(error).__name__)
     return text if len(text) <= 200 else f"{text[:197]}..."
-
-
-def check_prompts(name: str, prompts: Sequence[str]) -> None:
-    """Raise ModelError unless every prompt has the mask once."""
-    for prompt in prompts:
-        if (times := prompt.count(MASK)) != 1:
-            raise ModelError(
-                f"{name}: {MASK} must stand once in a prompt, not {times}x: {prompt!r}"
-            )
-
-
-def check_words(name: str, candidates: Sequence[str]) -> None:
-    """Raise ModelError for words that no model can score: none, empty, twice, or with the mask."""
-    if not candidates:
-        raise ModelError(f"{name}: no candidate words")
-    for index, word in enumerate(candidates):
-        if not word.strip() or word != word.strip():
-            raise ModelError(f"{name}: the candidate {word!r} is empty or has space around it")
-        if MASK in word:
-            raise ModelError(f"{name}: the candidate {word!r} contains {MASK}")
-        if word in candidates[:index]:
-            raise ModelError(f"{name}: the candidate {word!r} is there twice")
-
-
-def check_length(name: str, prompt: str, tokens: int, longest: int) -> None:
-    """Raise ModelError for a prompt that the model would have to cut."""
-    if tokens > longest:
-        begin = prompt if len(prompt) <= 80 else f"{prompt[:77]}..."
-        raise ModelError(f"{name}: takes {longest} tokens at most, not {tokens}: {begin!r}")
-
-
-def check_scores(name: str, prompt: str, scores: Sequence[float]) -> None:
-    """Raise ModelError if a score is not a finite number."""
-    if not all(abs(score) < float("inf") for score in scores):
-        raise ModelError(f"{name}: scores are not finite ({list(scores)}) for {prompt!r}")

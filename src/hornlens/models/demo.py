@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from hornlens.models.checks import check_prompts
+from hornlens.models.privacy import keep_private
 from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions
 
 if TYPE_CHECKING:
@@ -61,12 +63,8 @@ class DemoModel:
         columns = [_token_id(self.name, tokenizer, word) for word in candidates]
         mask_id = tokenizer.get_vocab()[MASK]
         rows: list[tuple[int, list[int]]] = []
+        check_prompts(self.name, prompts)
         for index, prompt in enumerate(prompts):
-            if prompt.count(MASK) != 1:
-                raise ModelError(
-                    f"a prompt must contain {MASK} once, and this one has it "
-                    f"{prompt.count(MASK)} times: {prompt!r}"
-                )
             ids = tokenizer.encode(prompt).ids
             if len(ids) > LONGEST:
                 raise ModelError(
@@ -104,6 +102,7 @@ class DemoModel:
     def _load(self) -> tuple[Tokenizer, Any]:
         if self._loaded is not None:
             return self._loaded
+        keep_private()
         try:
             import numpy  # noqa: F401
             import onnxruntime  # type: ignore[import-untyped, import-not-found, unused-ignore]

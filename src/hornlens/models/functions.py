@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from hornlens.models.protocol import Answer, ModelError
+from hornlens.models.checks import check_prompts
+from hornlens.models.protocol import Answer
 
 
 class FunctionModel:
@@ -28,37 +28,17 @@ class FunctionModel:
     def check(self, candidates: Sequence[str]) -> None:
         """Accept any words: a function knows no vocabulary."""
 
-    @property
-    def may_be_cached(self) -> bool:
-        """Whether its answers may be kept on disk."""
-        return self._identity is not None
-
-    def identity(self) -> str:
-        """Return the given identity."""
-        return f"function:{self._identity or self.name}"
+    def identity(self) -> str | None:
+        """Return the given identity, or None if there is none."""
+        return None if self._identity is None else f"function:{self._identity}"
 
     def score(
         self, prompts: Sequence[str], candidates: Sequence[str]
     ) -> Iterator[list[tuple[int, Answer]]]:
         """Call the function, prompt by prompt."""
+        check_prompts(self.name, prompts)
         for index, prompt in enumerate(prompts):
             given = self.call(prompt, candidates)
             if isinstance(given, Mapping):
                 given = [given[word] for word in candidates]
-            scores = tuple(float(score) for score in given)
-            if len(scores) != len(candidates):
-                raise ModelError(
-                    f"the function gave {len(scores)} scores for {len(candidates)} candidates"
-                )
-            yield [(index, Answer(scores))]
-
-
-def check_answer(answer: Answer, prompt: str, candidates: Sequence[str], name: str) -> None:
-    """Refuse an answer that cannot be compared: the wrong length, or not a number."""
-    if len(answer.scores) != len(candidates):
-        raise ModelError(
-            f"model {name} gave {len(answer.scores)} scores for {len(candidates)} candidates"
-        )
-    for word, score in zip(candidates, answer.scores, strict=True):
-        if math.isnan(score) or score == math.inf:
-            raise ModelError(f"model {name} scored {word!r} as {score} in the prompt {prompt!r}")
+            yield [(index, Answer(tuple(float(score) for score in given)))]

@@ -17,15 +17,13 @@ from typing import Any
 from hornlens.models.checkpoint import (
     Checkpoint,
     Source,
-    check_length,
-    check_prompts,
-    check_scores,
-    check_words,
+    finite,
     hash_anew,
     load,
     locate,
     require,
 )
+from hornlens.models.checks import check_length, check_prompts, check_words
 from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions, Remember
 
 SCORER_VERSION = 1
@@ -94,11 +92,9 @@ class HfMaskedModel:
         check_words(self.name, candidates)
         check_prompts(self.name, prompts)
         encoded = sorted(self._encode(prompts, candidates), key=lambda e: len(e.ids))
-        return self._answers(encoded, prompts)
+        return self._answers(encoded)
 
-    def _answers(
-        self, encoded: list[Encoded], prompts: Sequence[str]
-    ) -> Iterator[list[tuple[int, Answer]]]:
+    def _answers(self, encoded: list[Encoded]) -> Iterator[list[tuple[int, Answer]]]:
         torch = require("torch")
         longest = max((len(e.ids) for e in encoded), default=1)
         fitting = max(1, min(PROMPTS_A_BATCH, TOKENS_A_BATCH // longest))
@@ -109,11 +105,10 @@ class HfMaskedModel:
                 logits = self._mask_logits([e.ids for e in batch], [e.row for e in batch]).float()
                 words = torch.tensor([e.words for e in batch], device=logits.device)
                 values = logits.gather(1, words)
-                scores = (values - logits.logsumexp(1, keepdim=True)).tolist()
+                scores = finite(values - logits.logsumexp(1, keepdim=True)).tolist()
                 ranks = [(logits > value[:, None]).sum(1).tolist() for value in values.T]
             answers = []
             for position, each in enumerate(batch):
-                check_scores(self.name, prompts[each.index], scores[position])
                 # rounding can put a certain word's log-probability a hair above 0
                 row = tuple(min(score, 0.0) for score in scores[position])
                 answers.append((each.index, Answer(row, tuple(rank[position] for rank in ranks))))

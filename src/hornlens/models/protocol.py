@@ -40,12 +40,13 @@ class Model(Protocol):
         """Load the model; raise ModelError if it cannot be had or cannot score these words."""
         ...
 
-    def identity(self) -> str:
+    def identity(self) -> str | None:
         """Return what the answers depend on, beside prompt and candidates.
 
         Weights (revision or content hash), dtype, and the version of the scoring code: two models
         of one identity give the same answers. It is asked for before `check`, and loads nothing: a
-        run whose answers are all known needs no more of a model than this.
+        run whose answers are all known needs no more of a model than this. None: nothing tells the
+        model from another one, so its answers are never kept.
         """
         ...
 

@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hornlens.errors import HornlensError
 
-Scores = tuple[tuple[float, ...], tuple[int, ...] | None]
-"""Scores, and ranks where the model has them."""
+if TYPE_CHECKING:
+    from hornlens.store.protocol import Scores
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS models (
@@ -68,7 +68,7 @@ def default_path() -> Path:
 
 
 class AnswerCache:
-    """Answers on disk. A damaged file is set aside, with a warning, and the work goes on."""
+    """An AnswerStore on disk. A damaged file is set aside, with a warning, and the work goes on."""
 
     def __init__(self, path: Path, warn: Callable[[str], None] = lambda message: None):
         """Open or make the cache at `path` (a file, or a folder to put it in)."""

@@ -33,7 +33,7 @@ from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import json_text
 from hornlens.logic.decisions import Policy
 from hornlens.models.protocol import Model, ModelOptions
-from hornlens.models.specs import open_model
+from hornlens.models.registry import open_model
 from hornlens.probes.probe import Probe
 from hornlens.results.extraction import run_record, summary_as_json, write_extraction
 from hornlens.store.sqlite import AnswerCache

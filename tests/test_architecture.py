@@ -24,7 +24,6 @@ MAY_IMPORT = {
     "store": set(),
     "results": {"logic", "formats", "exact", "probes", "extraction"},
 } | {name: set(ORDER[:at]) for at, name in enumerate(ORDER) if at > ORDER.index("results")}
-MAY_IMPORT["studies"].add("pronouns")
 OUTSIDE = {"logic": {"numpy"}, "learning": set()}
 """What these packages may import beside the standard library."""
 

@@ -12,7 +12,8 @@ import matplotlib
 import pytest
 from matplotlib.text import Text
 
-from hornlens.pronouns.bias import RECORDED, ModelBias, OccupationBias, Score
+from hornlens.pronouns.bias import RECORDED, ModelBias, OccupationBias
+from hornlens.pronouns.intervals import Score
 from hornlens.report import figures
 from hornlens.report.labels import LONGEST, WIDEST, short, short_labels
 
@@ -42,7 +43,7 @@ def line(name, rng, counts=None):
         "male": dict.fromkeys(RECORDED, 0),
         "abstained": dict.fromkeys(RECORDED, 0),
     }
-    return OccupationBias(name, sum(counts), 5, score, score, confusion)
+    return OccupationBias(sum(counts), 5, score, score, confusion, occupation=name)
 
 
 def many(occupations, models, seed=0):
@@ -53,7 +54,7 @@ def many(occupations, models, seed=0):
         rng = Random(f"{seed} {m}")
         lines = tuple(line(name, rng) for name in sorted(names))
         name = f"table/some/long/path/to/scores/of/a/model-{m}.csv" if m > 2 else f"hf/m-{m}"
-        found.append(ModelBias(name, name, lines, lines[0], 9, 9, 0))
+        found.append(ModelBias(name, name, lines, lines[0]))
     return found
 
 
@@ -227,10 +228,9 @@ def test_of_too_many_occupations_the_most_biased_are_shown_and_the_figure_says_s
 def test_without_probabilities_every_model_is_shown_by_its_normalised_scores():
     models = many(5, 2)
     lines = tuple(
-        OccupationBias(o.occupation, o.people, 5, None, Score(-0.5, None, None), o.confusion)
-        for o in models[1].occupations
+        replace(o, ppbs=None, normalised=Score(-0.5, None, None)) for o in models[1].occupations
     )
-    models[1] = ModelBias("logits", "logits", lines, lines[0], 9, 9, 0)
+    models[1] = ModelBias("logits", "logits", lines, lines[0])
     axes = figures.scores(models).axes[0]
     assert "/ (p(He) + p(She))" in axes.get_xlabel()
     dots = [line for line in axes.get_lines() if line.get_marker() not in ("None", "")]
@@ -381,7 +381,7 @@ def test_long_occupations_that_differ_in_the_middle_have_rows_of_their_own():
     ends = "teacher at a school of the city", "for pupils of sixteen and older"
     names = [f"{ends[0]} {subject} {ends[1]}" for subject in ("of Latin", "of Greek")]
     lines = tuple(line(name, Random(name)) for name in sorted(names))
-    scores = figures.scores([ModelBias("m", "m", lines, lines[0], 9, 9, 0)])
+    scores = figures.scores([ModelBias("m", "m", lines, lines[0])])
     people = figures.people({o.occupation: o.recorded for o in lines})
     for figure in (scores, people):
         labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]

@@ -19,12 +19,12 @@ from matplotlib.ticker import FuncFormatter, PercentFormatter
 from matplotlib.transforms import Affine2D
 
 from hornlens.formats.files import write_file
+from hornlens.pronouns.bias import ModelBias, shared_kind
+from hornlens.pronouns.intervals import Score
 from hornlens.report.labels import short_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from hornlens.pronouns.bias import ModelBias, Score
 
 WIDTH = 6.3
 """Inches: the text width of A4 with margins of 25 mm; letter has a little more."""
@@ -158,8 +158,8 @@ def scores(
     Sorted by the mean over the models; of more occupations than the limit, the strongest are shown,
     and the figure says so. If a model has no `ppbs`, all are shown by their normalised scores.
     """
-    kind = _kind(models)
-    found = [{o.occupation: getattr(o, kind) for o in model.occupations} for model in models]
+    kind = shared_kind(models)
+    found = [{o.occupation or "": o.of_kind(kind) for o in m.occupations} for m in models]
     shown = strongest(models, limit)
     names = sorted(shown, key=lambda name: (-fmean(lines[name].mean for lines in found), name))
     with _style():
@@ -206,11 +206,11 @@ def _estimates(axes: Axes, scores: Sequence[tuple[Score, float]], index: int) ->
 
 def strongest(models: Sequence[ModelBias], limit: int) -> list[str]:
     """Return the occupations whose mean scores over the models are farthest from zero."""
-    kind = _kind(models)
-    means = {
-        lines[0].occupation: abs(fmean(getattr(line, kind).mean for line in lines))
-        for lines in zip(*(model.occupations for model in models), strict=True)
-    }
+    kind = shared_kind(models)
+    scores: dict[str, list[float]] = {}
+    for line in (line for model in models for line in model.occupations):
+        scores.setdefault(line.occupation or "", []).append(line.of_kind(kind).mean)
+    means = {name: abs(fmean(found)) for name, found in scores.items()}
     return sorted(means, key=lambda name: (-means[name], name))[:limit]
 
 
@@ -221,7 +221,7 @@ def cut(models: Sequence[ModelBias], limit: int) -> str:
 
 
 def recall_precision(
-    models: Mapping[str, Mapping[int, Sequence[tuple[float, float | None]]]],
+    models: Mapping[str, Mapping[int, Sequence[tuple[float | None, float | None]]]],
     left_out: Sequence[str] = (),
 ) -> Figure:
     """Return recall and precision by budget of equivalence queries, a line for each model.
@@ -394,11 +394,6 @@ def _series(index: int) -> tuple[str, str]:
     colour, _ = SERIES[index % len(SERIES)]
     _, marker = SERIES[(index + index // len(SERIES)) % len(SERIES)]
     return colour, marker
-
-
-def _kind(models: Sequence[ModelBias]) -> str:
-    """Return the score that every model has."""
-    return "ppbs" if all(model.overall.ppbs for model in models) else "normalised"
 
 
 def _round(count: float) -> str:

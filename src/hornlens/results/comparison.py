@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from hornlens.errors import InputError
+from hornlens.errors import HornlensError, InputError
 from hornlens.exact.grid import LabelledDomain
-from hornlens.formats.backgrounds import theory_from_json, vocabulary_of
 from hornlens.formats.jsonfiles import read_json
 from hornlens.logic.batch import obeys
 from hornlens.logic.domain import Domain
+from hornlens.logic.envelope import Envelope
+from hornlens.logic.named import NamedRule
 from hornlens.logic.readable import readable
-from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
-from hornlens.logic.vocabulary import Vocabulary
+from hornlens.results.codec import INLINE, Codec, check_format
+from hornlens.results.envelope import envelope_from_json
 
 COMMON_LIMIT = 1 << 22
 """Up to so many interpretations, the common consequences are worked out."""
 
 
 @dataclass(frozen=True)
-class Said:
+class AcceptedExample:
     """An interpretation that a model accepted, and the prompts that show it.
 
     `abstained`: it accepted because it would not decide, and the policy lets that pass. Without a
-    label, `x` claims nothing that the model could have rejected.
+    label, it claims nothing that the model could have rejected.
     """
 
-    x: int
+    accepted: tuple[str, ...]
     prompts: tuple[str, ...]
     abstained: bool = False
 
@@ -40,42 +41,70 @@ class Result:
     """A result as envelope.json has it. `accepted` are the answers that the model gave."""
 
     name: str
-    vocabulary: Vocabulary
-    basis: Theory
-    readable: Theory
-    background: Theory
-    accepted: tuple[Said, ...]
-    certificate: str
+    envelope: Envelope
+    accepted: tuple[AcceptedExample, ...]
+
+    @property
+    def known(self) -> Theory:
+        """All that is said to hold: the rules and the background."""
+        return self.envelope.basis + self.envelope.background
 
 
 @dataclass(frozen=True)
-class Fate:
-    """What becomes of a rule in another result: `entailed`, `contradicted` or `unknown`.
+class RuleOutcome:
+    """What becomes of a rule in another result.
 
     A contradicted rule comes with an answer of the other model that breaks it. Unknown: it does not
     follow from the other's rules, but no recorded answer breaks it either.
     """
 
-    rule: Rule
-    kind: str
-    witness: Said | None = None
+    rule: NamedRule = field(metadata=INLINE)
+    outcome: Literal["entailed", "contradicted", "unknown"] = field(metadata={"key": "fate"})
+    witness: AcceptedExample | None = None
+
+
+@dataclass(frozen=True)
+class ComparedPair:
+    """Two results: what becomes of the rules of each in the other."""
+
+    left: str
+    right: str
+    rules_of_left_in_right: tuple[RuleOutcome, ...]
+    rules_of_right_in_left: tuple[RuleOutcome, ...]
+
+    @property
+    def new(self) -> tuple[RuleOutcome, ...]:
+        """The rules of the right result that the left one does not entail."""
+        return tuple(line for line in self.rules_of_right_in_left if line.outcome != "entailed")
+
+
+@dataclass(frozen=True)
+class ComparedResult:
+    """A result that was compared: its name, and the kind of its certificate."""
+
+    name: str
+    certificate: str
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two results: the fate of each rule of `left` in `right`, and the other way round."""
+    """The first of some results compared with each of the others: comparison.json.
 
-    left: Result
-    right: Result
-    lost: tuple[Fate, ...]
-    """The rules of the left result."""
-    gained: tuple[Fate, ...]
-    """The rules of the right result, and what becomes of them in the left one."""
+    `common` are the rules from which all follows that follows from every one of the results; None:
+    there are too many interpretations to work that out.
+    """
 
-    @property
-    def new(self) -> tuple[Fate, ...]:
-        """The rules of the right result that the left one does not entail."""
-        return tuple(fate for fate in self.gained if fate.kind != "entailed")
+    results: tuple[ComparedResult, ...]
+    comparisons: tuple[ComparedPair, ...]
+    common: tuple[NamedRule, ...] | None
+
+    def __post_init__(self) -> None:
+        """Refuse pairs that are not of these results."""
+        if not self.results or len(self.comparisons) != len(self.results) - 1:
+            raise ValueError("does not compare its first result with each of the others")
+
+
+COMPARISON = Codec(Comparison, "comparison.json")
 
 
 def load_result(path: Path) -> Result:
@@ -91,54 +120,70 @@ def load_result(path: Path) -> Result:
 
 def result_of(content: dict[str, Any], path: Path) -> Result:
     """Return the result that the contents of an envelope.json describe."""
-    probe, vocabulary = content.get("probe"), vocabulary_of(content)
-    basis, short, background = (
-        theory_from_json(content[key], vocabulary, path)
-        for key in ("rules", "readable", "background")
-    )
-    accepted, unlabelled = [], []
-    for answer in content.get("answers", []):
-        winner, prompts = answer["winner"], tuple(answer["prompts"])
-        if winner is not None:
-            accepted.append(Said(vocabulary.mask([*answer["set"], winner]), prompts))
-        elif content["policy"]["abstain"] == "accept":
-            accepted += [
-                Said(vocabulary.mask([*answer["set"], label]), prompts, abstained=True)
-                for label in content["probe"]["label"]
-            ]
-        if content["policy"]["label_unset"] == "accept":
-            unlabelled.append(Said(vocabulary.mask(answer["set"]), prompts))
+    check_format(content, path)
+    envelope, probe = envelope_from_json(content, path), content.get("probe")
     name = f"{content['model']['name']} on {probe['name']}" if probe else path.name
-    return Result(
-        name,
-        vocabulary,
-        basis,
-        short,
-        background,
-        (*accepted, *unlabelled),
-        content["certificate"]["kind"],
+    accepted = tuple(_accepted(content))
+    for example in accepted:
+        envelope.vocabulary.mask(example.accepted)  # an unknown name is refused here, with its file
+    return Result(name, envelope, accepted)
+
+
+def _accepted(content: Mapping[str, Any]) -> Iterator[AcceptedExample]:
+    """Yield what the answers of an envelope.json accept: first with a label, then without one."""
+    policy, answers = content.get("policy", {}), content.get("answers", [])
+    for answer in answers:
+        given, prompts = tuple(answer["set"]), tuple(answer["prompts"])
+        if answer["winner"] is not None:
+            yield AcceptedExample((*given, answer["winner"]), prompts)
+        elif policy["abstain"] == "accept":
+            for label in content["probe"]["label"]:
+                yield AcceptedExample((*given, label), prompts, abstained=True)
+    if answers and policy["label_unset"] == "accept":
+        for answer in answers:
+            yield AcceptedExample(tuple(answer["set"]), tuple(answer["prompts"]))
+
+
+def compare(results: Sequence[Result]) -> Comparison:
+    """Compare the first of two or more results with each of the others.
+
+    Results over other variables than the first's are an InputError.
+    """
+    if len(results) < 2:
+        raise HornlensError("compare needs two results or more")
+    first, *others = results
+    names = first.envelope.vocabulary
+    for other in others:
+        theirs = other.envelope.vocabulary
+        if names.names != theirs.names:
+            odd = set(names.names) ^ set(theirs.names)
+            what = f"such as {sorted(odd)[0]!r}" if odd else "in another order"
+            raise InputError(f"{first.name} and {other.name} have different variables, {what}")
+    common = common_consequences(results)
+    return Comparison(
+        tuple(ComparedResult(each.name, each.envelope.certificate.kind) for each in results),
+        tuple(
+            ComparedPair(first.name, other.name, _outcomes(first, other), _outcomes(other, first))
+            for other in others
+        ),
+        None if common is None else tuple(NamedRule.of(rule, names) for rule in common),
     )
 
 
-def compare(left: Result, right: Result) -> Comparison:
-    """Compare two results over the same variables; other variables are an InputError."""
-    if left.vocabulary.names != right.vocabulary.names:
-        odd = set(left.vocabulary.names) ^ set(right.vocabulary.names)
-        what = f"such as {sorted(odd)[0]!r}" if odd else "in another order"
-        raise InputError(f"{left.name} and {right.name} have different variables, {what}")
-    return Comparison(left, right, _fates(left, right), _fates(right, left))
-
-
-def _fates(owner: Result, other: Result) -> tuple[Fate, ...]:
-    known = other.basis + other.background
-    fates = []
-    for rule in owner.readable:
+def _outcomes(owner: Result, other: Result) -> tuple[RuleOutcome, ...]:
+    names, known = owner.envelope.vocabulary, other.known
+    examples = [(names.mask(example.accepted), example) for example in other.accepted]
+    outcomes = []
+    for rule in owner.envelope.readable:
+        named = NamedRule.of(rule, names)
         if known.entails(rule):
-            fates.append(Fate(rule, "entailed"))
+            outcomes.append(RuleOutcome(named, "entailed"))
             continue
-        witness = next((said for said in other.accepted if not rule.satisfied_by(said.x)), None)
-        fates.append(Fate(rule, "unknown" if witness is None else "contradicted", witness))
-    return tuple(fates)
+        witness = next((example for x, example in examples if not rule.satisfied_by(x)), None)
+        outcomes.append(
+            RuleOutcome(named, "unknown" if witness is None else "contradicted", witness)
+        )
+    return tuple(outcomes)
 
 
 def common_consequences(results: Sequence[Result]) -> Theory | None:
@@ -147,13 +192,13 @@ def common_consequences(results: Sequence[Result]) -> Theory | None:
     An interpretation is accepted by them if it is an intersection of such as some result accepts.
     None if there are too many interpretations to work that out.
     """
-    first = results[0]
+    first = results[0].envelope
     domain = Domain(first.vocabulary)
     if domain.count > COMMON_LIMIT:
         return None
     masks, width = domain.masks(), len(first.vocabulary)
-    accepted = obeys(masks, results[0].basis + results[0].background, width)
+    accepted = obeys(masks, results[0].known, width)
     for result in results[1:]:
-        accepted |= obeys(masks, result.basis + result.background, width)
+        accepted |= obeys(masks, result.known, width)
     basis = LabelledDomain(domain, accepted).dg_basis(first.background)
     return readable(basis, first.background)

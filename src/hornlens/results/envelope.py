@@ -10,9 +10,7 @@ from hornlens import __version__
 from hornlens.formats.backgrounds import theory_from_json, vocabulary_of
 from hornlens.logic.envelope import Certificate, Envelope, NonHorn
 from hornlens.logic.named import NamedRule
-
-FORMAT = 1
-"""The version of our JSON files: raised when an older reader would misread a newer file."""
+from hornlens.results.codec import FORMAT
 
 
 def envelope_as_json(envelope: Envelope) -> dict[str, Any]:

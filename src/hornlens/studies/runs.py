@@ -9,14 +9,13 @@ rest. So killing it costs at most the runs that were under way, and no answer.
 from __future__ import annotations
 
 import hashlib
-import json
 import multiprocessing
 import os
 import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
@@ -30,11 +29,14 @@ from hornlens import __version__
 from hornlens.errors import HornlensError
 from hornlens.extraction.extract import Extraction, Settings, extract
 from hornlens.formats.files import write_file
-from hornlens.formats.jsonfiles import json_text
+from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.logic.decisions import Policy
+from hornlens.logic.envelope import Envelope
 from hornlens.models.protocol import Model, ModelOptions
 from hornlens.models.specs import open_model
 from hornlens.probes.probe import Probe
+from hornlens.results.codec import Codec
+from hornlens.results.envelope import envelope_from_json
 from hornlens.results.extraction import run_record, summary_as_json, write_extraction
 from hornlens.store.sqlite import AnswerCache
 from hornlens.studies.plan import Plan
@@ -46,14 +48,34 @@ LONGEST = 100
 
 
 @dataclass(frozen=True)
+class RunRecord:
+    """How a run went: its run.json. `key` is all that decides the run's result."""
+
+    key: str
+    python: str
+    started: str
+    seconds: float
+    asked_the_model: int
+    answered_from_cache: int
+    probe: str
+    model: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    policy: Mapping[str, Any]
+    certificate: Mapping[str, Any]
+
+
+RUN = Codec(RunRecord, "run.json")
+
+
+@dataclass(frozen=True)
 class Run:
-    """A finished run: what it found (as envelope.json has it), and how it went (run.json)."""
+    """A finished run: what it found, and how it went."""
 
     budget: int
     seed: int
     folder: str
-    content: dict[str, Any]
-    record: dict[str, Any]
+    envelope: Envelope
+    record: RunRecord
 
 
 @dataclass
@@ -66,7 +88,8 @@ class ModelRuns:
     folder: str
     exact: Extraction | None = None
     exact_content: dict[str, Any] = field(default_factory=dict)
-    exact_record: dict[str, Any] = field(default_factory=dict)
+    """Its envelope.json."""
+    exact_record: RunRecord | None = None
     runs: list[Run] = field(default_factory=list)
 
 
@@ -89,17 +112,15 @@ class _Task:
         parts = (__version__, self.identity, self.probe, self.policy, self.settings)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
-    def load(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return envelope.json and run.json if the run is on disk already, and undamaged."""
+    def load(self) -> tuple[Envelope, RunRecord] | None:
+        """Return what the run found and how it went, if it is on disk already and undamaged."""
+        path = self.folder / "envelope.json"
         try:
-            content, record = (
-                json.loads((self.folder / name).read_text(encoding="utf-8"))
-                for name in ("envelope.json", "run.json")
-            )
-            whole = record["key"] == self.key and {"readable", "certificate"} <= content.keys()
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            record = RUN.read(self.folder / "run.json")
+            envelope = envelope_from_json(read_json(path), path)
+        except (HornlensError, ValueError, KeyError, TypeError, AttributeError):
             return None
-        return (content, record) if whole else None
+        return (envelope, record) if record.key == self.key else None
 
 
 def run_study(
@@ -180,7 +201,7 @@ def _ask_everything(task: _Task, each: ModelRuns, on_prompts: Advance | None) ->
     before = task.load()
     each.exact, record = _extract(task, open_model(task.spec, task.options), on_prompts)
     each.exact_record = before[1] if before else record
-    each.exact_content = write_extraction(task.folder, each.exact, each.exact_record)
+    each.exact_content = write_extraction(task.folder, each.exact, RUN.as_json(each.exact_record))
 
 
 def _carry_out(tasks: Sequence[_Task], jobs: int, on_prompts: Advance | None) -> Iterator[int]:
@@ -219,7 +240,7 @@ def _carry_out(tasks: Sequence[_Task], jobs: int, on_prompts: Advance | None) ->
             "is kept, run the same command to go on"
         ) from None
     except BaseException:  # what is under way can be done again: don't wait for it
-        for worker in multiprocessing.active_children():
+        for worker in list(pool._processes.values()):  # from Python 3.14: terminate_workers()
             worker.terminate()
         raise
     finally:
@@ -276,13 +297,11 @@ def _run(task: _Task, on_prompts: Advance | None) -> None:
     extraction, record = _extract(task, _model(task.spec, task.options), on_prompts)
     # The envelope last: a folder that has one is complete.
     (task.folder / "envelope.json").unlink(missing_ok=True)
-    write_file(task.folder / "run.json", json_text(record))
+    write_file(task.folder / "run.json", RUN.text(record))
     write_file(task.folder / "envelope.json", json_text(summary_as_json(extraction)))
 
 
-def _extract(
-    task: _Task, model: Model, on_prompts: Advance | None
-) -> tuple[Extraction, dict[str, Any]]:
+def _extract(task: _Task, model: Model, on_prompts: Advance | None) -> tuple[Extraction, RunRecord]:
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     with closing(AnswerCache(task.cache)) as cache:
         extraction = extract(
@@ -294,4 +313,4 @@ def _extract(
             progress=on_prompts,
         )
     record = run_record(extraction, time.perf_counter() - clock, started)
-    return extraction, {"key": task.key, **record}
+    return extraction, RUN.parse({"key": task.key, **record}, task.folder / RUN.file_name)

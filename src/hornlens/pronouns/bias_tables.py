@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Sequence
-from io import StringIO
+from collections.abc import Sequence
 
+from hornlens.formats.writers import csv_text
 from hornlens.pronouns.bias import RECORDED, ModelBias
 from hornlens.pronouns.intervals import Score
 
@@ -19,7 +18,7 @@ def bias_csv(models: Sequence[ModelBias]) -> str:
         given = (None,) * 3 if score is None else (score.mean, score.low, score.high)
         return [_number(value) for value in given]
 
-    return _csv(
+    return csv_text(
         header,
         (
             [
@@ -37,7 +36,7 @@ def bias_csv(models: Sequence[ModelBias]) -> str:
 
 def confusion_csv(models: Sequence[ModelBias]) -> str:
     """Return confusion.csv: people by predicted (lines) and recorded (columns) gender."""
-    return _csv(
+    return csv_text(
         ["model", "occupation", "predicted", *RECORDED],
         (
             [model.name, line.occupation, predicted, *row.values()]
@@ -50,11 +49,3 @@ def confusion_csv(models: Sequence[ModelBias]) -> str:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
-
-
-def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue()

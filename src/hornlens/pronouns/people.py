@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,11 +14,13 @@ import yaml
 from hornlens import __version__
 from hornlens.errors import InputError
 from hornlens.formats.files import write_file
+from hornlens.formats.writers import csv_text
 from hornlens.probes.loading import DEFAULT, load_probe, parse_probe
 from hornlens.probes.probe import Value
 from hornlens.pronouns.continents import of_person
 from hornlens.pronouns.dataset import Dataset, load_dataset
 from hornlens.pronouns.periods import Periods, equal_frequency
+from hornlens.results.codec import FORMAT
 
 COLUMNS = ("occupation", "gender", "birth_year", "country", "period", "continent")
 ENTITY = re.compile(r"Q[1-9][0-9]*")
@@ -128,6 +128,7 @@ def write_dataset(
         genders[person.gender] += count
     about = {
         "hornlens": __version__,
+        "format": FORMAT,
         "name": name,
         "source": source,
         "people": people.counts.total(),
@@ -164,16 +165,15 @@ def _equal_frequency(people: People, count: int) -> Periods:
 def _people_csv(people: People, periods: Periods) -> str:
     persons = any(person.person for person in people.counts)
     counted = any(count != 1 for count in people.counts.values())
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*COLUMNS, *["person"] * persons, *["people"] * counted])
-    for person in sorted(people.counts, key=_order):
+
+    def cells(person: Person) -> list[object]:
         year = "" if person.birth_year is None else person.birth_year
         row = [person.occupation, person.gender, year, person.country]
         row += [periods.of(person.birth_year), person.continent]
-        row += [person.person] * persons + [people.counts[person]] * counted
-        writer.writerow(row)
-    return text.getvalue()
+        return [*row, *[person.person] * persons, *[people.counts[person]] * counted]
+
+    header = [*COLUMNS, *["person"] * persons, *["people"] * counted]
+    return csv_text(header, map(cells, sorted(people.counts, key=_order)))
 
 
 def _order(person: Person) -> tuple[Any, ...]:

@@ -15,12 +15,13 @@ def write_bias(bias: Bias, run: BiasRun, out: Path, limit: int) -> None:
 
     run.json and the page come last, so a folder that has them is whole.
     """
-    from hornlens.report import figures
+    from hornlens.report.bias_figures import cut, people, scores, strongest
+    from hornlens.report.figures import save
 
     write_file(out / "bias.json", BIAS.text(bias))
     write_file(out / "bias.csv", bias_csv(bias.models))
     write_file(out / "confusion.csv", confusion_csv(bias.models))
-    chosen = set(figures.strongest(bias.models, limit))
+    chosen = set(strongest(bias.models, limit))
     recorded = {
         line.occupation or "": line.recorded
         for line in bias.models[0].occupations
@@ -28,9 +29,9 @@ def write_bias(bias: Bias, run: BiasRun, out: Path, limit: int) -> None:
     }
     words = bias.words["male"], bias.words["female"]
     for name, figure in (
-        ("people", figures.people(recorded, figures.cut(bias.models, limit))),
-        ("scores", figures.scores(bias.models, limit, words)),
+        ("people", people(recorded, cut(bias.models, limit))),
+        ("scores", scores(bias.models, limit, words)),
     ):
-        figures.save(figure, out / name)
+        save(figure, out / name)
     write_file(out / "run.json", BIAS_RUN.text(run))
     write_file(out / "report.html", bias_page(bias, run))

@@ -57,7 +57,8 @@ def _draw(study: Study, out: Path) -> None:
         if model.exact is not None and model.exact.rules
     }
     if spread:
-        from hornlens.report.figures import recall_precision, save
+        from hornlens.report.figures import save
+        from hornlens.report.study_figures import recall_precision
 
         rest = [model.model for model in study.models if model.model not in spread]
         save(recall_precision(spread, rest), out / FIGURE)

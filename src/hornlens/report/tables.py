@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
 from typing import TypeAlias
 
-from hornlens.formats.writers import latex_conjunction, latex_text
+from hornlens.formats.writers import csv_text, latex_conjunction, latex_text
 from hornlens.logic.named import NamedRule
 
 Cell: TypeAlias = str | int | float | bool | NamedRule | None
@@ -59,12 +57,7 @@ class Table:
 
     def csv(self) -> str:
         """Return the table as CSV, numbers in full."""
-        out = StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        for row in self.rows:
-            writer.writerow([_full(cell) for cell in row])
-        return out.getvalue()
+        return csv_text(self.columns, ([_full(cell) for cell in row] for row in self.rows))
 
     def _is_numeric(self, column: int) -> bool:
         cells = [row[column] for row in self.rows if row[column] is not None]

@@ -73,7 +73,9 @@ class Codec(Generic[T]):
         try:
             value: T = _decoded(self.shape, content, "")
         except _Misfit as misfit:
-            raise InputError(f"is no {self.file_name} of hornlens: {misfit}", path) from None
+            raise InputError(
+                f"is no {self.file_name} of hornlens, or of another version: {misfit}", path
+            ) from None
         return value
 
 

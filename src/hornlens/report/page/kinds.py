@@ -73,9 +73,10 @@ def page(name: str, content: Json, run: Json | None = None) -> str:
 def read_page(path: Path) -> tuple[Path, str]:
     """Return the folder of a result on disk and its page; `path` is the folder or the file."""
     file = _find(path)
+    content = _read(file)
     run = file.with_name(RUNS.get(file.name, "run.json"))
     about = _read(run) if run.is_file() else None
-    return file.parent, KINDS[file.name](_read(file), about, file)
+    return file.parent, KINDS[file.name](content, about, file)
 
 
 def _find(path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -420,6 +421,25 @@ def test_an_error_in_a_worker_is_one_line_and_keeps_what_is_done(tmp_path):
     assert not (tmp_path / "out" / "study.json").exists()
 
 
+def _sleep(seconds):
+    time.sleep(seconds)
+
+
+def test_what_ends_a_study_leaves_other_processes_of_the_program_alone(tmp_path):
+    (tmp_path / "scores.csv").write_text("prompt,She,He\nnothing,0,0\n")
+    models = f"[demo, table/{tmp_path / 'scores.csv'}]"
+    plan = parse_plan(SMALL.replace("[demo, demo-balanced]", models) + "limit: 10\n")
+    mine = multiprocessing.get_context("spawn").Process(target=_sleep, args=(60,), daemon=True)
+    mine.start()
+    try:
+        with _cache(tmp_path) as cache, pytest.raises(HornlensError):
+            run_study(plan, tmp_path / "out", cache, jobs=2)
+        assert multiprocessing.active_children() == [mine]
+    finally:
+        mine.terminate()
+        mine.join()
+
+
 def test_a_model_that_cannot_be_had_stops_a_study_before_anything_is_asked(tmp_path):
     shown = subprocess.run(
         command(tmp_path, "demo", "--model", "demo", "--model", f"hf/{tmp_path}/no-model"),
@@ -501,16 +521,20 @@ def test_recall_counts_what_says_something_of_its_own(tmp_path):
     assert (len(exact["rules"]), exact["to_find"]) == (86, 57)
     grid = labelled_grid()
     # Two thirds of the rules admit the very same interpretations: the rest is said already.
-    rules = exact["rules"]
-    admitted = {x for x in grid if not any(breaks(rule, x) for rule in rules)}
-    needed = [
-        rule
-        for rule in rules
-        if {x for x in grid if not any(breaks(r, x) for r in rules if r is not rule)} != admitted
-    ]
-    assert len(needed) <= 57
+    broken = [{x for x in grid if breaks(rule, x)} for rule in exact["rules"]]
+    needed = list(broken)
+    for own in reversed(broken):
+        others = [each for each in needed if each is not own]
+        if own <= set().union(*others):
+            needed = others
+    assert len(needed) == 57 and set().union(*needed) == set().union(*broken)
     for run in content["models"][0]["budgets"][1]["runs"]:
-        assert 0 <= run["recall"] <= 1 and run["precision"] is not None
+        rules = json.loads((tmp_path / "out" / run["folder"] / "envelope.json").read_text())
+        refused = [{x for x in grid if breaks(rule, x)} for rule in rules["readable"]]
+        known = [own <= set().union(*refused) for own in needed]
+        true = [own <= set().union(*broken) for own in refused]
+        assert run["recall"] == pytest.approx(sum(known) / len(known))
+        assert run["precision"] == pytest.approx(sum(true) / len(true))
 
 
 def test_folders_of_models_never_collide(tmp_path):

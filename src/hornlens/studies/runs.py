@@ -9,16 +9,11 @@ rest. So killing it costs at most the runs that were under way, and no answer.
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import os
 import re
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -40,9 +35,9 @@ from hornlens.results.envelope import envelope_from_json
 from hornlens.results.extraction import run_record, summary_as_json, write_extraction
 from hornlens.store.sqlite import AnswerCache
 from hornlens.studies.plan import Plan
+from hornlens.studies.workers import Advance, carry_out
 from hornlens.targets.answers import Answers
 
-Advance = Callable[[int], None]
 LONGEST = 100
 """How many characters the name of a model's folder may have."""
 
@@ -168,7 +163,7 @@ def run_study(
     if on_runs is not None:
         on_runs(len(tasks) - len(missing))
     # Where everything has been asked already, runs have no prompts to tell of.
-    for finished in _carry_out(missing, jobs, None if plan.enumerable else on_prompts):
+    for finished in carry_out(_run, missing, jobs, None if plan.enumerable else on_prompts):
         if on_runs is not None:
             on_runs(finished)
     for each, budget, seed, done in tasks:
@@ -202,90 +197,6 @@ def _ask_everything(task: _Task, each: ModelRuns, on_prompts: Advance | None) ->
     each.exact, record = _extract(task, open_model(task.spec, task.options), on_prompts)
     each.exact_record = before[1] if before else record
     each.exact_content = write_extraction(task.folder, each.exact, RUN.as_json(each.exact_record))
-
-
-def _carry_out(tasks: Sequence[_Task], jobs: int, on_prompts: Advance | None) -> Iterator[int]:
-    """Run tasks, in this process or in others; yield how many have ended since the last time."""
-    if not tasks:
-        return
-    if jobs == 1:
-        for task in tasks:
-            _run(task, on_prompts)
-            yield 1
-        return
-    # Spawned, not forked: a copy of a process that has threads (onnxruntime, torch) may hang.
-    context = multiprocessing.get_context("spawn")
-    counter = context.Value("q", 0)
-    pool = ProcessPoolExecutor(
-        min(jobs, len(tasks)), context, initializer=_begin_worker, initargs=(counter,)
-    )
-    told = 0
-    broken_pipes = ExitStack()  # to a worker that has gone: the pool tells us in its own way
-    broken_pipes.enter_context(_ignoring("SIGPIPE"))
-    try:
-        with _ignoring("SIGINT"):  # by workers too, until they are ready for it
-            waiting = {pool.submit(_run_in_worker, task) for task in tasks}
-        while waiting:
-            done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-            for future in done:
-                future.result()
-            if on_prompts is not None and counter.value > told:
-                told, before = counter.value, told
-                on_prompts(told - before)
-            if done:
-                yield len(done)
-    except BrokenProcessPool:
-        raise HornlensError(
-            "a worker process died, perhaps for want of memory: try fewer --jobs; what is finished "
-            "is kept, run the same command to go on"
-        ) from None
-    except BaseException:  # what is under way can be done again: don't wait for it
-        for worker in list(pool._processes.values()):  # from Python 3.14: terminate_workers()
-            worker.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-        broken_pipes.close()
-
-
-@contextmanager
-def _ignoring(name: str) -> Iterator[None]:
-    """Ignore a signal for a while, if there is such a one here; so do processes begun meanwhile."""
-    number = getattr(signal, name, None)
-    if number is None or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(number, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
-
-
-_counter: Any = None
-
-
-def _begin_worker(counter: Any) -> None:
-    """Make a worker end with its parent, whatever ends that, and quietly."""
-    global _counter
-    _counter = counter
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _run_in_worker(task: _Task) -> None:
-    def count(prompts: int) -> None:
-        with _counter.get_lock():
-            _counter.value += prompts
-
-    _run(task, count)
 
 
 @lru_cache(maxsize=1)  # a worker holds one model at a time

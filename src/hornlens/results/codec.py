@@ -23,13 +23,14 @@ FORMAT = 1
 """The version of our JSON files: raised when an older reader would misread a newer file."""
 INLINE = {"inline": True}
 """The metadata of a field whose own fields stand in its owner's line."""
-_PLAIN: dict[Any, tuple[type | tuple[type, ...], str]] = {
+_KINDS: dict[Any, tuple[Any, str]] = {
     str: (str, "a text"),
     bool: (bool, "true or false"),
     int: (int, "a whole number"),
     float: ((int, float), "a number"),
+    tuple: (list, "a list"),
 }
-
+"""What each type is in JSON, and what it is called; all others are objects."""
 T = TypeVar("T")
 
 
@@ -94,6 +95,8 @@ def _fields(shape: type) -> tuple[tuple[str, Field[Any], Any], ...]:
 
 
 def _encoded(value: Any) -> Any:
+    if value is None or isinstance(value, str | int | float):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         found: dict[str, Any] = {}
         for key, each, _ in _fields(type(value)):
@@ -103,47 +106,44 @@ def _encoded(value: Any) -> Any:
             found |= _encoded(item) if "inline" in each.metadata else {key: _encoded(item)}
         also = getattr(value, "ALSO_WRITTEN", ())
         return found | {name: _encoded(getattr(value, name)) for name in also}
-    if isinstance(value, Mapping):
-        return {key: _encoded(item) for key, item in value.items()}
-    return [_encoded(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_encoded(item) for item in value]
+    return {key: _encoded(item) for key, item in value.items()}
+
+
+@cache
+def _parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return what a type is, and of what: (tuple, (int, ...)) of tuple[int, ...]."""
+    return get_origin(hint) or hint, get_args(hint)
 
 
 def _decoded(hint: Any, value: Any, where: str) -> Any:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if hint is Any:
+    if type(value) is hint:
         return value
-    if origin is UnionType:  # all of ours are: something, or None
-        if value is None:
-            return None
-        return _decoded(next(a for a in arguments if a is not NoneType), value, where)
-    if origin is Literal:
+    kind, arguments = _parts(hint)
+    if kind is Any or (value is None and NoneType in arguments):
+        return value
+    if kind is UnionType:  # all of ours are: something, or None
+        return _decoded(arguments[0], value, where)
+    if kind is Literal:
         if value not in arguments:
             raise _Misfit(where, f"is none of {', '.join(map(repr, arguments))}")
         return value
-    if origin is tuple:
-        items = _of_type(list, "a list", value, where)
-        return tuple(_decoded(arguments[0], item, f"{where}[{i}]") for i, item in enumerate(items))
-    if hint in _PLAIN:
-        if hint in (int, float) and isinstance(value, bool):
-            raise _Misfit(where, f"is not {_PLAIN[hint][1]}")
-        return _of_type(*_PLAIN[hint], value, where)
-    found = _of_type(dict, "an object", value, where)
-    if origin is Mapping:
-        return {key: _decoded(arguments[1], item, f"{where}.{key}") for key, item in found.items()}
-    return _document(hint, found, where)
-
-
-def _of_type(kind: Any, called: str, value: Any, where: str) -> Any:
-    if not isinstance(value, kind):
+    expected, called = _KINDS.get(kind, (dict, "an object"))
+    if not isinstance(value, expected) or (isinstance(value, bool) and kind is not bool):
         raise _Misfit(where, f"is not {called}")
-    return value
+    if kind is tuple:
+        return tuple(_decoded(arguments[0], item, f"{where}[{i}]") for i, item in enumerate(value))
+    if kind is Mapping:
+        return {key: _decoded(arguments[1], item, f"{where}.{key}") for key, item in value.items()}
+    return _document(kind, value, where) if is_dataclass(kind) else value
 
 
 def _document(shape: Any, line: dict[str, Any], where: str) -> Any:
     values: dict[str, Any] = {}
     for key, each, hint in _fields(shape):
         if "inline" in each.metadata:
-            inner = next((a for a in get_args(hint) if a is not NoneType), hint)
+            inner = (*get_args(hint), hint)[0]
             if each.default is MISSING or any(own in line for own, *_ in _fields(inner)):
                 values[each.name] = _decoded(inner, line, where)
         elif key in line:

@@ -173,19 +173,12 @@ def _run(
     )
 
 
-def _means(measures: Sequence[Measures]) -> Measures | None:
-    if not measures:
-        return None
-
-    def mean(values: Iterable[float | None]) -> float | None:
-        known = [value for value in values if value is not None]
+def _means(runs: Sequence[Measures]) -> Measures | None:
+    def mean(measure: str) -> float | None:
+        known = [value for run in runs if (value := run.get(measure)) is not None]
         return fmean(known) if known else None
 
-    return Measures(
-        mean(each.recall for each in measures),
-        mean(each.precision for each in measures),
-        mean(each.agreement for each in measures),
-    )
+    return Measures(mean("recall"), mean("precision"), mean("agreement")) if runs else None
 
 
 def _intersection(models: Sequence[ModelFindings], position: int, stable: int) -> SharedRules:

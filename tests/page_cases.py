@@ -3,9 +3,11 @@
 from random import Random
 from statistics import fmean
 
+from hornlens import __version__
 from tests.report_cases import NASTY
 
 RECORDED = ("male", "female", "other", "unknown")
+VERSIONS = {"hornlens": __version__, "format": 1}
 STATISTICS = ("equivalence_queries", "membership_queries", "model_calls")
 
 
@@ -111,7 +113,7 @@ def study(
     ]
     extra = {"published_intersection": {"budget": budgets[-1], "rules": shared}}
     return {
-        "hornlens": "0",
+        **VERSIONS,
         **(extra if published else {}),
         "study": {
             "name": "made",
@@ -149,7 +151,7 @@ def times(content, minutes=None):
         models.append(
             {"model": model["model"], "exact": model["exact"] and exact, "budgets": budgets}
         )
-    return {"hornlens": "0", "study": "made", "models": models}
+    return {**VERSIONS, "study": "made", "models": models}
 
 
 def hostile_study():
@@ -228,7 +230,7 @@ def bias(
             {"name": name, "identity": f"made:{name}", "occupations": lines, "overall": overall}
         )
     return {
-        "hornlens": "0",
+        **VERSIONS,
         "dataset": {
             "name": "made",
             "people": found[0]["overall"]["people"],

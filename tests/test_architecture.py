@@ -24,7 +24,6 @@ MAY_IMPORT = {
     "store": set(),
     "results": {"logic", "formats", "exact", "probes", "extraction"},
 } | {name: set(ORDER[:at]) for at, name in enumerate(ORDER) if at > ORDER.index("results")}
-MAY_IMPORT["studies"].add("pronouns")
 BELOW = {"hornlens.errors", "hornlens.registry"}
 """Modules that every package may import."""
 OUTSIDE = {"logic": {"numpy"}, "learning": set()}

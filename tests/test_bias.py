@@ -19,16 +19,15 @@ from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Answer, ModelError
 from hornlens.models.table import TableModel
 from hornlens.probes.loading import builtin_text, parse_probe
-from hornlens.pronouns.bias import (
-    RECORDED,
-    bias_as_json,
-    mean_score,
+from hornlens.pronouns.bias import RECORDED
+from hornlens.pronouns.dataset import Dataset, Group, load_dataset
+from hornlens.pronouns.intervals import mean_score, student
+from hornlens.pronouns.measuring import (
+    bias_document,
     measure,
     prompt_count,
-    student,
     with_enough_people,
 )
-from hornlens.pronouns.dataset import Dataset, Group, load_dataset
 from hornlens.store.sqlite import AnswerCache
 
 PROBE = parse_probe(builtin_text("gender-occupation"))
@@ -290,10 +289,8 @@ def test_occupations_with_too_few_people_are_left_out_and_named():
     groups = with_enough_people(dataset, 4)
     assert [group.occupation for group in groups] == ["priest"]
     result = measure(FunctionModel(scored(1)), dataset, groups)
-    content = bias_as_json(dataset, groups, [result], PROBE.policy)
-    assert (
-        content["dataset"]["left_out"] == ["lawyer", "nurse"] and content["dataset"]["people"] == 9
-    )
+    people = bias_document(dataset, groups, [result], PROBE.policy).dataset
+    assert people.left_out == ("lawyer", "nurse") and people.people == 9
     with pytest.raises(HornlensError, match=r"no occupation has 10 people.*most there are is 9"):
         with_enough_people(dataset, 10)
     with pytest.raises(HornlensError, match="no occupation has"):

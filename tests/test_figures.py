@@ -12,9 +12,11 @@ import matplotlib
 import pytest
 from matplotlib.text import Text
 
-from hornlens.pronouns.bias import RECORDED, ModelBias, OccupationBias, Score
-from hornlens.report import figures
+from hornlens.pronouns.bias import RECORDED, ModelBias, OccupationBias
+from hornlens.pronouns.intervals import Score
+from hornlens.report import bias_figures, figures
 from hornlens.report.labels import LONGEST, WIDEST, short, short_labels
+from hornlens.report.study_figures import recall_precision
 
 NAMES = [
     *("registered nurse", "athletic director", "professor emeritus", "solicitor general"),
@@ -42,7 +44,7 @@ def line(name, rng, counts=None):
         "male": dict.fromkeys(RECORDED, 0),
         "abstained": dict.fromkeys(RECORDED, 0),
     }
-    return OccupationBias(name, sum(counts), 5, score, score, confusion)
+    return OccupationBias(sum(counts), 5, score, score, confusion, occupation=name)
 
 
 def many(occupations, models, seed=0):
@@ -53,7 +55,7 @@ def many(occupations, models, seed=0):
         rng = Random(f"{seed} {m}")
         lines = tuple(line(name, rng) for name in sorted(names))
         name = f"table/some/long/path/to/scores/of/a/model-{m}.csv" if m > 2 else f"hf/m-{m}"
-        found.append(ModelBias(name, name, lines, lines[0], 9, 9, 0))
+        found.append(ModelBias(name, name, lines, lines[0]))
     return found
 
 
@@ -90,36 +92,32 @@ def recorded(models):
 
 
 CASES = {
-    "people, 60": lambda: figures.people(recorded(many(60, 1)), "the 60 most biased of 75"),
-    "people, 1": lambda: figures.people(recorded(many(1, 1))),
-    "people, few": lambda: figures.people(
+    "people, 60": lambda: bias_figures.people(recorded(many(60, 1)), "the 60 most biased of 75"),
+    "people, 1": lambda: bias_figures.people(recorded(many(1, 1))),
+    "people, few": lambda: bias_figures.people(
         {"nanny": {"male": 0, "female": 3, "other": 0, "unknown": 0}}
     ),
-    "people, all not known": lambda: figures.people(
+    "people, all not known": lambda: bias_figures.people(
         {"nanny": {"male": 0, "female": 0, "other": 0, "unknown": 3_000_000}}
     ),
-    "scores, 60 of 75 by 4": lambda: figures.scores(many(75, 4)),
-    "scores, 13 by 2": lambda: figures.scores(many(13, 2)),
-    "scores, 1 by 1": lambda: figures.scores(many(1, 1)),
-    "scores, 20 by 9": lambda: figures.scores(many(20, 9)),
-    "recall, 4 models": lambda: figures.recall_precision(runs(4, [50, 100, 200])),
-    "recall, 8 models, far apart": lambda: figures.recall_precision(
-        runs(8, [10, 20, 50, 1000, 20000])
-    ),
-    "recall, one budget": lambda: figures.recall_precision(runs(1, [50])),
-    "scores, 60 by 7": lambda: figures.scores(named(PATHS, many(60, 7))),
-    "scores, 1 by 20": lambda: figures.scores(many(1, 20)),
-    "recall, 13 budgets": lambda: figures.recall_precision(runs(7, BUDGETS)),
-    "recall, large budgets": lambda: figures.recall_precision(
-        runs(4, range(100_000, 200_001, 10_000))
-    ),
-    "recall, 20 models": lambda: figures.recall_precision(
+    "scores, 60 of 75 by 4": lambda: bias_figures.scores(many(75, 4)),
+    "scores, 13 by 2": lambda: bias_figures.scores(many(13, 2)),
+    "scores, 1 by 1": lambda: bias_figures.scores(many(1, 1)),
+    "scores, 20 by 9": lambda: bias_figures.scores(many(20, 9)),
+    "recall, 4 models": lambda: recall_precision(runs(4, [50, 100, 200])),
+    "recall, 8 models, far apart": lambda: recall_precision(runs(8, [10, 20, 50, 1000, 20000])),
+    "recall, one budget": lambda: recall_precision(runs(1, [50])),
+    "scores, 60 by 7": lambda: bias_figures.scores(named(PATHS, many(60, 7))),
+    "scores, 1 by 20": lambda: bias_figures.scores(many(1, 20)),
+    "recall, 13 budgets": lambda: recall_precision(runs(7, BUDGETS)),
+    "recall, large budgets": lambda: recall_precision(runs(4, range(100_000, 200_001, 10_000))),
+    "recall, 20 models": lambda: recall_precision(
         named([f"{'W' * 40}{i}{'W' * 40}" for i in range(20)], runs(20, [50, 100, 200]))
     ),
-    "recall, some left out": lambda: figures.recall_precision(
+    "recall, some left out": lambda: recall_precision(
         named(PATHS[:3], runs(3, [50, 100])), [*PATHS[3:], "demo"]
     ),
-    "recall, no rules": lambda: figures.recall_precision({"m": {50: [(0.0, None)] * 3}}),
+    "recall, no rules": lambda: recall_precision({"m": {50: [(0.0, None)] * 3}}),
 }
 
 
@@ -170,17 +168,17 @@ def test_the_check_finds_clipped_and_overlapping_text(place):
 
 
 def test_series_differ_in_colour_and_in_shape():
-    pairs = [figures._series(i) for i in range(49)]
+    pairs = [figures.look(i) for i in range(49)]
     assert len(set(pairs)) == 49
     assert len({colour for colour, _ in pairs[:7]}) == len({m for _, m in pairs[:7]}) == 7
-    axes = figures.scores(many(5, 4)).axes[0]
+    axes = bias_figures.scores(many(5, 4)).axes[0]
     drawn = [line for line in axes.get_lines() if line.get_marker() not in ("None", "")]
     assert len({line.get_marker() for line in drawn}) == 4
 
 
 def test_scores_stand_where_they_belong_sorted_by_their_mean():
     models = many(9, 3)
-    axes = figures.scores(models).axes[0]
+    axes = bias_figures.scores(models).axes[0]
     names = [label.get_text() for label in axes.get_yticklabels()]
     dots = [line for line in axes.get_lines() if line.get_marker() not in ("None", "")]
     means = []
@@ -200,13 +198,13 @@ def test_scores_stand_where_they_belong_sorted_by_their_mean():
 
 
 def test_a_mean_without_an_interval_is_hollow():
-    figure = figures.scores(many(20, 1))
+    figure = bias_figures.scores(many(20, 1))
     axes = figure.axes[0]
     _, sure, bare = axes.get_lines()
     assert (len(sure.get_xdata()), len(bare.get_xdata())) == (19, 1)
     assert bare.get_markerfacecolor() == "white" != sure.get_markerfacecolor()
     assert any("hollow: no interval" in text.get_text() for text, _ in texts(figure))
-    assert not any("hollow" in t.get_text() for t, _ in texts(figures.scores(many(5, 1))))
+    assert not any("hollow" in t.get_text() for t, _ in texts(bias_figures.scores(many(5, 1))))
 
 
 def test_of_too_many_occupations_the_most_biased_are_shown_and_the_figure_says_so():
@@ -216,22 +214,21 @@ def test_of_too_many_occupations_the_most_biased_are_shown_and_the_figure_says_s
         for a, b in zip(models[0].occupations, models[1].occupations, strict=True)
     }
     wanted = sorted(means, key=lambda name: -means[name])[:60]
-    figure = figures.scores(models, 60)
+    figure = bias_figures.scores(models, 60)
     shown = {label.get_text() for label in figure.axes[0].get_yticklabels()}
     assert shown == {short(name) for name in wanted}
     said = [text.get_text() for text, _ in texts(figure)]
     assert any("the 60 most biased of 75 occupations" in text for text in said)
-    assert not any("most biased" in t.get_text() for t, _ in texts(figures.scores(models, 75)))
+    assert not any("most biased" in t.get_text() for t, _ in texts(bias_figures.scores(models, 75)))
 
 
 def test_without_probabilities_every_model_is_shown_by_its_normalised_scores():
     models = many(5, 2)
     lines = tuple(
-        OccupationBias(o.occupation, o.people, 5, None, Score(-0.5, None, None), o.confusion)
-        for o in models[1].occupations
+        replace(o, ppbs=None, normalised=Score(-0.5, None, None)) for o in models[1].occupations
     )
-    models[1] = ModelBias("logits", "logits", lines, lines[0], 9, 9, 0)
-    axes = figures.scores(models).axes[0]
+    models[1] = ModelBias("logits", "logits", lines, lines[0])
+    axes = bias_figures.scores(models).axes[0]
     assert "/ (p(He) + p(She))" in axes.get_xlabel()
     dots = [line for line in axes.get_lines() if line.get_marker() not in ("None", "")]
     assert set(dots[1].get_xdata()) == {-0.5}
@@ -244,7 +241,7 @@ def test_counts_and_shares_of_people_are_the_recorded_ones():
         "actor": {"male": 300_000, "female": 100_000, "other": 0, "unknown": 7},
         "ghost": {"male": 0, "female": 0, "other": 0, "unknown": 1},
     }
-    counts, shares = figures.people(given).axes
+    counts, shares = bias_figures.people(given).axes
     names = [label.get_text() for label in counts.get_yticklabels()]
     assert names == ["actor (400,007)", "nurse (102)", "nanny (3)", "ghost (1)"]
     drawn = {
@@ -265,7 +262,7 @@ def test_counts_and_shares_of_people_are_the_recorded_ones():
 
 def test_recall_and_precision_are_medians_over_the_runs_at_their_budgets():
     given = {"m": {200: [(0.9, None), (0.5, 0.25), (0.6, 0.75)], 50: [(0.1, None)]}}
-    recall, precision = figures.recall_precision(given).axes
+    recall, precision = recall_precision(given).axes
     (line,) = recall.get_lines()
     assert list(line.get_xdata()) == [50, 200] and list(line.get_ydata()) == [0.1, 0.6]
     (line,) = precision.get_lines()
@@ -281,7 +278,7 @@ def test_recall_and_precision_are_medians_over_the_runs_at_their_budgets():
 @pytest.mark.parametrize("models", [1, 2, 7, 20])
 def test_the_models_of_a_budget_stand_in_order_and_apart_from_those_of_the_next(models, budgets):
     given = {f"model {m}": {b: [(0.5, 0.5)] for b in budgets} for m in range(models)}
-    figure = figures.recall_precision(given)
+    figure = recall_precision(given)
     figure.draw_without_rendering()
     for axes in figure.axes:
         there = [
@@ -308,7 +305,7 @@ def test_the_models_of_a_budget_stand_in_order_and_apart_from_those_of_the_next(
     "budgets", [BUDGETS, range(100_000, 200_001, 10_000), range(1, 60), [1, 10**9, 10**9 + 1]]
 )
 def test_labels_of_budgets_are_left_out_only_where_they_would_touch(budgets):
-    figure = figures.recall_precision(runs(2, budgets))
+    figure = recall_precision(runs(2, budgets))
     figure.draw_without_rendering()
     for axes in figure.axes:
         assert list(axes.get_xticks()) == list(budgets)
@@ -327,7 +324,7 @@ def test_labels_of_budgets_are_left_out_only_where_they_would_touch(budgets):
 
 
 def test_of_labels_that_touch_the_round_ones_stay():
-    axes = figures.recall_precision(runs(2, BUDGETS)).axes[0]
+    axes = recall_precision(runs(2, BUDGETS)).axes[0]
     shown = {label.get_text() for label in axes.get_xticklabels()}
     assert {"10", "100", "200", "500", "1,000"} <= shown
 
@@ -342,13 +339,13 @@ def test_of_labels_that_touch_the_round_ones_stay():
     ],
 )
 def test_crowded_budgets_stand_on_a_logarithmic_axis_if_it_parts_them(budgets, scale):
-    assert figures.recall_precision(runs(1, budgets)).axes[0].get_xscale() == scale
+    assert recall_precision(runs(1, budgets)).axes[0].get_xscale() == scale
 
 
 def test_models_left_out_are_named_in_the_note():
     given = runs(2, [50, 100])
     plain = "median over runs; bars from the least to the most"
-    assert note(figures.recall_precision(given)) == plain
+    assert note(recall_precision(given)) == plain
     for left_out, said in [
         (["demo-balanced"], "demo-balanced has no rules"),
         (["a", "b"], "a and b have no rules"),
@@ -356,23 +353,23 @@ def test_models_left_out_are_named_in_the_note():
         ([f"model-{i}-of-many" for i in range(9)], None),
         ([PATHS[0] * 2], None),
     ]:
-        whole = note(figures.recall_precision(given, left_out))
+        whole = note(recall_precision(given, left_out))
         first, second = whole.split("\n")
         assert first == plain and len(second) <= 90
         assert said is None or second == said
     many_names = [f"model-{i}-of-many" for i in range(9)]
-    _, second = note(figures.recall_precision(given, many_names)).split("\n")
+    _, second = note(recall_precision(given, many_names)).split("\n")
     assert second == f"{', '.join(many_names[:3])} and 6 more have no rules"
 
 
 def test_models_with_long_names_are_told_apart_in_the_legend():
     wanted = [f"…cased-seed-{i}-step…-long-training-run" for i in range(1, 8)]
-    assert legend(figures.recall_precision(named(PATHS, runs(7, [50, 100])))) == wanted
-    assert legend(figures.scores(named(PATHS, many(3, 7)))) == wanted
+    assert legend(recall_precision(named(PATHS, runs(7, [50, 100])))) == wanted
+    assert legend(bias_figures.scores(named(PATHS, many(3, 7)))) == wanted
 
 
 def test_names_in_a_left_out_note_differ_from_those_in_the_legend():
-    figure = figures.recall_precision(named(PATHS[:1], runs(1, [50])), PATHS[1:2])
+    figure = recall_precision(named(PATHS[:1], runs(1, [50])), PATHS[1:2])
     assert legend(figure) == ["…cased-seed-1-step…-long-training-run"]
     assert "…cased-seed-2-step…-long-training-run has no rules" in note(figure)
 
@@ -381,8 +378,8 @@ def test_long_occupations_that_differ_in_the_middle_have_rows_of_their_own():
     ends = "teacher at a school of the city", "for pupils of sixteen and older"
     names = [f"{ends[0]} {subject} {ends[1]}" for subject in ("of Latin", "of Greek")]
     lines = tuple(line(name, Random(name)) for name in sorted(names))
-    scores = figures.scores([ModelBias("m", "m", lines, lines[0], 9, 9, 0)])
-    people = figures.people({o.occupation: o.recorded for o in lines})
+    scores = bias_figures.scores([ModelBias("m", "m", lines, lines[0])])
+    people = bias_figures.people({o.occupation: o.recorded for o in lines})
     for figure in (scores, people):
         labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
         assert sorted("Latin" in label for label in labels) == [False, True]
@@ -448,7 +445,7 @@ def test_any_names_stay_distinct_and_short_and_short_ones_are_untouched():
 def test_files_have_the_same_bytes_each_time_real_text_and_no_date(tmp_path):
     for folder in ("a", "b"):
         with matplotlib.rc_context({"axes.facecolor": "red" if folder == "b" else "white"}):
-            figures.save(figures.scores(many(20, 2)), tmp_path / folder / "scores")
+            figures.save(bias_figures.scores(many(20, 2)), tmp_path / folder / "scores")
     for name in ("scores.svg", "scores.png"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert (tmp_path / "a/scores.png").read_bytes().startswith(b"\x89PNG")
@@ -458,9 +455,9 @@ def test_files_have_the_same_bytes_each_time_real_text_and_no_date(tmp_path):
     assert "DejaVu Sans" in svg and "<dc:date>" not in svg and "matplotlib.org" not in svg
 
 
-def test_only_this_module_loads_matplotlib():
+def test_only_figures_load_matplotlib():
     code = (
-        "import sys, hornlens.cli.main, hornlens.cli.bias, hornlens.pronouns.bias; "
+        "import sys, hornlens.cli.main, hornlens.cli.bias, hornlens.cli.study; "
         "assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import pytest
 
 from hornlens.errors import InputError
+from hornlens.logic.named import NamedRule
 from hornlens.report.page import charts, page, read_page
 from hornlens.report.page import study as study_module
 from tests import page_cases as cases
@@ -243,7 +244,7 @@ def test_the_most_stable_rules_stand_at_the_top(made, name):
     ],
 )
 def test_rules_are_read_in_plain_words(rule, reading):
-    said = study_module._reading(study_module.RuleCell.of(rule))
+    said = study_module._reading(NamedRule.from_json(rule))
     assert re.sub("</?(b|bdi)>", "", said) == reading
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -17,21 +18,24 @@ import pytest
 
 from hornlens.errors import HornlensError, InputError
 from hornlens.extraction.extract import extract
+from hornlens.logic.named import NamedRule
 from hornlens.models.protocol import ModelOptions
 from hornlens.probes.loading import load_probe
 from hornlens.pronouns.published import (
     is_the_papers,
     load_tables,
+    published_for,
     published_intersection,
     published_minutes,
     published_rules,
 )
 from hornlens.report.study_tables import study_tables
-from hornlens.report.tables import RuleCell, Table, in_markdown
+from hornlens.report.tables import Table, in_markdown, rule_text
 from hornlens.store.sqlite import AnswerCache
+from hornlens.studies.documents import STUDY
 from hornlens.studies.plan import builtin_names, load_plan, parse_plan
 from hornlens.studies.runs import run_study
-from hornlens.studies.summary import study_as_json, times_as_json
+from hornlens.studies.summary import summarise, times_of
 
 ROOT = Path(__file__).parents[1]
 PAPER = load_probe("gender-occupation")
@@ -199,7 +203,7 @@ def test_the_demo_studys_tables_equal_a_direct_computation(demo):
         rules = {}
         for run in runs:
             for rule in run["readable"]:
-                text = str(RuleCell.of(rule))
+                text = rule_text(NamedRule.from_json(rule))
                 found[text] = found.get(text, 0) + 1
                 rules[text] = rule
         expected = {
@@ -257,9 +261,8 @@ def read(path: Path) -> list[dict[str, str]]:
 
 def test_the_same_tables_in_every_format(demo):
     out = demo[0] / "out"
-    content = json.loads((out / "study.json").read_text())
     page = (out / "study.md").read_text()
-    for table in study_tables(content):
+    for table in study_tables(STUDY.read(out / "study.json")):
         for suffix, text in (
             (".md", table.markdown()),
             (".tex", table.latex()),
@@ -364,15 +367,14 @@ def test_what_changes_a_run_repeats_it(small, tmp_path):
         other = parse_plan(SMALL.replace("[demo, demo-balanced]", "[demo]").replace("0.02", "0.5"))
         second = run_study(other, tmp_path / "out", cache)
         third = run_study(plan, tmp_path / "out", cache)
-    assert [r.content for r in first[0].runs] != [r.content for r in second[0].runs]
-    assert [r.content for r in first[0].runs] == [r.content for r in third[0].runs]
+    assert [r.envelope for r in first[0].runs] != [r.envelope for r in second[0].runs]
+    assert [r.envelope for r in first[0].runs] == [r.envelope for r in third[0].runs]
     # A run whose files are damaged is run again.
     path = tmp_path / "out" / third[0].runs[0].folder / "run.json"
     path.write_text("{")
     with _cache(tmp_path) as cache:
-        assert (
-            run_study(plan, tmp_path / "out", cache)[0].runs[0].content == first[0].runs[0].content
-        )
+        again = run_study(plan, tmp_path / "out", cache)[0].runs[0]
+    assert again.envelope == first[0].runs[0].envelope
 
 
 def test_a_question_space_too_large_to_enumerate_has_runs_only(tmp_path):
@@ -380,14 +382,15 @@ def test_a_question_space_too_large_to_enumerate_has_runs_only(tmp_path):
     asked = []
     with _cache(tmp_path) as cache:
         found = run_study(plan, tmp_path / "out", cache, on_prompts=asked.append)
-    content = study_as_json(plan, found)
+    study = summarise(plan, found)
+    content = STUDY.as_json(study)
     assert content["models"][0]["exact"] is None
     assert "mean" not in content["models"][0]["budgets"][0]
     assert all(r["true"] is None for b in content["models"][0]["budgets"] for r in b["rules"])
-    names = [table.name for table in study_tables(content)]
+    names = [table.name for table in study_tables(study)]
     assert names == ["queries", "stable-rules-5", "stable-rules-40"]
     assert sum(asked) > 0
-    assert times_as_json(plan, found)["models"][0]["exact"] is None
+    assert times_of(plan, found).models[0].exact is None
 
 
 def test_tables_of_an_earlier_plan_do_not_stay_but_everything_else_does(tmp_path):
@@ -416,6 +419,25 @@ def test_an_error_in_a_worker_is_one_line_and_keeps_what_is_done(tmp_path):
     assert shown.returncode == 2 and shown.stdout == ""
     assert shown.stderr.startswith("hornlens: ") and shown.stderr.count("\n") == 1
     assert not (tmp_path / "out" / "study.json").exists()
+
+
+def _sleep(seconds):
+    time.sleep(seconds)
+
+
+def test_what_ends_a_study_leaves_other_processes_of_the_program_alone(tmp_path):
+    (tmp_path / "scores.csv").write_text("prompt,She,He\nnothing,0,0\n")
+    models = f"[demo, table/{tmp_path / 'scores.csv'}]"
+    plan = parse_plan(SMALL.replace("[demo, demo-balanced]", models) + "limit: 10\n")
+    mine = multiprocessing.get_context("spawn").Process(target=_sleep, args=(60,), daemon=True)
+    mine.start()
+    try:
+        with _cache(tmp_path) as cache, pytest.raises(HornlensError):
+            run_study(plan, tmp_path / "out", cache, jobs=2)
+        assert multiprocessing.active_children() == [mine]
+    finally:
+        mine.terminate()
+        mine.join()
 
 
 def test_a_model_that_cannot_be_had_stops_a_study_before_anything_is_asked(tmp_path):
@@ -494,21 +516,25 @@ def test_recall_counts_what_says_something_of_its_own(tmp_path):
     text = SMALL.replace("samples: 400", "protocol: paper").replace("policy: {margin: 0.02}", "")
     plan = parse_plan(text.replace("[demo, demo-balanced]", "[demo]"))
     with _cache(tmp_path) as cache:
-        content = study_as_json(plan, run_study(plan, tmp_path / "out", cache))
+        content = STUDY.as_json(summarise(plan, run_study(plan, tmp_path / "out", cache)))
     exact = content["models"][0]["exact"]
     assert (len(exact["rules"]), exact["to_find"]) == (86, 57)
     grid = labelled_grid()
     # Two thirds of the rules admit the very same interpretations: the rest is said already.
-    rules = exact["rules"]
-    admitted = {x for x in grid if not any(breaks(rule, x) for rule in rules)}
-    needed = [
-        rule
-        for rule in rules
-        if {x for x in grid if not any(breaks(r, x) for r in rules if r is not rule)} != admitted
-    ]
-    assert len(needed) <= 57
+    broken = [{x for x in grid if breaks(rule, x)} for rule in exact["rules"]]
+    needed = list(broken)
+    for own in reversed(broken):
+        others = [each for each in needed if each is not own]
+        if own <= set().union(*others):
+            needed = others
+    assert len(needed) == 57 and set().union(*needed) == set().union(*broken)
     for run in content["models"][0]["budgets"][1]["runs"]:
-        assert 0 <= run["recall"] <= 1 and run["precision"] is not None
+        rules = json.loads((tmp_path / "out" / run["folder"] / "envelope.json").read_text())
+        refused = [{x for x in grid if breaks(rule, x)} for rule in rules["readable"]]
+        known = [own <= set().union(*refused) for own in needed]
+        true = [own <= set().union(*broken) for own in refused]
+        assert run["recall"] == pytest.approx(sum(known) / len(known))
+        assert run["precision"] == pytest.approx(sum(true) / len(true))
 
 
 def test_folders_of_models_never_collide(tmp_path):
@@ -531,8 +557,8 @@ def test_folders_of_models_never_collide(tmp_path):
 
 
 def test_nothing_in_a_table_is_taken_for_markup():
-    rule = {"if": ["a|b", "</script>"], "then": ["x_y & 50%"]}
-    table = Table("t", "A <b> | title", ("col|umn",), ((RuleCell.of(rule),), (None,), ("*x*",)))
+    rule = NamedRule(("a|b", "</script>"), ("x_y & 50%",))
+    table = Table("t", "A <b> | title", ("col|umn",), ((rule,), (None,), ("*x*",)))
     text = table.markdown()
     assert "\\|" in text and "<" not in text.replace("\\<", "")
     assert all(line.count("|") - line.count("\\|") == 2 for line in text.splitlines()[2:])
@@ -557,14 +583,14 @@ def test_the_papers_tables_are_kept_as_data_and_all_its_rules_can_be_read():
             rules = published_rules(spec, budget, PAPER)
             assert rules and all(7 <= rule.runs <= 10 for rule in rules)
             counted += len(rules)
-        assert published_rules(spec, 50, PAPER) == []  # not published
+        assert published_rules(spec, 50, PAPER) == ()  # not published
     listed = load_tables()["rules_in_at_least_7_of_10_runs"]
     assert counted == sum(len(rules) for part in listed.values() for rules in part.values())
     shown = [
         r.rule.show(PAPER.vocabulary) for r in published_rules("hf/bert-base-cased", 200, PAPER)
     ]
     assert "1875-1925 ∧ fashion designer ∧ female → ⊥" in shown
-    assert published_rules("demo", 200, PAPER) == []
+    assert published_rules("demo", 200, PAPER) == ()
     assert published_minutes("hf/FacebookAI/roberta-large@main", 200) == 943.26
     assert published_minutes("hf/someone-else/roberta-large", 200) is None
     budget, shared = published_intersection(PAPER)
@@ -583,10 +609,10 @@ def test_with_the_papers_models_its_tables_stand_beside_ours(tmp_path):
     plan = replace(plan, seeds=(0, 1), stable=2, budgets=(50, 100))
     with _cache(tmp_path) as cache:
         found = run_study(plan, tmp_path / "out", cache, options=ModelOptions(threads=1))
-    content = study_as_json(plan, found)
-    tables = {table.name: table for table in study_tables(content)}
+    published = published_for(plan)
+    tables = {table.name: table for table in study_tables(summarise(plan, found, published))}
     rows = [row for row in tables["published-100"].rows if row[2] is not None]
     assert "published-50" not in tables and len(rows) == 7
-    assert rows[0][1:3] == (RuleCell(("nurse", "male"), None), 10)
-    times = times_as_json(plan, found)
-    assert times["models"][0]["budgets"][1]["published_minutes"] == 193.74
+    assert rows[0][1:3] == (NamedRule(("nurse", "male"), None), 10)
+    times = times_of(plan, found, published)
+    assert times.models[0].budgets[1].published_minutes == 193.74

@@ -11,25 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.errors import HornlensError
-from hornlens.formats.files import write_file
-from hornlens.formats.jsonfiles import json_text
 from hornlens.logic.decisions import Policy
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
-from hornlens.pronouns.bias import (
-    ModelBias,
-    Score,
-    bias_as_json,
-    bias_csv,
-    bias_record,
-    confusion_csv,
+from hornlens.pronouns.bias import BIAS
+from hornlens.pronouns.dataset import Dataset, Group, load_dataset
+from hornlens.pronouns.intervals import Score
+from hornlens.pronouns.measuring import (
+    ABSTAINED,
+    Measurement,
+    bias_document,
+    bias_run,
     measure,
     prompt_count,
     roles,
     with_enough_people,
 )
-from hornlens.pronouns.dataset import Dataset, Group, load_dataset
-from hornlens.report.page import page
+from hornlens.report.bias_files import write_bias
 from hornlens.report.terminal import Terminal, plural
 from hornlens.store.sqlite import AnswerCache, default_path
 
@@ -66,29 +64,23 @@ def bias_command(options: BiasOptions) -> None:
     given = {key: value for key, value in options.policy.items() if value is not None}
     policy = replace(dataset.probe.policy, **given)
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-    models = _measure_all(options, terminal, dataset, groups, policy)
-    content = bias_as_json(dataset, groups, models, policy)
-    text = json_text(content)
-    write_file(options.out / "bias.json", text)
-    write_file(options.out / "bias.csv", bias_csv(models))
-    write_file(options.out / "confusion.csv", confusion_csv(models))
-    _draw(options, dataset, models)
+    measured = _measure_all(options, terminal, dataset, groups, policy)
     seconds = time.perf_counter() - clock
-    record = bias_record(models, seconds, started)
-    write_file(options.out / "run.json", json_text(record))
-    write_file(options.out / "report.html", page("bias.json", content, record))
-    for model in models:
+    bias = bias_document(dataset, groups, measured, policy)
+    run = bias_run(measured, seconds, started)
+    write_bias(bias, run, options.out, options.limit_occupations)
+    for model in bias.models:
         if model.overall.ppbs is None:
             terminal.warn(
                 f"the scores of {model.name} are no log-probabilities (they add up to more than "
                 "1): only its normalised scores are given"
             )
     if options.form == "json":
-        sys.stdout.write(text)
+        sys.stdout.write(BIAS.text(bias))
         return
-    for model in models:
-        _show(terminal, dataset, model, options.out)
-    asked, reused = sum(m.asked for m in models), sum(m.reused for m in models)
+    for each in measured:
+        _show(terminal, dataset.name, each, options.out)
+    asked, reused = sum(m.asked for m in measured), sum(m.reused for m in measured)
     terminal.say(f"{plural(asked, 'prompt')} asked, {reused:,} from the cache, {seconds:.1f} s.")
     terminal.say(f"Report: {options.out / 'report.html'}")
     terminal.say(f"Files: {options.out} (bias.json, bias.csv, confusion.csv, two figures)")
@@ -100,7 +92,7 @@ def _measure_all(
     dataset: Dataset,
     groups: Sequence[Group],
     policy: Policy,
-) -> list[ModelBias]:
+) -> list[Measurement]:
     """Ask one model after the other, so that one at a time is in memory."""
     targets = [open_model(spec, options.model_options) for spec in options.models]
     total = prompt_count(dataset, groups, policy)
@@ -122,28 +114,12 @@ def _measure_all(
     return found
 
 
-def _draw(options: BiasOptions, dataset: Dataset, models: Sequence[ModelBias]) -> None:
-    from hornlens.report import figures
-
-    limit = options.limit_occupations
-    chosen = set(figures.strongest(models, limit))
-    lines = [line for line in models[0].occupations if line.occupation in chosen]
-    recorded = {line.occupation: line.recorded for line in lines}
-    male, female = roles(dataset.probe)
-    words = dataset.probe.label.words
-    for name, figure in (
-        ("people", figures.people(recorded, figures.cut(models, limit))),
-        ("scores", figures.scores(models, limit, (words[male], words[female]))),
-    ):
-        figures.save(figure, options.out / name)
-
-
-def _show(terminal: Terminal, dataset: Dataset, model: ModelBias, out: Path) -> None:
+def _show(terminal: Terminal, people: str, model: Measurement, out: Path) -> None:
     """Print a model's occupations as people read them."""
     lines = model.strongest_first()
     everyone = model.overall
     terminal.say(
-        f"{dataset.name} on {model.name}: {plural(len(lines), 'occupation')}, "
+        f"{people} on {model.name}: {plural(len(lines), 'occupation')}, "
         f"{everyone.people:,} people, {plural(model.prompts, 'distinct prompt')}.",
         "bold",
     )
@@ -164,7 +140,7 @@ def _show(terminal: Terminal, dataset: Dataset, model: ModelBias, out: Path) -> 
     )
     if len(lines) > SHOWN:
         terminal.say(f"… and {len(lines) - SHOWN} more: {out / 'bias.csv'}")
-    abstained = sum(everyone.confusion["abstained"].values())
+    abstained = sum(everyone.confusion[ABSTAINED].values())
     kind = "ppbs" if everyone.ppbs else "normalised"
     right = "" if everyone.accuracy is None else f", accuracy {everyone.accuracy:.1%}"
     terminal.say(f"All people: {kind} {everyone.score.mean:+.3f}{right}.")

@@ -21,6 +21,7 @@ from hornlens.pronouns.periods import DEFAULT_PERIODS, Periods
 from hornlens.pronouns.sparql import Endpoint
 from hornlens.pronouns.wikidata import PUBLIC_ENDPOINT, retrieve, user_agent
 from hornlens.report.terminal import Terminal
+from hornlens.results.codec import FORMAT
 
 app = typer.Typer(no_args_is_help=True, help="Get people from a table or Wikidata; look at them.")
 
@@ -166,6 +167,7 @@ def wikidata(
     dataset = retrieve(listed, asked, out, name or _name_of(out), cut, page_size, terminal.bar)
     run = {
         "hornlens": __version__,
+        "format": FORMAT,
         "started": started,
         "seconds": round(time.perf_counter() - clock, 1),
         "requests": asked.requests,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from io import StringIO
 
 from hornlens.formats.dimacs import write_dimacs
@@ -23,6 +23,15 @@ def write_envelope_dimacs(envelope: Envelope) -> str:
     return write_dimacs(Cnf(envelope.vocabulary, clauses), tuple(remarks))
 
 
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as CSV."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return out.getvalue()
+
+
 def named_cells(rule: NamedRule) -> tuple[str, str]:
     """Return the two sides of a rule as they stand in CSV files."""
     right = "FALSE" if rule.consequent is None else "; ".join(rule.consequent)
@@ -35,14 +44,15 @@ def write_csv(envelope: Envelope) -> str:
     Names in a cell are joined by "; "; a consequent of ⊥ is the word FALSE.
     """
     names = envelope.vocabulary
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["if", "then", "support", "canonical_if", "canonical_then"])
     support: Sequence[int | str] = envelope.support or [""] * len(envelope.basis)
-    for short, full, count in zip(envelope.readable, envelope.basis, support, strict=True):
-        left, right = (named_cells(NamedRule.of(rule, names)) for rule in (short, full))
-        writer.writerow([*left, count, *right])
-    return out.getvalue()
+    lines = zip(envelope.readable, envelope.basis, support, strict=True)
+    return csv_text(
+        ["if", "then", "support", "canonical_if", "canonical_then"],
+        (
+            [*named_cells(NamedRule.of(short, names)), n, *named_cells(NamedRule.of(full, names))]
+            for short, full, n in lines
+        ),
+    )
 
 
 _LATEX = {

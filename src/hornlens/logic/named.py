@@ -7,7 +7,7 @@ signs, or is one of the words, stands in double quotes, with \ before a quote in
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hornlens.errors import InputError
@@ -31,8 +31,8 @@ class NamedRule:
     nurse ∧ male → ⊥
     """
 
-    antecedent: tuple[str, ...]
-    consequent: tuple[str, ...] | None
+    antecedent: tuple[str, ...] = field(metadata={"key": "if"})
+    consequent: tuple[str, ...] | None = field(metadata={"key": "then"})
 
     @classmethod
     def of(cls, rule: Rule, vocabulary: Vocabulary) -> NamedRule:

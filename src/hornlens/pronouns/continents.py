@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hornlens.errors import InputError
@@ -60,10 +60,15 @@ def of_country(continents: Iterable[str], table: str) -> str:
     return table if table in found else ""
 
 
-def of_person(continents: Iterable[str]) -> str:
-    """Return the continent of a person whose countries lie on these; empty: unknown.
+def of_person(countries: Iterable[str], table: Mapping[str, str]) -> tuple[str, str]:
+    """Return the one continent of a person's countries; if it is empty, why.
 
     A country on an unknown continent says nothing.
     """
+    continents = [table.get(country, "") for country in countries]
     found = set(continents) - {""}
-    return found.pop() if len(found) == 1 else ""
+    if len(found) == 1:
+        return found.pop(), ""
+    if not continents:
+        return "", "continent: no citizenship"
+    return "", "continent: several" if found else "continent: not known of the country"

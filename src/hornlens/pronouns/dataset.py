@@ -14,6 +14,7 @@ from hornlens.formats.files import read_text
 from hornlens.probes.loading import parse_probe
 from hornlens.probes.probe import Probe
 from hornlens.pronouns.tables import number_of_people, read_rows
+from hornlens.results.codec import check_format
 
 ATTRIBUTES = ("period", "continent", "occupation")
 """The attributes of a data set's probe, in its order."""
@@ -95,6 +96,7 @@ def _read_about(path: Path) -> dict[str, Any]:
     for field, kind in fields.items():
         if not isinstance(about, dict) or not isinstance(about.get(field), kind):
             raise InputError(f"the field {field!r} is missing or of the wrong kind", path)
+    check_format(about, path)
     return dict(about)
 
 

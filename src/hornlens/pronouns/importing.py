@@ -6,16 +6,9 @@ import re
 from pathlib import Path
 
 from hornlens.errors import InputError
-from hornlens.pronouns.continents import RULE, read_countries
+from hornlens.pronouns.continents import RULE, of_person, read_countries
 from hornlens.pronouns.dataset import GENDERS, Dataset
-from hornlens.pronouns.people import (
-    ENTITY,
-    People,
-    Person,
-    find_continent,
-    number_of,
-    write_dataset,
-)
+from hornlens.pronouns.people import ENTITY, People, Person, number_of, write_dataset
 from hornlens.pronouns.periods import Periods
 from hornlens.pronouns.tables import number_of_people, read_rows
 
@@ -59,14 +52,10 @@ def import_people(
             if not cell.isprintable():
                 raise InputError(f"{cell!r} has a control character in it", path, line)
         abroad = countries_of(country_qid or country)
-        unknown = []
-        if not gender:
-            unknown.append("gender: not recorded")
-        if not year:
-            unknown.append("birth year: not recorded")
+        unknown = ["" if year else "birth year: not recorded"]
         if continent in ("", "?"):
-            continent, reason = find_continent(abroad, table)
-            unknown += [reason] * bool(reason)
+            continent, reason = of_person(abroad, table)
+            unknown.append(reason)
         described = Person(
             occupation,
             gender.lower(),

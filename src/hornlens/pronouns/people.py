@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,11 +14,12 @@ import yaml
 from hornlens import __version__
 from hornlens.errors import InputError
 from hornlens.formats.files import write_file
+from hornlens.formats.writers import csv_text
 from hornlens.probes.loading import DEFAULT, load_probe, parse_probe
 from hornlens.probes.probe import Value
-from hornlens.pronouns.continents import of_person
 from hornlens.pronouns.dataset import Dataset, load_dataset
 from hornlens.pronouns.periods import Periods, equal_frequency
+from hornlens.results.codec import FORMAT
 
 COLUMNS = ("occupation", "gender", "birth_year", "country", "period", "continent")
 ENTITY = re.compile(r"Q[1-9][0-9]*")
@@ -51,8 +50,9 @@ class People:
         self._seen: dict[tuple[str, str], Person] = {}
 
     def add(self, person: Person, people: int = 1, unknown: Iterable[str] = ()) -> bool:
-        """Count a person, or as many of the same description; `unknown` says what, and why.
+        """Count a person, or as many of the same description.
 
+        `unknown` says what is not known of them beside the gender, and why; empty: nothing.
         A person is counted once for each occupation. False: the same one was there already, and
         described otherwise; the first description stands.
         """
@@ -63,7 +63,8 @@ class People:
                 return first == person
         if people:
             self.counts[person] += people
-            for reason in unknown:
+            gender = "" if person.gender else "gender: not recorded"
+            for reason in filter(None, (gender, *unknown)):
                 self.unknown[reason] += people
         return True
 
@@ -73,18 +74,7 @@ def number_of(qid: str) -> int:
     return int(qid[1:])
 
 
-def find_continent(countries: list[str], table: dict[str, str]) -> tuple[str, str]:
-    """Return a person's continent by their countries; if it is empty, why."""
-    found = [table.get(country, "") for country in countries]
-    continent = of_person(found)
-    if continent:
-        return continent, ""
-    if not countries:
-        return "", "continent: no citizenship"
-    return "", "continent: several" if any(found) else "continent: not known of the country"
-
-
-def _refuse_strangers(out: Path) -> None:
+def _refuse_foreign_files(out: Path) -> None:
     """Refuse to write over files that are no data set's, by what they begin with."""
     for name, beginning in (("people.csv", ",".join(COLUMNS)), ("probe.yaml", "hornlens: 1")):
         file = out / name
@@ -116,7 +106,7 @@ def write_dataset(
         {person.continent for person in people.counts},
         {person.occupation for person in people.counts},
     )
-    _refuse_strangers(out)
+    _refuse_foreign_files(out)
     try:
         parse_probe(probe)  # names that clash are found before anything is written
     except InputError as error:
@@ -128,6 +118,7 @@ def write_dataset(
         genders[person.gender] += count
     about = {
         "hornlens": __version__,
+        "format": FORMAT,
         "name": name,
         "source": source,
         "people": people.counts.total(),
@@ -164,16 +155,15 @@ def _equal_frequency(people: People, count: int) -> Periods:
 def _people_csv(people: People, periods: Periods) -> str:
     persons = any(person.person for person in people.counts)
     counted = any(count != 1 for count in people.counts.values())
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*COLUMNS, *["person"] * persons, *["people"] * counted])
-    for person in sorted(people.counts, key=_order):
+
+    def cells(person: Person) -> list[object]:
         year = "" if person.birth_year is None else person.birth_year
         row = [person.occupation, person.gender, year, person.country]
         row += [periods.of(person.birth_year), person.continent]
-        row += [person.person] * persons + [people.counts[person]] * counted
-        writer.writerow(row)
-    return text.getvalue()
+        return [*row, *[person.person] * persons, *[people.counts[person]] * counted]
+
+    header = [*COLUMNS, *["person"] * persons, *["people"] * counted]
+    return csv_text(header, map(cells, sorted(people.counts, key=_order)))
 
 
 def _order(person: Person) -> tuple[Any, ...]:

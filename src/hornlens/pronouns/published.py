@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from hornlens.logic.bits import BOTTOM
+from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.probes.probe import Probe
+from hornlens.studies.plan import Plan
+from hornlens.studies.published import Published, PublishedModel, PublishedRule
 
 MODELS = {
     "bert-base-cased": "bert-base",
@@ -25,19 +27,28 @@ OWNERS = ("google-bert", "FacebookAI")
 PROBE = "gender-occupation"
 
 
-@dataclass(frozen=True)
-class PublishedRule:
-    """A rule of the paper's tables, and in how many of its ten runs it was found."""
-
-    rule: Rule
-    runs: int
-
-
+@cache
 def load_tables() -> dict[str, Any]:
     """Return the paper's tables as they are kept (also in docs/paper_tables.json)."""
     file = resources.files("hornlens.pronouns") / "builtin" / "paper_tables.json"
     tables: dict[str, Any] = json.loads(file.read_text("utf-8"))
     return tables
+
+
+def published_for(plan: Plan) -> Published:
+    """Return what the paper has of a study's models, if it asks the paper's probe."""
+    if plan.probe.name != PROBE:
+        return Published()
+    models = {
+        spec: PublishedModel(
+            {budget: published_rules(spec, budget, plan.probe) for budget in plan.budgets},
+            {n: took for n in plan.budgets if (took := published_minutes(spec, n)) is not None},
+        )
+        for spec in plan.models
+        if paper_name(spec) is not None
+    }
+    shared = published_intersection(plan.probe) if is_the_papers(plan.models) else None
+    return Published(models, shared)
 
 
 def paper_name(spec: str) -> str | None:
@@ -54,16 +65,17 @@ def is_the_papers(specs: Sequence[str]) -> bool:
     return {paper_name(spec) for spec in specs} == set(MODELS.values())
 
 
-def published_intersection(probe: Probe) -> tuple[int, list[Rule]]:
+def published_intersection(probe: Probe) -> tuple[int, tuple[Rule, ...]]:
     """Return a budget, and the rules that the paper found with it in every run of every model."""
-    return 200, [read_rule(text, probe) for text in load_tables()["intersection_10_of_10_at_200"]]
+    listed = load_tables()["intersection_10_of_10_at_200"]
+    return 200, tuple(read_rule(text, probe) for text in listed)
 
 
-def published_rules(spec: str, budget: int, probe: Probe) -> list[PublishedRule]:
+def published_rules(spec: str, budget: int, probe: Probe) -> tuple[PublishedRule, ...]:
     """Return what the paper found of a model with a budget: rules in at least 7 of 10 runs."""
     tables = load_tables()["rules_in_at_least_7_of_10_runs"]
     listed = tables.get(str(budget), {}).get(paper_name(spec), [])
-    return [PublishedRule(read_rule(text, probe), runs) for runs, text in listed]
+    return tuple(PublishedRule(read_rule(text, probe), runs) for runs, text in listed)
 
 
 def published_minutes(spec: str, budget: int) -> float | None:
@@ -77,10 +89,10 @@ def published_minutes(spec: str, budget: int) -> float | None:
 def read_rule(text: str, probe: Probe) -> Rule:
     """Return a rule that is written in the paper's words, such as ``nurse & male -> false``."""
     names = {value.text: value.name for attribute in probe.attributes for value in attribute.values}
-    left, _, right = text.partition("->")
+    said = NamedRule.parse(text)
 
-    def mask(side: str) -> int:
-        words = (word.strip() for word in side.split("&"))
-        return probe.vocabulary.mask([names.get(word, word) for word in words])
+    def named(side: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(names.get(word, word) for word in side)
 
-    return Rule(mask(left), BOTTOM if right.strip() == "false" else mask(right))
+    right = None if said.consequent is None else named(said.consequent)
+    return NamedRule(named(said.antecedent), right).rule(probe.vocabulary)

@@ -1,12 +1,14 @@
-"""Tables as streams: the columns that are asked for, row by row, each with its line."""
+"""Tables of people: the columns that are asked for, row by row, each with its line."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from pathlib import Path
 
 from hornlens.errors import InputError
+from hornlens.formats.files import read_text
 
 
 def read_rows(
@@ -14,15 +16,11 @@ def read_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number of each row and its cells of these columns, stripped.
 
-    A column that is optional and absent gives empty cells; other columns are ignored. Nothing but
-    the row at hand is in memory.
+    A column that is optional and absent gives empty cells; other columns are ignored.
     """
-    reader = csv.reader(_lines(path), strict=True)
+    reader = csv.reader(StringIO(read_text(path), newline=""), strict=True)
     try:
-        header = next((cells for cells in reader if cells), None)
-        if header is None:
-            raise InputError("is empty", path)
-        names = [cell.strip() for cell in header]
+        names = [cell.strip() for cell in next(cells for cells in reader if cells)]
         for name in (*needed, *optional):
             if name in needed and name not in names:
                 raise InputError(f"there is no column {name!r}", path, reader.line_num)
@@ -44,26 +42,6 @@ def read_rows(
             )
     except csv.Error as error:
         raise InputError(f"not a well-formed CSV line: {error}", path, reader.line_num) from None
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file; what prevents it is an InputError with the line."""
-    try:
-        with path.open("rb") as file:
-            for number, data in enumerate(file, start=1):
-                try:
-                    line = data.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError:
-                    raise InputError("is not UTF-8 text; save it as UTF-8", path, number) from None
-                if "\0" in line:
-                    raise InputError("is a binary file, not text", path, number)
-                yield line
-    except FileNotFoundError:
-        raise InputError("no such file", path) from None
-    except IsADirectoryError:
-        raise InputError("is a directory, not a file", path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path) from None
 
 
 def number_of_people(cell: str, path: Path, line: int) -> int:

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from hornlens import __version__
 from hornlens.errors import HornlensError
-from hornlens.pronouns.continents import CONTINENTS, RULE, of_country, read_countries
+from hornlens.pronouns.continents import CONTINENTS, RULE, of_country, of_person, read_countries
 from hornlens.pronouns.dataset import Dataset
 from hornlens.pronouns.occupations import Occupation
 from hornlens.pronouns.pages import Pages, Progress, Solutions, in_order
-from hornlens.pronouns.people import People, Person, find_continent, number_of, write_dataset
+from hornlens.pronouns.people import People, Person, number_of, write_dataset
 from hornlens.pronouns.periods import Periods
 from hornlens.pronouns.sparql import Endpoint
 
@@ -208,14 +208,10 @@ def _add(people: People, occupation: str, qid: str, facts: Facts, table: dict[st
     if not facts.human:
         people.left_out["not human (P31)"] += 1
         return
-    year = facts.birth_year
-    unknown = []
-    if not facts.gender:
-        unknown.append("gender: not recorded")
+    year, born = facts.birth_year, ""
     if year is None:
-        why = "not precise to the year" if facts.births else "not recorded"
-        unknown.append(f"birth year: {why}")
-    continent, reason = find_continent(list(facts.countries), table)
-    unknown += [reason] * bool(reason)
+        born = f"birth year: {'not precise to the year' if facts.births else 'not recorded'}"
+    continent, placed = of_person(facts.countries, table)
     country = " ".join(facts.countries)
-    people.add(Person(occupation, facts.gender, year, country, continent, qid), 1, unknown)
+    person = Person(occupation, facts.gender, year, country, continent, qid)
+    people.add(person, 1, (born, placed))

@@ -1,55 +1,62 @@
-"""The tables of a study, from study.json and times.json: the paper's, and those beyond it."""
+"""The tables of a study: the paper's, and those beyond it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from statistics import fmean
-from typing import Any
 
-from hornlens.report.tables import Cell, RuleCell, Table
+from hornlens.report.tables import Cell, Table
+from hornlens.studies.documents import (
+    BudgetFindings,
+    ExactFindings,
+    RuleStability,
+    SharedRules,
+    Study,
+    StudyTimes,
+)
 
-Json = dict[str, Any]
+Row = tuple[Cell, ...]
+NONE = (None, None)
 
 
-def study_tables(content: Json) -> list[Table]:
+def study_tables(study: Study) -> list[Table]:
     """Return all tables that do not depend on time."""
     tables = []
-    if content["models"][0]["exact"] is not None:
-        tables.append(_recall(content))
-    tables.append(_queries(content))
-    budgets = content["study"]["budgets"]
-    tables += [_stable(content, i, budget) for i, budget in enumerate(budgets)]
-    if len(content["models"]) > 1:
-        tables.append(_intersection(content))
-    if "published_intersection" in content:
-        tables.append(_published_intersection(content))
-    tables += [_exact(content, model) for model in content["models"] if model["exact"] is not None]
+    if study.models[0].exact is not None:
+        tables.append(_recall(study))
+    tables.append(_queries(study))
+    budgets = study.study.budgets
+    tables += [_stable(study, i, budget) for i, budget in enumerate(budgets)]
+    if len(study.models) > 1:
+        tables.append(_intersection(study))
+    if study.published_intersection is not None:
+        tables.append(_published_intersection(study, study.published_intersection))
+    tables += [_exact(study, m.model, m.exact) for m in study.models if m.exact is not None]
     tables += [
-        _published(content, i, budget)
+        _published(study, i, budget)
         for i, budget in enumerate(budgets)
-        if any(model["budgets"][i].get("published") for model in content["models"])
+        if any(model.budgets[i].published for model in study.models)
     ]
     return tables
 
 
-def times_table(times: Json) -> Table:
+def times_table(times: StudyTimes) -> Table:
     """Return how long runs took: the only table that differs from one machine to the next."""
-    rows: list[tuple[Cell, ...]] = []
-    for model in times["models"]:
-        if model["exact"] is not None:
-            exact = model["exact"]
-            seconds, asked = exact["seconds"], exact["asked_the_model"]
-            rows.append((model["model"], "exact", seconds, seconds, seconds, asked, None))
-        for budget in model["budgets"]:
-            seconds = budget["seconds"]
+    rows: list[Row] = []
+    for model in times.models:
+        if model.exact is not None:
+            seconds, asked = model.exact.seconds, model.exact.asked_the_model
+            rows.append((model.model, "exact", seconds, seconds, seconds, asked, None))
+        for part in model.budgets:
             rows.append(
                 (
-                    model["model"],
-                    str(budget["budget"]),
-                    fmean(seconds),
-                    *_range(seconds),
-                    sum(budget["asked_the_model"]),
-                    budget["published_minutes"],
+                    model.model,
+                    str(part.budget),
+                    fmean(part.seconds),
+                    min(part.seconds),
+                    max(part.seconds),
+                    sum(part.asked_the_model),
+                    part.published_minutes,
                 )
             )
     columns = (
@@ -59,14 +66,21 @@ def times_table(times: Json) -> Table:
     return Table("times", "Run times, and prompts that were put to the model", columns, tuple(rows))
 
 
-def _recall(content: Json) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for model in content["models"]:
-        for budget in model["budgets"]:
-            row: list[Cell] = [model["model"], budget["budget"]]
-            for key in ("recall", "precision"):
-                row += [budget["mean"][key], *_range([run[key] for run in budget["runs"]])]
-            rows.append((*row, budget["mean"]["agreement"]))
+def _parts(study: Study) -> Iterator[tuple[str, BudgetFindings]]:
+    return ((model.model, part) for model in study.models for part in model.budgets)
+
+
+def _recall(study: Study) -> Table:
+    rows: list[Row] = [
+        (
+            *(model, part.budget),
+            *(part.mean.recall, *(part.spread("recall") or NONE)),
+            *(part.mean.precision, *(part.spread("precision") or NONE)),
+            part.mean.agreement,
+        )
+        for model, part in _parts(study)
+        if part.mean is not None
+    ]
     return Table(
         "recall-precision",
         "Recall (share of the exact rules that a run entails) and precision (share of a run's "
@@ -80,24 +94,18 @@ def _recall(content: Json) -> Table:
     )
 
 
-def _queries(content: Json) -> Table:
+def _queries(study: Study) -> Table:
     keys = ("equivalence_queries", "membership_queries", "model_calls")
-    rows: list[tuple[Cell, ...]] = []
-    for model in content["models"]:
-        for budget in model["budgets"]:
-            runs = budget["runs"]
-            means = [fmean(run["statistics"][key] for run in runs) for key in keys]
-            kinds = [run["certificate"] for run in runs]
-            rows.append(
-                (
-                    model["model"],
-                    budget["budget"],
-                    *means,
-                    *_range([run["statistics"]["model_calls"] for run in runs]),
-                    fmean(run["rules"] for run in runs),
-                    kinds.count("budget_exhausted"),
-                )
-            )
+    rows: list[Row] = [
+        (
+            *(model, part.budget),
+            *(fmean(run.statistics[key] for run in part.runs) for key in keys),
+            *(find(run.statistics["model_calls"] for run in part.runs) for find in (min, max)),
+            fmean(run.rules for run in part.runs),
+            sum(run.certificate == "budget_exhausted" for run in part.runs),
+        )
+        for model, part in _parts(study)
+    ]
     columns = (
         *("model", "budget", "equivalence queries", "membership queries", "model calls"),
         *("model calls min", "model calls max", "rules", "runs cut off"),
@@ -105,93 +113,73 @@ def _queries(content: Json) -> Table:
     return Table("queries", "Queries and rules of a run, means over runs", columns, tuple(rows))
 
 
-def _stable(content: Json, position: int, budget: int) -> Table:
-    study = content["study"]
-    rows: list[tuple[Cell, ...]] = [
-        (model["model"], RuleCell.of(rule), rule["found"], rule["entailed"], rule["true"])
-        for model in content["models"]
-        for rule in model["budgets"][position]["rules"]
-        if rule["found"] >= study["stable"]
+def _stable(study: Study, position: int, budget: int) -> Table:
+    plan = study.study
+    rows: list[Row] = [
+        (model.model, line.rule, *_counts(line))
+        for model in study.models
+        for line in model.budgets[position].stable(plan.stable)
     ]
     return Table(
         f"stable-rules-{budget}",
-        f"Rules found in at least {study['stable']} of {len(study['seeds'])} runs with "
+        f"Rules found in at least {plan.stable} of {len(plan.seeds)} runs with "
         f"{budget} equivalence queries",
         ("model", "rule", "runs that found it", "runs that entail it", "true"),
         tuple(rows),
     )
 
 
-def _intersection(content: Json) -> Table:
-    names = [model["model"] for model in content["models"]]
-    rows: list[tuple[Cell, ...]] = [
-        (part["budget"], RuleCell.of(rule), *(rule["found"][name] for name in names))
-        for part in content["intersection"]
-        for rule in part["rules"]
+def _intersection(study: Study) -> Table:
+    names = [model.model for model in study.models]
+    rows: list[Row] = [
+        (part.budget, line.rule, *(line.found[name] for name in names))
+        for part in study.intersection
+        for line in part.rules
     ]
-    study = content["study"]
     return Table(
         "intersection",
-        f"Rules found in at least {study['stable']} of {len(study['seeds'])} runs of every model, "
-        "and in how many runs of each",
+        f"Rules found in at least {study.study.stable} of {len(study.study.seeds)} runs of every "
+        "model, and in how many runs of each",
         ("budget", "rule", *names),
         tuple(rows),
     )
 
 
-def _published_intersection(content: Json) -> Table:
-    part = content["published_intersection"]
-    names = [model["model"] for model in content["models"]]
+def _published_intersection(study: Study, shared: SharedRules) -> Table:
+    names = [model.model for model in study.models]
     return Table(
         "published-intersection",
-        f"What the paper found in 10 of 10 runs of every model with {part['budget']} equivalence "
+        f"What the paper found in 10 of 10 runs of every model with {shared.budget} equivalence "
         "queries, and in how many runs it was found here",
         ("rule", *names),
-        tuple(
-            (RuleCell.of(rule), *(rule["found"][name] for name in names)) for rule in part["rules"]
-        ),
+        tuple((line.rule, *(line.found[name] for name in names)) for line in shared.rules),
     )
 
 
-def _exact(content: Json, model: Json) -> Table:
-    budgets = content["study"]["budgets"]
-    rows: list[tuple[Cell, ...]] = [
-        (
-            RuleCell.of(rule),
-            rule["support"],
-            rule["mean_margin"],
-            *(rule["entailed"][str(budget)] for budget in budgets),
-        )
-        for rule in sorted(
-            model["exact"]["rules"], key=lambda r: (-r["support"], -(r["mean_margin"] or 0.0))
-        )
+def _exact(study: Study, model: str, exact: ExactFindings) -> Table:
+    budgets = study.study.budgets
+    rows: list[Row] = [
+        (line.rule, line.support, line.mean_margin, *(line.entailed[str(n)] for n in budgets))
+        for line in exact.strongest_first()
     ]
     return Table(
-        f"exact-{model['exact']['folder'].rpartition('/')[2]}",
-        f"The exact rules of {model['model']}, and how many of {len(content['study']['seeds'])} "
-        "runs entail each, by budget",
+        f"exact-{exact.folder.rpartition('/')[2]}",
+        f"The exact rules of {model}, and how many of {len(study.study.seeds)} runs entail each, "
+        "by budget",
         ("rule", "support", "mean margin", *map(str, budgets)),
         tuple(rows),
     )
 
 
-def _published(content: Json, position: int, budget: int) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for model in content["models"]:
-        part = model["budgets"][position]
-        published = part.get("published")
-        if published is None:
-            continue
-        seen = []
-        for rule in published:
-            cell = RuleCell.of(rule)
-            seen.append(cell)
-            rows.append((model["model"], cell, rule["published"], *_counts(rule)))
-        rows += [
-            (model["model"], RuleCell.of(rule), None, *_counts(rule))
-            for rule in part["rules"]
-            if rule["found"] >= content["study"]["stable"] and RuleCell.of(rule) not in seen
-        ]
+def _published(study: Study, position: int, budget: int) -> Table:
+    rows: list[Row] = []
+    for model in study.models:
+        part = model.budgets[position]
+        if part.published is not None:
+            rows += [
+                (model.model, line.rule, line.published, *_counts(line))
+                for line in part.beside_published(study.study.stable)
+            ]
     return Table(
         f"published-{budget}",
         f"The paper's rules with {budget} equivalence queries (in at least 7 of 10 runs) beside "
@@ -201,10 +189,5 @@ def _published(content: Json, position: int, budget: int) -> Table:
     )
 
 
-def _counts(rule: Json) -> tuple[Cell, ...]:
-    return rule["found"], rule["entailed"], rule["true"]
-
-
-def _range(values: Sequence[float | None]) -> tuple[float | None, float | None]:
-    known = [value for value in values if value is not None]
-    return (min(known), max(known)) if known else (None, None)
+def _counts(line: RuleStability) -> Row:
+    return line.found, line.entailed, line.true

@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from hornlens.formats.writers import latex_conjunction, latex_text
+from hornlens.formats.writers import csv_text, latex_conjunction, latex_text
+from hornlens.logic.named import NamedRule
 
-
-@dataclass(frozen=True)
-class RuleCell:
-    """A rule as a cell; `then` is None for ⊥."""
-
-    antecedent: tuple[str, ...]
-    then: tuple[str, ...] | None
-
-    @classmethod
-    def of(cls, rule: dict[str, Any]) -> RuleCell:
-        """Return the cell of a rule as JSON has it."""
-        then = rule["then"]
-        return cls(tuple(rule["if"]), None if then is None else tuple(then))
-
-    def __str__(self) -> str:
-        """Return the rule as people write it."""
-        right = "⊥" if self.then is None else " ∧ ".join(self.then) or "⊤"
-        return f"{' ∧ '.join(self.antecedent) or '⊤'} → {right}"
-
-    def latex(self) -> str:
-        """Return the rule as a formula."""
-        right = r"\bot" if self.then is None else latex_conjunction(self.then)
-        return rf"${latex_conjunction(self.antecedent)} \to {right}$"
-
-
-Cell: TypeAlias = str | int | float | bool | RuleCell | None
+Cell: TypeAlias = str | int | float | bool | NamedRule | None
 
 
 @dataclass(frozen=True)
@@ -75,8 +49,7 @@ class Table:
             r"    \midrule",
         ]
         for row in self.rows:
-            cells = [c.latex() if isinstance(c, RuleCell) else latex_text(shown(c)) for c in row]
-            lines.append("    " + " & ".join(cells) + r" \\")
+            lines.append("    " + " & ".join(map(_latex, row)) + r" \\")
         if not self.rows:
             lines.append(rf"    \multicolumn{{{len(self.columns)}}}{{l}}{{none}} \\")
         lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
@@ -84,12 +57,7 @@ class Table:
 
     def csv(self) -> str:
         """Return the table as CSV, numbers in full."""
-        out = StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        for row in self.rows:
-            writer.writerow([_full(cell) for cell in row])
-        return out.getvalue()
+        return csv_text(self.columns, ([_full(cell) for cell in row] for row in self.rows))
 
     def _is_numeric(self, column: int) -> bool:
         cells = [row[column] for row in self.rows if row[column] is not None]
@@ -104,7 +72,15 @@ def shown(cell: Cell) -> str:
         return "–"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
+    if isinstance(cell, NamedRule):
+        return rule_text(cell)
     return f"{cell:,.2f}" if isinstance(cell, float) else str(cell)
+
+
+def rule_text(rule: NamedRule) -> str:
+    """Return a rule as people read it: names are not quoted, as no one has to parse it."""
+    right = "⊥" if rule.consequent is None else " ∧ ".join(rule.consequent) or "⊤"
+    return f"{' ∧ '.join(rule.antecedent) or '⊤'} → {right}"
 
 
 def in_markdown(title: str, introduction: str, tables: Sequence[Table]) -> str:
@@ -116,9 +92,14 @@ def in_markdown(title: str, introduction: str, tables: Sequence[Table]) -> str:
 def _full(cell: Cell) -> str:
     if cell is None:
         return ""
-    if isinstance(cell, float):
-        return repr(cell)
-    return shown(cell) if isinstance(cell, bool) else str(cell)
+    return repr(cell) if isinstance(cell, float) else shown(cell)
+
+
+def _latex(cell: Cell) -> str:
+    if not isinstance(cell, NamedRule):
+        return latex_text(shown(cell))
+    right = r"\bot" if cell.consequent is None else latex_conjunction(cell.consequent)
+    return rf"${latex_conjunction(cell.antecedent)} \to {right}$"
 
 
 def _markdown(text: str) -> str:

@@ -14,20 +14,7 @@ from hornlens.formats.spaces import space_from_json
 from hornlens.logic.certificates import certificate_from_json
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.named import NamedRule
-
-FORMAT = 1
-"""The version of our JSON files: raised when an older reader would misread a newer file."""
-
-
-def check_format(content: Any, path: Path) -> None:
-    """Refuse what is no result, or of a newer format than this version reads; 0.1 had none."""
-    if not isinstance(content, dict):
-        raise InputError("is not a result of hornlens", path)
-    number = content.get("format", 0)
-    if not isinstance(number, int) or number > FORMAT:
-        raise InputError(
-            f"has format {number}, and this hornlens reads up to {FORMAT}: upgrade hornlens", path
-        )
+from hornlens.results.codec import FORMAT
 
 
 def envelope_as_json(envelope: Envelope) -> dict[str, Any]:

@@ -9,17 +9,11 @@ rest. So killing it costs at most the runs that were under way, and no answer.
 from __future__ import annotations
 
 import hashlib
-import json
-import multiprocessing
 import os
 import re
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -30,30 +24,53 @@ from hornlens import __version__
 from hornlens.errors import HornlensError
 from hornlens.extraction.extract import Extraction, Settings, extract
 from hornlens.formats.files import write_file
-from hornlens.formats.jsonfiles import json_text
+from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.logic.decisions import Policy
+from hornlens.logic.envelope import Envelope
 from hornlens.models.protocol import Model, ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.probe import Probe
+from hornlens.results.codec import Codec
+from hornlens.results.envelope import envelope_from_json
 from hornlens.results.extraction import run_record, summary_as_json, write_extraction
 from hornlens.store.sqlite import AnswerCache
 from hornlens.studies.plan import Plan
+from hornlens.studies.workers import Advance, carry_out
 from hornlens.targets.answers import Answers
 
-Advance = Callable[[int], None]
 LONGEST = 100
 """How many characters the name of a model's folder may have."""
 
 
 @dataclass(frozen=True)
+class RunRecord:
+    """How a run went: its run.json. `key` is all that decides the run's result."""
+
+    key: str
+    python: str
+    started: str
+    seconds: float
+    asked_the_model: int
+    answered_from_cache: int
+    probe: str
+    model: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    policy: Mapping[str, Any]
+    certificate: Mapping[str, Any]
+
+
+RUN = Codec(RunRecord, "run.json")
+
+
+@dataclass(frozen=True)
 class Run:
-    """A finished run: what it found (as envelope.json has it), and how it went (run.json)."""
+    """A finished run: what it found, and how it went."""
 
     budget: int
     seed: int
     folder: str
-    content: dict[str, Any]
-    record: dict[str, Any]
+    envelope: Envelope
+    record: RunRecord
 
 
 @dataclass
@@ -66,7 +83,8 @@ class ModelRuns:
     folder: str
     exact: Extraction | None = None
     exact_content: dict[str, Any] = field(default_factory=dict)
-    exact_record: dict[str, Any] = field(default_factory=dict)
+    """Its envelope.json."""
+    exact_record: RunRecord | None = None
     runs: list[Run] = field(default_factory=list)
 
 
@@ -89,17 +107,15 @@ class _Task:
         parts = (__version__, self.identity, self.probe, self.policy, self.settings)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
-    def load(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return envelope.json and run.json if the run is on disk already, and undamaged."""
+    def load(self) -> tuple[Envelope, RunRecord] | None:
+        """Return what the run found and how it went, if it is on disk already and undamaged."""
+        path = self.folder / "envelope.json"
         try:
-            content, record = (
-                json.loads((self.folder / name).read_text(encoding="utf-8"))
-                for name in ("envelope.json", "run.json")
-            )
-            whole = record["key"] == self.key and {"readable", "certificate"} <= content.keys()
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            record = RUN.read(self.folder / "run.json")
+            envelope = envelope_from_json(read_json(path), path)
+        except (HornlensError, ValueError, KeyError, TypeError, AttributeError):
             return None
-        return (content, record) if whole else None
+        return (envelope, record) if record.key == self.key else None
 
 
 def run_study(
@@ -147,7 +163,7 @@ def run_study(
     if on_runs is not None:
         on_runs(len(tasks) - len(missing))
     # Where everything has been asked already, runs have no prompts to tell of.
-    for finished in _carry_out(missing, jobs, None if plan.enumerable else on_prompts):
+    for finished in carry_out(_run, missing, jobs, None if plan.enumerable else on_prompts):
         if on_runs is not None:
             on_runs(finished)
     for each, budget, seed, done in tasks:
@@ -180,91 +196,7 @@ def _ask_everything(task: _Task, each: ModelRuns, on_prompts: Advance | None) ->
     before = task.load()
     each.exact, record = _extract(task, open_model(task.spec, task.options), on_prompts)
     each.exact_record = before[1] if before else record
-    each.exact_content = write_extraction(task.folder, each.exact, each.exact_record)
-
-
-def _carry_out(tasks: Sequence[_Task], jobs: int, on_prompts: Advance | None) -> Iterator[int]:
-    """Run tasks, in this process or in others; yield how many have ended since the last time."""
-    if not tasks:
-        return
-    if jobs == 1:
-        for task in tasks:
-            _run(task, on_prompts)
-            yield 1
-        return
-    # Spawned, not forked: a copy of a process that has threads (onnxruntime, torch) may hang.
-    context = multiprocessing.get_context("spawn")
-    counter = context.Value("q", 0)
-    pool = ProcessPoolExecutor(
-        min(jobs, len(tasks)), context, initializer=_begin_worker, initargs=(counter,)
-    )
-    told = 0
-    broken_pipes = ExitStack()  # to a worker that has gone: the pool tells us in its own way
-    broken_pipes.enter_context(_ignoring("SIGPIPE"))
-    try:
-        with _ignoring("SIGINT"):  # by workers too, until they are ready for it
-            waiting = {pool.submit(_run_in_worker, task) for task in tasks}
-        while waiting:
-            done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-            for future in done:
-                future.result()
-            if on_prompts is not None and counter.value > told:
-                told, before = counter.value, told
-                on_prompts(told - before)
-            if done:
-                yield len(done)
-    except BrokenProcessPool:
-        raise HornlensError(
-            "a worker process died, perhaps for want of memory: try fewer --jobs; what is finished "
-            "is kept, run the same command to go on"
-        ) from None
-    except BaseException:  # what is under way can be done again: don't wait for it
-        for worker in multiprocessing.active_children():
-            worker.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-        broken_pipes.close()
-
-
-@contextmanager
-def _ignoring(name: str) -> Iterator[None]:
-    """Ignore a signal for a while, if there is such a one here; so do processes begun meanwhile."""
-    number = getattr(signal, name, None)
-    if number is None or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(number, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
-
-
-_counter: Any = None
-
-
-def _begin_worker(counter: Any) -> None:
-    """Make a worker end with its parent, whatever ends that, and quietly."""
-    global _counter
-    _counter = counter
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _run_in_worker(task: _Task) -> None:
-    def count(prompts: int) -> None:
-        with _counter.get_lock():
-            _counter.value += prompts
-
-    _run(task, count)
+    each.exact_content = write_extraction(task.folder, each.exact, RUN.as_json(each.exact_record))
 
 
 @lru_cache(maxsize=1)  # a worker holds one model at a time
@@ -276,13 +208,11 @@ def _run(task: _Task, on_prompts: Advance | None) -> None:
     extraction, record = _extract(task, _model(task.spec, task.options), on_prompts)
     # The envelope last: a folder that has one is complete.
     (task.folder / "envelope.json").unlink(missing_ok=True)
-    write_file(task.folder / "run.json", json_text(record))
+    write_file(task.folder / "run.json", RUN.text(record))
     write_file(task.folder / "envelope.json", json_text(summary_as_json(extraction)))
 
 
-def _extract(
-    task: _Task, model: Model, on_prompts: Advance | None
-) -> tuple[Extraction, dict[str, Any]]:
+def _extract(task: _Task, model: Model, on_prompts: Advance | None) -> tuple[Extraction, RunRecord]:
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     with closing(AnswerCache(task.cache)) as cache:
         extraction = extract(
@@ -294,4 +224,4 @@ def _extract(
             progress=on_prompts,
         )
     record = run_record(extraction, time.perf_counter() - clock, started)
-    return extraction, {"key": task.key, **record}
+    return extraction, RUN.parse({"key": task.key, **record}, task.folder / RUN.file_name)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from hornlens.logic.batch import obeys, pack
-from hornlens.logic.bits import BOTTOM
+from hornlens.logic.envelope import Envelope
+from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
-from hornlens.results.comparison import Result
+from hornlens.studies.documents import RuleStability
 
 
 @dataclass
 class Judge:
-    """Says what the rules of a result entail, about the interpretations that can be asked.
+    """Says what the rules of an envelope entail, about the interpretations that can be asked.
 
     `labels` are the labels (as masks) that such an interpretation can have. Where one is always
     set, `nurse → female` and `nurse ∧ male → ⊥` say the same: they differ on interpretations
@@ -25,17 +25,23 @@ class Judge:
     every label.
     """
 
-    result: Result
+    envelope: Envelope
     labels: Sequence[int]
     _known: Theory = field(init=False)
+    _found: frozenset[Rule] = field(init=False)
     _closures: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Put the rules and the background together."""
-        self._known = self.result.basis + self.result.background
+        self._known = self.envelope.basis + self.envelope.background
+        self._found = frozenset(self.envelope.readable)
+
+    def finds(self, rule: Rule) -> bool:
+        """Say whether a rule is literally among the readable ones."""
+        return rule in self._found
 
     def entails(self, rule: Rule) -> bool:
-        """Say whether the result's rules entail another, whatever the label is."""
+        """Say whether the envelope's rules entail another, whatever the label is."""
         return all(
             rule.consequent & ~self._closure(rule.antecedent | label) == 0 for label in self.labels
         )
@@ -46,59 +52,49 @@ class Judge:
         return sum(verdicts) / len(verdicts) if verdicts else None
 
     def independent(self) -> list[Rule]:
-        """Return the result's rules without those that the others entail, whatever the label is.
+        """Return the readable rules without those that the others entail, whatever the label is.
 
         Without regard to labels no rule of a basis follows from the others.
         """
-        kept = list(self.result.readable)
-        for rule in reversed(self.result.readable.rules):
-            rest = Theory(self.result.basis.width, tuple(r for r in kept if r != rule))
-            others = Judge(replace(self.result, basis=rest), self.labels)
-            if others.entails(rule):
+        kept = list(self.envelope.readable)
+        for rule in reversed(self.envelope.readable.rules):
+            rest = Theory(self.envelope.basis.width, tuple(r for r in kept if r != rule))
+            if Judge(replace(self.envelope, basis=rest), self.labels).entails(rule):
                 kept.remove(rule)
         return kept
 
-    def agreement(self, other: Judge, domain: Space) -> float:
+    def agreement(self, other: Judge) -> float:
         """Return on which share of the interpretations that can be asked both say the same."""
-        masks = domain.masks()
-        width = len(domain.vocabulary)
+        space = self.envelope.space
+        masks = space.masks()
         if 0 not in self.labels:
-            label = pack([domain.vocabulary.groups[-1]], width)[0]
+            label = pack([space.label_mask], space.width)[0]
             masks = masks[(masks & label).any(axis=1)]
         mine = obeys(masks, self._known)
         return float(np.mean(mine == obeys(masks, other._known)))
 
     def _closure(self, x: int) -> int:
         if x not in self._closures:
-            groups = self.result.vocabulary.groups
-            possible = all((x & group).bit_count() <= 1 for group in groups)
-            self._closures[x] = self._known.closure(x) if possible else BOTTOM
+            self._closures[x] = self._known.closure(x)
         return self._closures[x]
 
 
-@dataclass(frozen=True)
-class Stability:
-    """A rule over repeated runs: how many found it, and how many entail it.
+def stability_of(
+    rule: Rule, runs: Sequence[Judge], exact: Judge | None, published: int | None = None
+) -> RuleStability:
+    """Return how many of the runs find a rule and entail it, and whether it is true."""
+    return RuleStability(
+        NamedRule.of(rule, runs[0].envelope.vocabulary),
+        sum(run.finds(rule) for run in runs),
+        sum(run.entails(rule) for run in runs),
+        None if exact is None else exact.entails(rule),
+        published,
+    )
 
-    `true` says whether the exact envelope entails it; None where that is not known.
-    """
 
-    rule: Rule
-    found: int
-    entailed: int
-    true: bool | None
-
-
-def stability(runs: Sequence[Judge], exact: Judge | None) -> list[Stability]:
+def stability(runs: Sequence[Judge], exact: Judge | None) -> tuple[RuleStability, ...]:
     """Return every rule that some run found, the most often found first."""
-    found = Counter(rule for run in runs for rule in run.result.readable)
-    rules = [
-        Stability(
-            rule,
-            count,
-            sum(run.entails(rule) for run in runs),
-            None if exact is None else exact.entails(rule),
-        )
-        for rule, count in found.items()
-    ]
-    return sorted(rules, key=lambda s: (-s.found, -s.entailed, s.rule.key))
+    rules = dict.fromkeys(rule for run in runs for rule in run.envelope.readable)
+    lines = [(stability_of(rule, runs, exact), rule.key) for rule in rules]
+    lines.sort(key=lambda line: (-line[0].found, -line[0].entailed, line[1]))
+    return tuple(line for line, _ in lines)

@@ -1,90 +1,90 @@
-"""A study's findings as one JSON document: stability, recall, precision, queries.
-
-Nothing in it depends on when, in how many processes or in how many attempts the study was run; the
-times stand in a document of their own.
-"""
+"""From runs to findings: a study's two documents, built of what its runs and the exact ones say."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from statistics import fmean
-from typing import Any
 
-from hornlens import __version__
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
-from hornlens.logic.vocabulary import Vocabulary
-from hornlens.pronouns.published import (
-    PROBE,
-    is_the_papers,
-    paper_name,
-    published_intersection,
-    published_minutes,
-    published_rules,
+from hornlens.studies.documents import (
+    BudgetFindings,
+    BudgetTimes,
+    ExactFindings,
+    ExactRule,
+    ExactTimes,
+    Measures,
+    ModelFindings,
+    ModelTimes,
+    RunFindings,
+    SharedRule,
+    SharedRules,
+    Study,
+    StudyPlan,
+    StudyTimes,
 )
-from hornlens.results.comparison import result_of
-from hornlens.results.extraction import summary_as_json
 from hornlens.studies.plan import Plan
+from hornlens.studies.published import Published, PublishedModel
 from hornlens.studies.runs import ModelRuns, Run
-from hornlens.studies.stability import Judge, Stability, stability
+from hornlens.studies.stability import Judge, stability, stability_of
 
-Json = dict[str, Any]
 VARIED = ("max_equivalence_queries", "seed")
 """What differs from run to run."""
 
 
-def study_as_json(plan: Plan, found: Sequence[ModelRuns]) -> Json:
-    """Return the contents of study.json."""
-    models = [_model(plan, each) for each in found]
+def summarise(plan: Plan, found: Sequence[ModelRuns], published: Published | None = None) -> Study:
+    """Return what a study found, with what was published of its models beside it."""
+    known = published or Published()
+    models = tuple(_model(plan, each, known.models.get(each.spec)) for each in found)
     settings = asdict(plan.settings)
-    return {
-        "hornlens": __version__,
-        "study": {
-            "name": plan.name,
-            "description": plan.description,
-            "probe": plan.probe.name,
-            "models": list(plan.models),
-            "budgets": list(plan.budgets),
-            "seeds": list(plan.seeds),
-            "stable": plan.stable,
-            "settings": {key: value for key, value in settings.items() if key not in VARIED},
-            "policy": asdict(plan.policy),
-        },
-        "variables": list(plan.probe.vocabulary.names),
-        "models": models,
-        "intersection": [
-            _intersection(models, position, plan.stable) for position in range(len(plan.budgets))
-        ],
-        **_published_intersection(plan, found),
-    }
+    return Study(
+        StudyPlan(
+            plan.name,
+            plan.description,
+            plan.probe.name,
+            plan.models,
+            plan.budgets,
+            plan.seeds,
+            plan.stable,
+            {key: value for key, value in settings.items() if key not in VARIED},
+            asdict(plan.policy),
+        ),
+        plan.probe.vocabulary.names,
+        models,
+        tuple(_intersection(models, i, plan.stable) for i in range(len(plan.budgets))),
+        _published_intersection(plan, found, known),
+    )
 
 
-def times_as_json(plan: Plan, found: Sequence[ModelRuns]) -> Json:
-    """Return the contents of times.json: how long each run took, and what it asked the model."""
+def times_of(
+    plan: Plan, found: Sequence[ModelRuns], published: Published | None = None
+) -> StudyTimes:
+    """Return how long each run of a study took, and what it asked the model."""
+    known = (published or Published()).models
     models = []
     for each in found:
+        paper = known.get(each.spec)
         budgets = []
         for budget in plan.budgets:
             records = [run.record for run in each.runs if run.budget == budget]
             budgets.append(
-                {
-                    "budget": budget,
-                    "seconds": [record["seconds"] for record in records],
-                    "asked_the_model": [record["asked_the_model"] for record in records],
-                    "published_minutes": published_minutes(each.spec, budget),
-                }
+                BudgetTimes(
+                    budget,
+                    tuple(done.seconds for done in records),
+                    tuple(done.asked_the_model for done in records),
+                    None if paper is None else paper.minutes.get(budget),
+                )
             )
-        models.append({"model": each.name, "exact": _times(each), "budgets": budgets})
-    return {"hornlens": __version__, "study": plan.name, "models": models}
+        exact = None
+        if (record := each.exact_record) is not None:
+            exact = ExactTimes(record.seconds, record.asked_the_model, record.answered_from_cache)
+        models.append(ModelTimes(each.name, exact, tuple(budgets)))
+    return StudyTimes(plan.name, tuple(models))
 
 
-def _times(each: ModelRuns) -> Json | None:
-    if each.exact is None:
-        return None
-    keys = ("seconds", "asked_the_model", "answered_from_cache")
-    return {key: each.exact_record[key] for key in keys}
+def _judges(plan: Plan, runs: Iterable[Run]) -> list[Judge]:
+    return [Judge(run.envelope, _labels(plan)) for run in runs]
 
 
 def _labels(plan: Plan) -> Sequence[int]:
@@ -93,54 +93,53 @@ def _labels(plan: Plan) -> Sequence[int]:
     return labels[1:] if plan.probe.sample_label == "always" else labels
 
 
-def _judges(plan: Plan, each: ModelRuns, budget: int) -> list[tuple[Run, Judge]]:
-    labels = _labels(plan)
-    return [
-        (run, Judge(result_of(run.content, Path(run.folder)), labels))
-        for run in each.runs
-        if run.budget == budget
-    ]
+def _model(plan: Plan, each: ModelRuns, published: PublishedModel | None) -> ModelFindings:
+    exact = None if each.exact is None else Judge(each.exact.envelope, _labels(plan))
+    wanted = _to_find(plan, exact)
+    budgets, judges = [], {}
+    for budget in plan.budgets:
+        runs = [run for run in each.runs if run.budget == budget]
+        judges[budget] = _judges(plan, runs)
+        lines = tuple(
+            _run(plan, run, judge, exact, wanted)
+            for run, judge in zip(runs, judges[budget], strict=True)
+        )
+        theirs = None if published is None else published.rules.get(budget, ())
+        budgets.append(
+            BudgetFindings(
+                budget,
+                lines,
+                stability(judges[budget], exact),
+                _means([line.measures for line in lines if line.measures]),
+                None
+                if theirs is None
+                else tuple(stability_of(p.rule, judges[budget], exact, p.runs) for p in theirs),
+            )
+        )
+    return ModelFindings(each.name, each.identity, _exact(each, judges, wanted), tuple(budgets))
 
 
-def _exact(plan: Plan, each: ModelRuns) -> Judge | None:
+def _exact(
+    each: ModelRuns, runs: Mapping[int, list[Judge]], wanted: list[Rule]
+) -> ExactFindings | None:
     if each.exact is None:
         return None
-    return Judge(result_of(summary_as_json(each.exact), Path(each.folder)), _labels(plan))
-
-
-def _model(plan: Plan, each: ModelRuns) -> Json:
-    exact = _exact(plan, each)
-    wanted = _to_find(plan, exact)
-    names = plan.probe.vocabulary
-    by_budget = {budget: _judges(plan, each, budget) for budget in plan.budgets}
-    content: Json = {
-        "model": each.name,
-        "identity": each.identity,
-        "exact": None,
-        "budgets": [
-            _budget(plan, each, budget, runs, exact, wanted) for budget, runs in by_budget.items()
-        ],
-    }
-    if each.exact is not None and exact is not None:
-        content["exact"] = {
-            "folder": f"exact/{each.folder}",
-            "rules": [
-                {
-                    **NamedRule.of(rule, names).as_json(),
-                    "support": evidence.support,
-                    "mean_margin": evidence.mean_margin,
-                    "entailed": {
-                        str(budget): sum(judge.entails(rule) for _, judge in runs)
-                        for budget, runs in by_budget.items()
-                    },
-                }
-                for rule, evidence in zip(exact.result.readable, each.exact.evidence, strict=True)
-            ],
-            "to_find": len(wanted),
-            "non_horn": each.exact.envelope.non_horn.count,
-            "model_calls": each.exact.envelope.statistics["model_calls"],
-        }
-    return content
+    envelope = each.exact.envelope
+    return ExactFindings(
+        f"exact/{each.folder}",
+        tuple(
+            ExactRule(
+                NamedRule.of(rule, envelope.vocabulary),
+                evidence.support,
+                evidence.mean_margin,
+                {str(n): sum(j.entails(rule) for j in judges) for n, judges in runs.items()},
+            )
+            for rule, evidence in zip(envelope.readable, each.exact.evidence, strict=True)
+        ),
+        len(wanted),
+        envelope.non_horn.count,
+        envelope.statistics["model_calls"],
+    )
 
 
 def _to_find(plan: Plan, exact: Judge | None) -> list[Rule]:
@@ -151,118 +150,71 @@ def _to_find(plan: Plan, exact: Judge | None) -> list[Rule]:
     if exact is None:
         return []
     accepted = plan.policy.label_unset == "accept"
-    return list(exact.result.readable) if accepted else exact.independent()
+    return list(exact.envelope.readable) if accepted else exact.independent()
 
 
-def _budget(
-    plan: Plan,
-    each: ModelRuns,
-    budget: int,
-    runs: list[tuple[Run, Judge]],
-    exact: Judge | None,
-    wanted: list[Rule],
-) -> Json:
-    names = plan.probe.vocabulary
-    rules = stability([judge for _, judge in runs], exact)
-    content: Json = {
-        "budget": budget,
-        "runs": [_run(plan, run, judge, exact, wanted) for run, judge in runs],
-        "rules": [_stability(item, names) for item in rules],
-    }
-    if exact is not None:
-        lines = content["runs"]
-        content["mean"] = {
-            key: _mean([line[key] for line in lines])
-            for key in ("recall", "precision", "agreement")
-        }
-    if paper_name(each.spec) is not None and plan.probe.name == PROBE:
-        content["published"] = [
-            {
-                **_stability(_judged(item.rule, runs, exact), names),
-                "published": item.runs,
-            }
-            for item in published_rules(each.spec, budget, plan.probe)
-        ]
-    return content
-
-
-def _judged(rule: Rule, runs: list[tuple[Run, Judge]], exact: Judge | None) -> Stability:
-    return Stability(
-        rule,
-        sum(rule in judge.result.readable.rules for _, judge in runs),
-        sum(judge.entails(rule) for _, judge in runs),
-        None if exact is None else exact.entails(rule),
+def _run(
+    plan: Plan, run: Run, judge: Judge, exact: Judge | None, wanted: list[Rule]
+) -> RunFindings:
+    rules = run.envelope.readable
+    return RunFindings(
+        run.seed,
+        run.folder,
+        len(rules),
+        run.envelope.certificate.kind,
+        run.envelope.statistics,
+        None
+        if exact is None
+        else Measures(
+            judge.share_of(wanted),
+            exact.share_of(rules),
+            judge.agreement(exact, plan.probe.domain),
+        ),
     )
 
 
-def _run(plan: Plan, run: Run, judge: Judge, exact: Judge | None, wanted: list[Rule]) -> Json:
-    content: Json = {
-        "seed": run.seed,
-        "folder": run.folder,
-        "rules": len(judge.result.readable),
-        "certificate": run.content["certificate"]["kind"],
-        "statistics": run.content["statistics"],
-    }
-    if exact is not None:
-        content["recall"] = judge.share_of(wanted)
-        content["precision"] = exact.share_of(judge.result.readable)
-        content["agreement"] = judge.agreement(exact, plan.probe.domain)
-    return content
+def _means(runs: Sequence[Measures]) -> Measures | None:
+    def mean(measure: str) -> float | None:
+        known = [value for run in runs if (value := run.get(measure)) is not None]
+        return fmean(known) if known else None
+
+    return Measures(mean("recall"), mean("precision"), mean("agreement")) if runs else None
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
-
-
-def _stability(item: Stability, names: Vocabulary) -> Json:
-    return {
-        **NamedRule.of(item.rule, names).as_json(),
-        "found": item.found,
-        "entailed": item.entailed,
-        "true": item.true,
-    }
-
-
-def _intersection(models: Sequence[Json], position: int, stable: int) -> Json:
+def _intersection(models: Sequence[ModelFindings], position: int, stable: int) -> SharedRules:
     """Return the rules that are stable in every model, with how often each found them."""
-    budgets = [model["budgets"][position] for model in models]
-    counts = [
-        {(tuple(r["if"]), tuple(r["then"] or ())): r["found"] for r in budget["rules"]}
-        for budget in budgets
-    ]
-    shared = []
-    for rule in budgets[0]["rules"]:
-        key = tuple(rule["if"]), tuple(rule["then"] or ())
-        found = [count.get(key, 0) for count in counts]
-        if min(found) >= stable:
-            names = (model["model"] for model in models)
-            line = {"if": rule["if"], "then": rule["then"]}
-            shared.append({**line, "found": dict(zip(names, found, strict=True))})
-    shared.sort(key=lambda line: -min(line["found"].values()))
-    return {"budget": budgets[0]["budget"], "rules": shared}
-
-
-def _published_intersection(plan: Plan, found: Sequence[ModelRuns]) -> Json:
-    """Return the rules that the paper found in all its models, if these are its models."""
-    if plan.probe.name != PROBE or not is_the_papers([each.spec for each in found]):
-        return {}
-    budget, rules = published_intersection(plan.probe)
-    if budget not in plan.budgets:
-        return {}
-    names = plan.probe.vocabulary
-    runs = {each.name: _judges(plan, each, budget) for each in found}
-    return {
-        "published_intersection": {
-            "budget": budget,
-            "rules": [
-                {
-                    **NamedRule.of(rule, names).as_json(),
-                    "found": {
-                        name: _judged(rule, judges, None).found for name, judges in runs.items()
-                    },
-                }
-                for rule in rules
-            ],
-        }
+    budgets = [model.budgets[position] for model in models]
+    counts = {
+        model.model: {line.rule: line.found for line in budget.rules}
+        for model, budget in zip(models, budgets, strict=True)
     }
+    shared = []
+    for line in budgets[0].rules:
+        found = {name: by_rule.get(line.rule, 0) for name, by_rule in counts.items()}
+        if min(found.values()) >= stable:
+            shared.append(SharedRule(line.rule, found))
+    shared.sort(key=lambda line: -min(line.found.values()))
+    return SharedRules(budgets[0].budget, tuple(shared))
+
+
+def _published_intersection(
+    plan: Plan, found: Sequence[ModelRuns], published: Published
+) -> SharedRules | None:
+    """Return the rules that were published of all models, and how often they were found here."""
+    budget, rules = published.intersection or (None, ())
+    if budget is None or budget not in plan.budgets:
+        return None
+    judges = {
+        each.name: _judges(plan, (run for run in each.runs if run.budget == budget))
+        for each in found
+    }
+    return SharedRules(
+        budget,
+        tuple(
+            SharedRule(
+                NamedRule.of(rule, plan.probe.vocabulary),
+                {name: sum(judge.finds(rule) for judge in runs) for name, runs in judges.items()},
+            )
+            for rule in rules
+        ),
+    )

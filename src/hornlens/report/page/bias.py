@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log10
 from statistics import fmean
-from typing import Any
+from typing import Any, get_args
 
+from hornlens.pronouns.bias import BIAS, Bias, BiasRun, Kind, ModelBias, OccupationBias
 from hornlens.report.page.assemble import assemble
 from hornlens.report.page.charts import (
     Series,
@@ -24,7 +25,6 @@ from hornlens.report.terminal import plural
 
 SCRIPTS = ("dom.js", "table.js", "csv.js", "charts.js", "filters.js", "bias.js")
 STYLES = ("charts.css",)
-KINDS = ("ppbs", "normalised")
 PITCH = 9
 """Pixels between the models of an occupation."""
 STRIP = 160
@@ -32,61 +32,63 @@ STRIP = 160
 GENDERS = {"female": "women", "male": "men", "other": "other", "unknown": "not known"}
 """What is recorded, in the order and in the words of the page."""
 
-Json = Mapping[str, Any]
-
 
 @dataclass(frozen=True)
 class Row:
-    """An occupation on the page: what each model says of it, and its people by recorded gender.
+    """An occupation on the page: what each model says of it.
 
     `index` is its place among the first model's.
     """
 
     index: int
     name: str
-    models: tuple[Json, ...]
-    recorded: Mapping[str, int]
+    models: tuple[OccupationBias, ...]
+
+    @property
+    def recorded(self) -> Mapping[str, int]:
+        """The people by recorded gender, the same for every model."""
+        return self.models[0].recorded
 
     @property
     def people(self) -> int:
         """All people of the occupation."""
-        return int(self.models[0]["people"])
+        return self.models[0].people
 
     @property
     def women(self) -> float | None:
         """The share of women among women and men."""
-        two = self.recorded["female"] + self.recorded["male"]
-        return self.recorded["female"] / two if two else None
+        recorded = self.recorded
+        two = recorded["female"] + recorded["male"]
+        return recorded["female"] / two if two else None
 
-    def score(self, kind: str) -> float:
-        """Return the mean over the models that have the score."""
-        return fmean(line[kind]["mean"] for line in self.models if line[kind])
+    def means(self, kind: Kind) -> list[float]:
+        """Return what each model scores."""
+        return [line.of_kind(kind).mean for line in self.models]
 
 
-def bias_page(content: dict[str, Any], run: Mapping[str, Any]) -> str:
-    """Return the page of a bias.json."""
-    models = content["models"]
-    kind = "ppbs" if all(model["overall"]["ppbs"] for model in models) else "normalised"
-    rows = sorted(_rows(models), key=lambda row: (-row.score(kind), row.name))
-    everyone = _recorded(models[0]["overall"])
+def bias_page(bias: Bias, run: BiasRun | None = None) -> str:
+    """Return the page of bias scores, with how the run went if that is known."""
+    models, kind = bias.models, bias.kind
+    rows = sorted(_rows(models), key=lambda row: (-fmean(row.means(kind)), row.name))
+    everyone = models[0].overall.recorded
     genders = [g for g in GENDERS if everyone[g] or g in ("female", "male")]
-    top = max((n for row in rows for n in row.recorded.values()), default=0)
+    top = max(n for row in rows for n in row.recorded.values())
     return assemble(
         "bias.html",
         SCRIPTS,
-        content,
+        BIAS.as_json(bias),
         styles=STYLES,
-        title=f"Bias scores of {content['dataset']['name']}",
-        content=content,
+        title=f"Bias scores of {bias.dataset.name}",
+        content=bias,
         models=models,
         run=run,
-        took=duration(run.get("seconds")),
-        started=moment(run),
-        he=content["words"]["male"],
-        she=content["words"]["female"],
+        took=run and duration(run.seconds),
+        started=run and moment({"started": run.started}),
+        he=bias.words["male"],
+        she=bias.words["female"],
         kind=kind,
-        kinds=KINDS,
-        series=series([model["name"] for model in models]),
+        kinds=get_args(Kind),
+        series=series([model.name for model in models]),
         several=len(models) > 1,
         findings=[_finding(model, kind) for model in models],
         widest=_farthest_apart(rows, kind),
@@ -104,7 +106,6 @@ def bias_page(content: dict[str, Any], run: Mapping[str, Any]) -> str:
         score_place=score_place,
         count_place=count_place,
         place=place,
-        recorded=_recorded,
         columns=genders,
         gender_height={g: 7 + 10 * i / (len(genders) - 1) for i, g in enumerate(genders)},
         called=GENDERS,
@@ -115,42 +116,31 @@ def bias_page(content: dict[str, Any], run: Mapping[str, Any]) -> str:
     )
 
 
-def _rows(models: Sequence[Json]) -> list[Row]:
-    by_name = [{line["occupation"]: line for line in model["occupations"]} for model in models]
+def _rows(models: Sequence[ModelBias]) -> list[Row]:
+    by_name = [{line.occupation: line for line in model.occupations} for model in models]
     return [
-        Row(i, name, tuple(lines[name] for lines in by_name), _recorded(line))
-        for i, (name, line) in enumerate(by_name[0].items())
+        Row(i, name or "", tuple(lines[name] for lines in by_name))
+        for i, name in enumerate(by_name[0])
     ]
 
 
-def _recorded(line: Json) -> dict[str, int]:
-    """Return people by recorded gender."""
-    return {g: sum(row[g] for row in line["confusion"].values()) for g in GENDERS}
-
-
-def _finding(model: Json, kind: str) -> dict[str, Any]:
+def _finding(model: ModelBias, kind: Kind) -> dict[str, Any]:
     """Return what is said of a model at the top: how it leans, its extremes, all its scores."""
-    lines = sorted(model["occupations"], key=lambda o: (-o[kind]["mean"], o["occupation"]))
-    places = {round((line[kind]["mean"] + 1) / 2 * (STRIP - 2)) + 1 for line in lines}
+    lines = sorted(model.occupations, key=lambda o: (-o.of_kind(kind).mean, o.occupation or ""))
+    places = {round((line.of_kind(kind).mean + 1) / 2 * (STRIP - 2)) + 1 for line in lines}
     return {
-        "name": model["name"],
-        "mean": model["overall"][kind]["mean"],
-        "accuracy": model["overall"]["accuracy"],
+        "name": model.name,
+        "mean": model.overall.of_kind(kind).mean,
+        "accuracy": model.overall.accuracy,
         "he": lines[0],
         "she": lines[-1],
         "strip": "".join(f"M{x} 0v12" for x in sorted(places)),
     }
 
 
-def _farthest_apart(rows: Sequence[Row], kind: str) -> dict[str, Any] | None:
-    """Return the occupation on which two models differ most, and their scores."""
-    if not rows or len(rows[0].models) < 2:
-        return None
-
-    def scores(row: Row) -> list[float]:
-        return [line[kind]["mean"] for line in row.models]
-
-    row = max(rows, key=lambda row: max(scores(row)) - min(scores(row)))
-    found = scores(row)
+def _farthest_apart(rows: Sequence[Row], kind: Kind) -> dict[str, Any] | None:
+    """Return the occupation on which two models differ most, and which; None if none differ."""
+    row = max(rows, key=lambda row: max(row.means(kind)) - min(row.means(kind)))
+    found = row.means(kind)
     high, low = found.index(max(found)), found.index(min(found))
     return {"row": row, "high": high, "low": low} if high != low else None

@@ -1,52 +1,82 @@
 """The kinds of results that have a page, and where on disk they are found.
 
-A new kind is a line in KINDS, a module with a function from the file's JSON to its page, and a
+A new kind is a function here, a line in KINDS, a module that makes the page of its document, and a
 template.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.formats.jsonfiles import read_json
+from hornlens.results.codec import check_format
 
-KINDS = {
-    "envelope.json": "extraction",
-    "comparison.json": "comparison",
-    "study.json": "study",
-    "bias.json": "bias",
-}
-"""By file, the module here whose function KIND_page makes the page; imported when it is wanted."""
-TIMES = {"study.json": "times.json"}
-"""Where a kind of result says how its run went, if not in run.json."""
+Json = dict[str, Any]
 
 
-def page(name: str, content: dict[str, Any], run: Mapping[str, Any] | None = None) -> str:
-    """Return the page of a result: `name` is its file's, `content` the file's, `run` run.json's."""
-    kind = KINDS[name]
-    module = importlib.import_module(f"hornlens.report.page.{kind}")
-    text: str = getattr(module, f"{kind}_page")(content, run or {})
-    return text
-
-
-def read_page(path: Path) -> tuple[Path, str]:
-    """Return the folder of a result on disk and its page; `path` is the folder or the file."""
+def _extraction(content: Json, run: Json | None, file: Path) -> str:
     from jinja2 import UndefinedError
 
-    file = _find(path)
-    content = _read(file)
-    run = file.with_name(TIMES.get(file.name, "run.json"))
-    about = _read(run) if run.is_file() else {}
+    from hornlens.report.page.extraction import extraction_page
+
+    check_format(content, file)
     try:
-        return file.parent, page(file.name, content, about)
+        return extraction_page(content, run or {})
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, UndefinedError):
         raise InputError(f"is no {file.name} of hornlens, or of another version", file) from None
     except InputError as error:
         raise InputError(error.message, file, error.line) from None
+
+
+def _comparison(content: Json, run: Json | None, file: Path) -> str:
+    from hornlens.report.page.comparison import comparison_page
+    from hornlens.results.comparison import COMPARISON
+
+    return comparison_page(COMPARISON.parse(content, file))
+
+
+def _study(content: Json, times: Json | None, file: Path) -> str:
+    from hornlens.report.page.study import study_page
+    from hornlens.studies.documents import STUDY, TIMES
+
+    took = None if times is None else TIMES.parse(times, file.with_name(TIMES.file_name))
+    return study_page(STUDY.parse(content, file), took)
+
+
+def _bias(content: Json, run: Json | None, file: Path) -> str:
+    from hornlens.pronouns.bias import BIAS, BIAS_RUN
+    from hornlens.report.page.bias import bias_page
+
+    went = None if run is None else BIAS_RUN.parse(run, file.with_name(BIAS_RUN.file_name))
+    return bias_page(BIAS.parse(content, file), went)
+
+
+KINDS: dict[str, Callable[[Json, Json | None, Path], str]] = {
+    "envelope.json": _extraction,
+    "comparison.json": _comparison,
+    "study.json": _study,
+    "bias.json": _bias,
+}
+"""By file, what makes a page of its contents and of those of the file that tells of the run."""
+RUNS = {"study.json": "times.json"}
+"""Where a kind of result says how its run went, if not in run.json."""
+
+
+def page(name: str, content: Json, run: Json | None = None) -> str:
+    """Return the page of a result: `name` is its file's, `content` the file's, `run` run.json's."""
+    return KINDS[name](content, run, Path(name))
+
+
+def read_page(path: Path) -> tuple[Path, str]:
+    """Return the folder of a result on disk and its page; `path` is the folder or the file."""
+    file = _find(path)
+    content = _read(file)
+    run = file.with_name(RUNS.get(file.name, "run.json"))
+    about = _read(run) if run.is_file() else None
+    return file.parent, KINDS[file.name](content, about, file)
 
 
 def _find(path: Path) -> Path:
@@ -64,7 +94,7 @@ def _find(path: Path) -> Path:
     return found[0]
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> Json:
     content = read_json(file)
     if not isinstance(content, dict):
         raise InputError("is not a result of hornlens", file)

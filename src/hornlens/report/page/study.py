@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from statistics import fmean
@@ -11,11 +11,21 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from hornlens.logic.named import NamedRule
 from hornlens.report.page.assemble import assemble
 from hornlens.report.page.charts import budget_places, isolated, series, share
 from hornlens.report.study_tables import study_tables, times_table
-from hornlens.report.tables import RuleCell, shown
+from hornlens.report.tables import shown
 from hornlens.report.terminal import plural
+from hornlens.studies.documents import (
+    STUDY,
+    BudgetFindings,
+    ModelFindings,
+    RuleStability,
+    Study,
+    StudyPlan,
+    StudyTimes,
+)
 
 SCRIPTS = ("dom.js", "table.js", "csv.js", "charts.js", "filters.js", "study.js")
 STYLES = ("charts.css",)
@@ -28,8 +38,6 @@ HEIGHT = 240
 ASIDE = 13
 """How far the models stand beside each other on a chart, so that none hides another."""
 
-Json = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Line:
@@ -37,7 +45,7 @@ class Line:
 
     model: int
     budget: int
-    rule: Json
+    found: RuleStability
     stable: bool
 
 
@@ -45,7 +53,7 @@ class Line:
 class Stable:
     """A rule at the top of the page: its reading, and for each model how many runs found it."""
 
-    rule: RuleCell
+    rule: NamedRule
     reading: Markup
     models: tuple[StableIn, ...]
 
@@ -80,46 +88,49 @@ class Chart:
     points: tuple[tuple[int, float, tuple[Point, ...]], ...]
 
 
-def study_page(content: dict[str, Any], times: Mapping[str, Any]) -> str:
-    """Return the page of a study.json, with the times of its times.json if there are any."""
-    study, models = content["study"], content["models"]
-    tables = {table.name: table for table in study_tables(content)}
-    lines = list(_lines(content))
+def study_page(study: Study, times: StudyTimes | None = None) -> str:
+    """Return the page of a study, with its times if they are known."""
+    plan, models = study.study, study.models
+    tables = {table.name: table for table in study_tables(study)}
+    lines = list(_lines(study))
     everything = len(lines) <= MOST_ROWS
-    marks = series([model["model"] for model in models])
-    charts = [_chart(content, key) for key in ("recall", "precision")]
-    judged = [model for model in models if model["exact"] is not None]
+    marks = series([model.model for model in models])
+    charts = [_chart(study, measure) for measure in ("recall", "precision")]
     return assemble(
         "study.html",
         SCRIPTS,
-        content,
+        STUDY.as_json(study),
         styles=STYLES,
-        title=f"Study {study['name']}",
-        content=content,
-        study=study,
+        title=f"Study {plan.name}",
+        content=study,
+        study=plan,
         models=models,
         series=marks,
         drawn=[marks[model] for model, *_ in charts[0].points],
-        runs=len(study["seeds"]),
+        runs=len(plan.seeds),
         several=len(models) > 1,
-        judged=judged,
+        judged=[model for model in models if model.exact is not None],
         links=[_link(model) for model in models],
-        sentences=[_sentence(model, study) for model in models],
-        best=_most_stable(content),
+        sentences=[_sentence(model, plan) for model in models],
+        best=_most_stable(study),
         charts=charts,
-        places=budget_places(study["budgets"]),
+        places=budget_places(plan.budgets),
         height=HEIGHT,
-        measured=[(i, part) for i, model in enumerate(models) for part in model["budgets"]],
+        measured=[(i, part) for i, model in enumerate(models) for part in model.budgets],
         lines=lines if everything else [line for line in lines if line.stable],
         everything=everything,
-        smallest=study["budgets"].index(min(study["budgets"])),
-        largest=study["budgets"].index(max(study["budgets"])),
-        exact=list(_exact(models)),
-        published=list(_published(content)),
+        smallest=plan.budgets.index(min(plan.budgets)),
+        largest=plan.budgets.index(max(plan.budgets)),
+        exact=[
+            (i, line)
+            for i, model in enumerate(models)
+            if model.exact is not None
+            for line in model.exact.strongest_first()
+        ],
+        published=list(_published(study)),
         queries=tables["queries"],
-        times=times_table(dict(times)) if times else None,
-        step=lambda found: ceil(4 * found / len(study["seeds"])),
-        spread=_spread,
+        times=None if times is None else times_table(times),
+        step=lambda found: ceil(4 * found / len(plan.seeds)),
         mean=fmean,
         share=share,
         shown=shown,
@@ -127,63 +138,56 @@ def study_page(content: dict[str, Any], times: Mapping[str, Any]) -> str:
     )
 
 
-def _link(model: Json) -> str | None:
+def _link(model: ModelFindings) -> str | None:
     """Return where the exact extraction's page is, from the study's; None if there is none."""
-    exact = model["exact"]
-    return None if exact is None else f"./{quote(exact['folder'])}/report.html"
+    return None if model.exact is None else f"./{quote(model.exact.folder)}/report.html"
 
 
-def _sentence(model: Json, study: Json) -> dict[str, Any]:
+def _sentence(model: ModelFindings, plan: StudyPlan) -> dict[str, Any]:
     """Return what is said of a model at the top: a sentence of one kind, and its numbers."""
-    parts = model["budgets"]
-    stable = [sum(r["found"] >= study["stable"] for r in part["rules"]) for part in parts]
-    said: dict[str, Any] = {"model": model["model"], "parts": parts, "stable": stable}
-    if model["exact"] is None:
+    parts = model.budgets
+    stable = [part.stable(plan.stable) for part in parts]
+    said = {"model": model.model, "parts": parts, "stable": [len(lines) for lines in stable]}
+    if model.exact is None:
         return said | {"kind": "unjudged"}
-    rules = model["exact"]["to_find"]
-    if rules == 0:
-        claims = [run for part in parts for run in part["runs"] if run["rules"]]
-        runs = sum(len(part["runs"]) for part in parts)
+    if model.exact.to_find == 0:
+        runs = [run for part in parts for run in part.runs]
         return said | {
             "kind": "empty",
-            "untold": len(model["exact"]["rules"]),
-            "claims": len(claims),
-            "runs": runs,
+            "untold": len(model.exact.rules),
+            "claims": sum(run.rules > 0 for run in runs),
+            "runs": len(runs),
         }
-    false = [
-        sum(r["found"] >= study["stable"] and r["true"] is False for r in part["rules"])
-        for part in parts
-    ]
-    return said | {"kind": "judged", "rules": rules, "false": false}
+    false = [sum(line.true is False for line in lines) for lines in stable]
+    return said | {"kind": "judged", "rules": model.exact.to_find, "false": false}
 
 
-def _most_stable(content: Json) -> list[Stable]:
+def _most_stable(study: Study) -> list[Stable]:
     """Return the rules that are stable somewhere, those of most models and most runs first."""
-    study, models = content["study"], content["models"]
-    found: dict[RuleCell, dict[int, dict[int, Json]]] = {}
-    for line in _lines(content):
-        by_model = found.setdefault(RuleCell.of(line.rule), {})
-        by_model.setdefault(line.model, {})[line.budget] = line.rule
+    found: dict[NamedRule, dict[int, dict[int, RuleStability]]] = {}
+    for line in _lines(study):
+        by_model = found.setdefault(line.found.rule, {})
+        by_model.setdefault(line.model, {})[line.budget] = line.found
     best = []
-    for cell, by_model in found.items():
+    for rule, by_model in found.items():
         stable = tuple(
             StableIn(
-                models[m]["model"],
-                tuple(rules[b]["found"] if b in rules else 0 for b in range(len(study["budgets"]))),
-                next(iter(rules.values()))["true"],
+                study.models[m].model,
+                tuple(lines[b].found if b in lines else 0 for b in range(len(study.study.budgets))),
+                next(iter(lines.values())).true,
             )
-            for m, rules in sorted(by_model.items())
-            if max(rule["found"] for rule in rules.values()) >= study["stable"]
+            for m, lines in sorted(by_model.items())
+            if max(line.found for line in lines.values()) >= study.study.stable
         )
         if stable:
-            best.append(Stable(cell, _reading(cell), stable))
+            best.append(Stable(rule, _reading(rule), stable))
     best.sort(key=lambda item: (-len(item.models), -sum(sum(one.found) for one in item.models)))
     return best[:BEST]
 
 
-def _reading(rule: RuleCell) -> Markup:
+def _reading(rule: NamedRule) -> Markup:
     """Return a rule in plain words."""
-    if rule.then is None:
+    if rule.consequent is None:
         match rule.antecedent:
             case ():
                 return Markup("Nothing is accepted.")
@@ -191,9 +195,10 @@ def _reading(rule: RuleCell) -> Markup:
                 return Markup("Never {}.").format(_names([name]))
             case _:
                 return Markup("{} never go together.").format(_names(rule.antecedent))
+    right = _names(rule.consequent)
     if not rule.antecedent:
-        return Markup("Always {}.").format(_names(rule.then))
-    return Markup("With {} always goes {}.").format(_names(rule.antecedent), _names(rule.then))
+        return Markup("Always {}.").format(right)
+    return Markup("With {} always goes {}.").format(_names(rule.antecedent), right)
 
 
 def _names(names: Sequence[str]) -> Markup:
@@ -201,26 +206,27 @@ def _names(names: Sequence[str]) -> Markup:
     return Markup(" and ").join(filter(None, [Markup(", ").join(marked[:-1]), *marked[-1:]]))
 
 
-def _chart(content: Json, key: str) -> Chart:
+def _chart(study: Study, measure: str) -> Chart:
     """Return a chart of the models that have rules to find."""
-    models = content["models"]
-    drawn = [i for i, model in enumerate(models) if model["exact"] and model["exact"]["rules"]]
-    x = budget_places(content["study"]["budgets"])
+    drawn = [i for i, model in enumerate(study.models) if model.exact and model.exact.rules]
+    x = budget_places(study.study.budgets)
     lines = []
     for nth, i in enumerate(drawn):
-        points = [
-            _point(models[i]["model"], key, b, x[b], part)
-            for b, part in enumerate(models[i]["budgets"])
-            if part["mean"][key] is not None
-        ]
-        lines.append((i, (nth - (len(drawn) - 1) / 2) * ASIDE, tuple(points)))
-    return Chart(key, tuple(line for line in lines if line[2]))
+        model = study.models[i]
+        points = [_point(model.model, measure, b, x[b], p) for b, p in enumerate(model.budgets)]
+        known = tuple(point for point in points if point is not None)
+        if known:
+            lines.append((i, (nth - (len(drawn) - 1) / 2) * ASIDE, known))
+    return Chart(measure, tuple(lines))
 
 
-def _point(name: str, key: str, budget: int, x: str, part: Json) -> Point:
-    values = [(i, run[key]) for i, run in enumerate(part["runs"]) if run[key] is not None]
-    low, high = min(v for _, v in values), max(v for _, v in values)
-    mean = part["mean"][key]
+def _point(name: str, measure: str, budget: int, x: str, part: BudgetFindings) -> Point | None:
+    """Return the point of a budget; None if no run has the measure."""
+    values, spread = part.measured(measure), part.spread(measure)
+    mean = None if part.mean is None else part.mean.get(measure)
+    if mean is None or spread is None:
+        return None
+    low, high = spread
     return Point(
         budget,
         x,
@@ -229,7 +235,7 @@ def _point(name: str, key: str, budget: int, x: str, part: Json) -> Point:
         _height(high),
         # Runs of the same value would hide each other; they step aside by turns.
         tuple((2 * (i % 5 - 2), _height(value)) for i, value in values),
-        f"{isolated(name)}, {plural(part['budget'], 'query')}: {key} {share(mean)} on average, "
+        f"{isolated(name)}, {plural(part.budget, 'query')}: {measure} {share(mean)} on average, "
         f"{share(low)} to {share(high)} over {plural(len(values), 'run')}",
     )
 
@@ -238,42 +244,20 @@ def _height(value: float) -> float:
     return round((1 - value) * HEIGHT, 2)
 
 
-def _lines(content: Json) -> Iterator[Line]:
+def _lines(study: Study) -> Iterator[Line]:
     """Yield every rule that a run found, by budget and model."""
-    for b in range(len(content["study"]["budgets"])):
-        for m, model in enumerate(content["models"]):
-            for rule in model["budgets"][b]["rules"]:
-                yield Line(m, b, rule, rule["found"] >= content["study"]["stable"])
+    for b in range(len(study.study.budgets)):
+        for m, model in enumerate(study.models):
+            for line in model.budgets[b].rules:
+                yield Line(m, b, line, line.found >= study.study.stable)
 
 
-def _exact(models: Sequence[Json]) -> Iterator[tuple[int, Json]]:
-    """Yield the exact rules of each model, strongest first."""
-    for i, model in enumerate(models):
-        rules = model["exact"]["rules"] if model["exact"] else []
-        yield from (
-            (i, rule)
-            for rule in sorted(rules, key=lambda r: (-r["support"], -(r["mean_margin"] or 0.0)))
-        )
-
-
-def _published(content: Json) -> Iterator[Line]:
+def _published(study: Study) -> Iterator[Line]:
     """Yield the paper's rules beside ours, and then ours that the paper does not have."""
-    for b in range(len(content["study"]["budgets"])):
-        parts = [(m, model["budgets"][b]) for m, model in enumerate(content["models"])]
-        if not any(part.get("published") for _, part in parts):
-            continue
-        for m, part in parts:
-            theirs = part.get("published")
-            if theirs is None:
-                continue
-            known = [RuleCell.of(rule) for rule in theirs]
-            yield from (Line(m, b, rule, True) for rule in theirs)
-            for rule in part["rules"]:
-                if rule["found"] >= content["study"]["stable"] and RuleCell.of(rule) not in known:
-                    yield Line(m, b, rule, True)
-
-
-def _spread(part: Json, key: str) -> tuple[float, float] | None:
-    """Return the least and the most over the runs; None if no run has the measure."""
-    values = [run[key] for run in part["runs"] if run[key] is not None]
-    return (min(values), max(values)) if values else None
+    for b in range(len(study.study.budgets)):
+        parts = [(m, model.budgets[b]) for m, model in enumerate(study.models)]
+        if any(part.published for _, part in parts):
+            for m, part in parts:
+                if part.published is not None:
+                    lines = part.beside_published(study.study.stable)
+                    yield from (Line(m, b, line, True) for line in lines)

@@ -43,7 +43,7 @@ class Result(Extraction):
         """
         write_extraction(Path(folder), self)
         if self.space.label is not None:
-            from hornlens.report.page import extraction_page
+            from hornlens.report.page.extraction import extraction_page
 
             write_file(Path(folder) / "report.html", extraction_page(self))
 

@@ -168,7 +168,7 @@ def extract(
     exact.
     """
     from hornlens.cli.extract import ExtractOptions, extract_command
-    from hornlens.extraction.extract import Settings
+    from hornlens.results.settings import Settings
 
     extract_command(
         ExtractOptions(

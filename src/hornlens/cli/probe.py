@@ -49,9 +49,9 @@ def show(
     terminal.say()
     templates = len(question.templates)
     terminal.say(
-        f"{plural(len(question.vocabulary), 'variable')}, {question.domain.count:,} "
+        f"{plural(len(question.vocabulary), 'variable')}, {question.space.count:,} "
         f"interpretations, {plural(question.prompt_count, 'prompt')} "
-        f"({question.cell_count:,} cells × {plural(templates, 'template')})."
+        f"({question.space.cell_count:,} cells × {plural(templates, 'template')})."
     )
     terminal.say(
         f"An exact run asks each prompt once: {question.prompt_count:,} calls of a masked "
@@ -60,7 +60,7 @@ def show(
     terminal.say()
     rng = Random(seed)
     for _ in range(sentences):
-        x = question.sample(rng)
+        x = question.space.sample(rng)
         for prompt in question.render(x):
             terminal.say(f"  {show_set(question.vocabulary.names_of(x))}  {prompt}")
 
@@ -71,7 +71,7 @@ def validate(file: Annotated[Path, typer.Argument(help="A probe file.")]) -> Non
     question = load_probe(file)
     seen: dict[str, int] = {}
     if question.prompt_count <= 1_000_000:
-        for cell in question.cells():
+        for cell in question.space.cells():
             for prompt in question.render(cell):
                 if seen.setdefault(prompt, cell) != cell:
                     raise InputError(f"two cells have the same prompt: {prompt}", file)

@@ -49,9 +49,9 @@ class LabelledSpace:
         closures[~self.positive] = BOTTOM
         grid = closures.reshape(*self.space.shape, closures.shape[1])
         for axis, attribute in enumerate(self.space.all_attributes):
-            before = (slice(None),) * axis
+            along = np.moveaxis(grid, axis, 0)
             for place, above in attribute.covers():
-                grid[(*before, place)] &= np.bitwise_and.reduce(grid[(*before, above)], axis=axis)
+                along[place] &= np.bitwise_and.reduce(along[above], axis=0)
         return closures
 
     def closed(self) -> Labels:

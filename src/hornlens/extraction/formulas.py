@@ -19,6 +19,7 @@ from hornlens.logic.basis import dg_basis
 from hornlens.logic.certificates import check_tolerances
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.encoding import dec, enc
+from hornlens.logic.space import Space
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
 from hornlens.oracles.equivalence import BudgetedEquivalence, Kind, SampledEquivalence
@@ -184,7 +185,7 @@ def learn(
     # It may stop before it has the whole envelope of an encoding: that is not what was asked for.
     exact = done.certificate.kind == "exact" and not chosen.via_encoding
     envelope = Envelope.of(
-        goal.vocabulary,
+        Space.of_variables(goal.vocabulary),
         basis,
         certificate=done.certificate,
         non_horn=non_horn_of(goal, basis)

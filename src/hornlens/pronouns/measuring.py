@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from hornlens.errors import HornlensError
 from hornlens.logic.decisions import Policy
-from hornlens.models.protocol import Answer, Model
+from hornlens.models.protocol import Model
 from hornlens.probes.probe import Probe
 from hornlens.pronouns.bias import (
     RECORDED,
@@ -25,8 +25,7 @@ from hornlens.pronouns.bias import (
 from hornlens.pronouns.dataset import Dataset, Group
 from hornlens.pronouns.intervals import mean_score
 from hornlens.store.sqlite import AnswerCache
-from hornlens.targets.answers import Answers
-from hornlens.targets.prompted import ProbeMembership
+from hornlens.targets.prompted import PromptedModel
 
 ABSTAINED = "abstained"
 TOLERANCE = 1e-4
@@ -81,17 +80,16 @@ def measure(
     probe = dataset.probe
     male, female = roles(probe)
     chosen = with_enough_people(dataset, 1) if groups is None else groups
-    answers = Answers(model, probe.label.words, cache)
-    answers.prepare()
-    membership = ProbeMembership(probe, policy or probe.policy, answers, progress)
+    target = PromptedModel(probe, model, policy or probe.policy, cache, progress)
     cells = sorted({dataset.cell(group) for group in chosen})
     winners = {
         cell: ABSTAINED if d.winner is None else probe.label.values[d.winner].name
-        for cell, d in zip(cells, membership.decide(cells), strict=True)
+        for cell, d in zip(cells, target.decide(cells), strict=True)
     }
-    said = {cell: [answers.known[prompt] for prompt in probe.render(cell)] for cell in cells}
+    scores = target.scores
+    said = {cell: [scores[prompt] for prompt in probe.render(cell)] for cell in cells}
     probable = all(
-        math.exp(min(a.scores[male], 1.0)) + math.exp(min(a.scores[female], 1.0)) <= 1 + TOLERANCE
+        math.exp(min(a[male], 1.0)) + math.exp(min(a[female], 1.0)) <= 1 + TOLERANCE
         for group in said.values()
         for a in group
     )
@@ -120,12 +118,12 @@ def measure(
         by_occupation.setdefault(group.occupation, []).append(group)
     return Measurement(
         model.name,
-        answers.identity,
+        target.answers[0].identity,
         tuple(describe(name, by_occupation[name]) for name in sorted(by_occupation)),
         describe(None, chosen),
-        len(answers.known),
-        answers.asked,
-        answers.reused,
+        len(scores),
+        target.asked,
+        target.reused,
     )
 
 
@@ -141,10 +139,13 @@ def roles(probe: Probe) -> tuple[int, int]:
 
 
 def _average(
-    measured: Callable[[float, float], float], said: Sequence[Answer], male: int, female: int
+    measured: Callable[[float, float], float],
+    said: Sequence[tuple[float, ...]],
+    male: int,
+    female: int,
 ) -> float:
     """Return the mean over the templates of one person's sentence."""
-    return math.fsum(measured(a.scores[male], a.scores[female]) for a in said) / len(said)
+    return math.fsum(measured(a[male], a[female]) for a in said) / len(said)
 
 
 def _difference(male: float, female: float) -> float:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from hornlens.errors import InputError
 from hornlens.formats.files import write_file
-from hornlens.report.page import page
+from hornlens.report.page.extraction import extraction_page
 from hornlens.report.page.study import study_page
 from hornlens.report.study_tables import study_tables, times_table
 from hornlens.report.tables import Table, in_markdown
 from hornlens.studies.documents import STUDY, TIMES, Study
 from hornlens.studies.plan import Plan
 from hornlens.studies.published import Published
-from hornlens.studies.runs import RUN, ModelRuns
+from hornlens.studies.runs import ModelRuns
 from hornlens.studies.summary import summarise, times_of
 
 FORMS = {".md": Table.markdown, ".tex": Table.latex, ".csv": Table.csv}
@@ -29,9 +29,9 @@ def write_study(
     study.json comes before its page and after everything else, so a folder that has it is whole.
     """
     for each in found:
-        if each.exact_record is not None:
-            text = page("envelope.json", each.exact_content, RUN.as_json(each.exact_record))
-            write_file(out / "exact" / each.folder / "report.html", text)
+        if each.exact is not None:
+            page = out / "exact" / each.folder / "report.html"
+            write_file(page, extraction_page(each.exact))
     study, times = summarise(plan, found, published), times_of(plan, found, published)
     _remove_earlier(out)
     tables = study_tables(study)

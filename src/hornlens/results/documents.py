@@ -1,19 +1,18 @@
-"""envelope.json and run.json of an extraction: written, and read back."""
+"""envelope.json of an extraction: written, and read back."""
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from hornlens import __version__
 from hornlens.errors import HornlensError, InputError
 from hornlens.formats.spaces import space_as_json
 from hornlens.logic.decisions import NO, YES, Decision, Policy
 from hornlens.logic.space import Space
-from hornlens.results.envelope import FORMAT, check_format, envelope_as_json, envelope_from_json
+from hornlens.results.codec import check_format
+from hornlens.results.envelope import envelope_as_json, envelope_from_json
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction, Record
 from hornlens.results.question import Question
@@ -43,7 +42,7 @@ def summary_as_json(extraction: Extraction) -> dict[str, Any]:
         "label": {name: question.words.get(name, name) for name in label},
         "label_attribute": None if space.label is None else space.label.name,
     }
-    content["model"] = _target_as_json(extraction)
+    content["model"] = {"name": extraction.name, "identity": extraction.identity_text}
     content["policy"] = asdict(extraction.policy)
     content["settings"] = asdict(extraction.settings)
     return content
@@ -97,44 +96,23 @@ def _support(evidence: Evidence, extraction: Extraction) -> dict[str, Any]:
     }
 
 
-def _target_as_json(extraction: Extraction) -> dict[str, str]:
-    identity = extraction.identity or f"function:{extraction.name}"
-    return {"name": extraction.name, "identity": identity}
-
-
-def record_as_json(extraction: Extraction) -> dict[str, Any]:
-    """Return the contents of run.json: how this run went, and what may differ in the next."""
-    return {
-        "hornlens": __version__,
-        "format": FORMAT,
-        "python": platform.python_version(),
-        "started": extraction.record.started,
-        "seconds": round(extraction.record.seconds, 3),
-        "asked_the_model": extraction.record.asked,
-        "answered_from_cache": extraction.record.reused,
-        "probe": extraction.question.name,
-        "model": _target_as_json(extraction),
-        "settings": asdict(extraction.settings),
-        "policy": asdict(extraction.policy),
-        "certificate": extraction.envelope.certificate.as_json(),
-    }
-
-
 def extraction_from_json(
     content: Mapping[str, Any],
     path: Path,
-    run: Mapping[str, Any] | None = None,
+    record: Record | None = None,
     scores: Mapping[str, tuple[float, ...]] | None = None,
 ) -> Extraction:
-    """Return the extraction of an envelope.json, and of its run.json and scores.csv if given.
+    """Return the extraction of an envelope.json, with its run.json's and scores.csv's if given.
 
     What is wrong with it is an InputError about `path`.
     """
+    if not isinstance(content, dict):
+        raise InputError("is not a result of hornlens", path)
     check_format(content, path)
     try:
         if "probe" not in content:
             raise InputError("has no answers of a target: `extract` writes those", path)
-        return _extraction(content, path, run or {}, scores or {})
+        return _extraction(content, path, record or Record(), scores or {})
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
         raise InputError("is not an envelope.json of hornlens", path) from None
     except HornlensError as error:
@@ -145,7 +123,7 @@ def extraction_from_json(
 def _extraction(
     content: Mapping[str, Any],
     path: Path,
-    run: Mapping[str, Any],
+    record: Record,
     scores: Mapping[str, tuple[float, ...]],
 ) -> Extraction:
     envelope = envelope_from_json(content, path)
@@ -176,12 +154,7 @@ def _extraction(
         decisions,
         lambda cell: shown[cell],
         scores,
-        Record(
-            run.get("started", ""),
-            run.get("seconds", 0.0),
-            run.get("asked_the_model", 0),
-            run.get("answered_from_cache", 0),
-        ),
+        record,
     )
 
 

@@ -54,6 +54,11 @@ class Extraction:
     record: Record = Record()
 
     @property
+    def identity_text(self) -> str:
+        """The identity, or something to call the target by where it has none."""
+        return self.identity or f"function:{self.name}"
+
+    @property
     def space(self) -> Space:
         """What could be said of the target."""
         return self.envelope.space

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from html import escape
-from io import StringIO
 from typing import Any, overload
 
 from hornlens.errors import HornlensError
-from hornlens.formats.writers import named_cells
+from hornlens.formats.writers import csv_text, named_cells
 from hornlens.logic.named import NamedRule
 
 
@@ -60,15 +58,20 @@ class Rules(Sequence[RuleRow]):
 
     def csv(self) -> str:
         """Return rules.csv: names joined by "; ", and FALSE for ⊥."""
-        out = StringIO()
-        writer = csv.writer(out, lineterminator="\n")
         shown = [f.name for f in fields(RuleRow)][1:-1]
-        writer.writerow(["if", "then", *shown, "canonical_if", "canonical_then"])
-        for row in self._rows:
-            margins = [_short(row.mean_margin), _short(row.smallest_margin)]
-            counts = [row.support, row.prompts, *margins, row.sentence]
-            writer.writerow([*named_cells(row.rule), *counts, *named_cells(row.canonical)])
-        return out.getvalue()
+        return csv_text(
+            ["if", "then", *shown, "canonical_if", "canonical_then"],
+            (
+                [
+                    *named_cells(row.rule),
+                    *(row.support, row.prompts),
+                    *(_short(row.mean_margin), _short(row.smallest_margin)),
+                    row.sentence,
+                    *named_cells(row.canonical),
+                ]
+                for row in self._rows
+            ),
+        )
 
     def to_frame(self) -> Any:
         """Return the rules as a pandas DataFrame, a column for each field; pandas is needed."""

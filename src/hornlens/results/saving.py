@@ -8,17 +8,19 @@ from pathlib import Path
 
 from hornlens.formats.files import read_text, write_file
 from hornlens.formats.jsonfiles import json_text, read_json
-from hornlens.results.documents import extraction_as_json, extraction_from_json, record_as_json
+from hornlens.formats.writers import csv_text
+from hornlens.results.documents import extraction_as_json, extraction_from_json
 from hornlens.results.extraction import Extraction
+from hornlens.results.record import RUN, run_record
 
 
-def write_extraction(folder: Path, extraction: Extraction) -> None:
-    """Write an extraction's files under a folder, all but its page."""
+def write_extraction(folder: Path, extraction: Extraction, key: str = "") -> None:
+    """Write an extraction's files under a folder, all but its page; `key` goes into run.json."""
     for name, text in (
         ("envelope.json", json_text(extraction_as_json(extraction))),
         ("rules.csv", extraction.rules.csv()),
         ("scores.csv", scores_csv(extraction)),
-        ("run.json", json_text(record_as_json(extraction))),
+        ("run.json", RUN.text(run_record(extraction, key))),
     ):
         write_file(folder / name, text)
 
@@ -30,19 +32,18 @@ def read_extraction(path: Path) -> Extraction:
     return extraction_from_json(
         read_json(file),
         file,
-        read_json(run) if run.is_file() else None,
+        RUN.read(run).record if run.is_file() else None,
         _read_scores(scores) if scores.is_file() else None,
     )
 
 
 def scores_csv(extraction: Extraction) -> str:
     """Return scores.csv: every prompt with its raw scores, as `--model table/FILE.csv` reads it."""
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["prompt", *extraction.question.words.values()])
-    for prompt, scores in sorted(extraction.scores.items()):
-        writer.writerow([prompt, *map(repr, scores)])
-    return out.getvalue()
+    lines = sorted(extraction.scores.items())
+    return csv_text(
+        ["prompt", *extraction.question.words.values()],
+        ([prompt, *map(repr, scores)] for prompt, scores in lines),
+    )
 
 
 def _read_scores(path: Path) -> dict[str, tuple[float, ...]]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from hornlens.errors import HornlensError
+from hornlens.logic.certificates import check_tolerances
 from hornlens.logic.decisions import Policy, check_choices
-from hornlens.logic.envelope import check_tolerances
 
 Equivalence = Literal["auto", "exhaustive", "exact", "pac", "budget"]
 PAPER_SAMPLES = 3132

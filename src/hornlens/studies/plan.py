@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from hornlens.errors import HornlensError, InputError
-from hornlens.extraction.extract import Settings, paper_protocol
 from hornlens.formats.documents import builtin_documents, parse_yaml
 from hornlens.formats.files import read_text
 from hornlens.logic.decisions import Policy
@@ -20,6 +19,7 @@ from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.loading import builtin_names as builtin_probes
 from hornlens.probes.probe import Probe
 from hornlens.probes.schema import PolicyFile, Text
+from hornlens.results.settings import Settings, paper_protocol
 
 Positive = Annotated[int, Field(ge=1, strict=True)]
 Tolerance = Annotated[float, Field(gt=0, lt=1)]

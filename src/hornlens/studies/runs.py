@@ -11,18 +11,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from hornlens import __version__
 from hornlens.errors import HornlensError
-from hornlens.extraction.extract import Extraction, Settings, extract
+from hornlens.extraction.extract import extract
 from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.logic.decisions import Policy
@@ -30,36 +27,20 @@ from hornlens.logic.envelope import Envelope
 from hornlens.models.protocol import Model, ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.probe import Probe
-from hornlens.results.codec import Codec
+from hornlens.results.documents import summary_as_json
 from hornlens.results.envelope import envelope_from_json
-from hornlens.results.extraction import run_record, summary_as_json, write_extraction
+from hornlens.results.extraction import Extraction
+from hornlens.results.record import RUN, RunRecord, run_record
+from hornlens.results.saving import write_extraction
+from hornlens.results.settings import Settings
 from hornlens.store.sqlite import AnswerCache
 from hornlens.studies.plan import Plan
 from hornlens.studies.workers import Advance, carry_out
 from hornlens.targets.answers import Answers
+from hornlens.targets.prompted import PromptedModel
 
 LONGEST = 100
 """How many characters the name of a model's folder may have."""
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """How a run went: its run.json. `key` is all that decides the run's result."""
-
-    key: str
-    python: str
-    started: str
-    seconds: float
-    asked_the_model: int
-    answered_from_cache: int
-    probe: str
-    model: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    policy: Mapping[str, Any]
-    certificate: Mapping[str, Any]
-
-
-RUN = Codec(RunRecord, "run.json")
 
 
 @dataclass(frozen=True)
@@ -82,9 +63,6 @@ class ModelRuns:
     identity: str
     folder: str
     exact: Extraction | None = None
-    exact_content: dict[str, Any] = field(default_factory=dict)
-    """Its envelope.json."""
-    exact_record: RunRecord | None = None
     runs: list[Run] = field(default_factory=list)
 
 
@@ -194,9 +172,9 @@ def _run_folder(model: ModelRuns, budget: int, seed: int) -> str:
 def _ask_everything(task: _Task, each: ModelRuns, on_prompts: Advance | None) -> None:
     """Find a model's exact envelope. How long it took is kept from the first time."""
     before = task.load()
-    each.exact, record = _extract(task, open_model(task.spec, task.options), on_prompts)
-    each.exact_record = before[1] if before else record
-    each.exact_content = write_extraction(task.folder, each.exact, RUN.as_json(each.exact_record))
+    found = _extract(task, open_model(task.spec, task.options), on_prompts)
+    each.exact = replace(found, record=before[1].record) if before else found
+    write_extraction(task.folder, each.exact, task.key)
 
 
 @lru_cache(maxsize=1)  # a worker holds one model at a time
@@ -205,23 +183,14 @@ def _model(spec: str, options: ModelOptions) -> Model:
 
 
 def _run(task: _Task, on_prompts: Advance | None) -> None:
-    extraction, record = _extract(task, _model(task.spec, task.options), on_prompts)
+    extraction = _extract(task, _model(task.spec, task.options), on_prompts)
     # The envelope last: a folder that has one is complete.
     (task.folder / "envelope.json").unlink(missing_ok=True)
-    write_file(task.folder / "run.json", RUN.text(record))
+    write_file(task.folder / "run.json", RUN.text(run_record(extraction, task.key)))
     write_file(task.folder / "envelope.json", json_text(summary_as_json(extraction)))
 
 
-def _extract(task: _Task, model: Model, on_prompts: Advance | None) -> tuple[Extraction, RunRecord]:
-    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+def _extract(task: _Task, model: Model, on_prompts: Advance | None) -> Extraction:
     with closing(AnswerCache(task.cache)) as cache:
-        extraction = extract(
-            model,
-            task.probe,
-            settings=task.settings,
-            policy=task.policy,
-            cache=cache,
-            progress=on_prompts,
-        )
-    record = run_record(extraction, time.perf_counter() - clock, started)
-    return extraction, RUN.parse({"key": task.key, **record}, task.folder / RUN.file_name)
+        target = PromptedModel(task.probe, model, task.policy, cache, on_prompts)
+        return extract(target, settings=task.settings)

@@ -77,8 +77,9 @@ def times_of(
                 )
             )
         exact = None
-        if (record := each.exact_record) is not None:
-            exact = ExactTimes(record.seconds, record.asked_the_model, record.answered_from_cache)
+        if each.exact is not None:
+            record = each.exact.record
+            exact = ExactTimes(round(record.seconds, 3), record.asked, record.reused)
         models.append(ModelTimes(each.name, exact, tuple(budgets)))
     return StudyTimes(plan.name, tuple(models))
 
@@ -89,7 +90,7 @@ def _judges(plan: Plan, runs: Iterable[Run]) -> list[Judge]:
 
 def _labels(plan: Plan) -> Sequence[int]:
     """Return the labels that a sampled interpretation can have."""
-    labels = plan.probe.domain.axes[-1]
+    labels = plan.probe.space.axes[-1]
     return labels[1:] if plan.probe.sample_label == "always" else labels
 
 
@@ -168,7 +169,7 @@ def _run(
         else Measures(
             judge.share_of(wanted),
             exact.share_of(rules),
-            judge.agreement(exact, plan.probe.domain),
+            judge.agreement(exact),
         ),
     )
 

@@ -14,8 +14,10 @@ from hornlens.results.question import Question
 class Target(Protocol):
     """A black box over a space. A batch of cells is the primitive; one is a batch of one."""
 
-    name: str
-    """How people call it."""
+    @property
+    def name(self) -> str:
+        """How people call it."""
+        ...
 
     @property
     def space(self) -> Space:

@@ -10,7 +10,6 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from hornlens.errors import InputError
 from hornlens.logic.decisions import REASONS
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
@@ -60,9 +59,7 @@ class Finding:
 
 
 def extraction_page(extraction: Extraction) -> str:
-    """Return the page of an extraction."""
-    if extraction.space.label is None:
-        raise InputError("is of a target without labels: there is no page for it")
+    """Return the page of an extraction; its space has a label."""
     rows = _rows(extraction)
     top = [row.evidence.margins for row in rows[:FINDINGS]]
     widest = max((m for margins in top for m in margins if isfinite(m)), default=0.0)

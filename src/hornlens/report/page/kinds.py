@@ -12,23 +12,20 @@ from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.formats.jsonfiles import read_json
-from hornlens.results.codec import check_format
 
 Json = dict[str, Any]
 
 
 def _extraction(content: Json, run: Json | None, file: Path) -> str:
-    from jinja2 import UndefinedError
-
     from hornlens.report.page.extraction import extraction_page
+    from hornlens.results.documents import extraction_from_json
+    from hornlens.results.record import RUN
 
-    check_format(content, file)
-    try:
-        return extraction_page(content, run or {})
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, UndefinedError):
-        raise InputError(f"is no {file.name} of hornlens, or of another version", file) from None
-    except InputError as error:
-        raise InputError(error.message, file, error.line) from None
+    went = None if run is None else RUN.parse(run, file.with_name(RUN.file_name)).record
+    found = extraction_from_json(content, file, went)
+    if found.space.label is None:
+        raise InputError("is of a target without labels: there is no page for it", file)
+    return extraction_page(found)
 
 
 def _comparison(content: Json, run: Json | None, file: Path) -> str:

@@ -1,1 +1,5 @@
-"""Conformance suites: what every backend keeps to, as tests to inherit. Nothing imports this."""
+"""Conformance suites: what every implementation of a protocol of ours has to keep to.
+
+Inherit a suite in a test class of your own and give what its docstring asks for. pytest is not
+imported here: any runner that calls methods named `test_…` will do.
+"""

@@ -285,6 +285,20 @@ def test_functions_without_an_identity_are_not_kept_on_disk(tmp_path):
     assert cache.models() == []
 
 
+def test_a_model_of_any_class_that_has_no_identity_is_not_kept_either(tmp_path):
+    class Nameless(TableModel):
+        def identity(self):
+            return None
+
+    path = tmp_path / "scores.csv"
+    path.write_text(scores_csv(extract(planted, PAPER, cache=False)))
+    cache = AnswerCache(tmp_path / "c.sqlite")
+    result = extract(Nameless(path), PAPER, cache=cache)
+    assert cache.models() == [] and result.asked == 660
+    assert extract(planted, PAPER, cache=cache).identity == "function:function"
+    assert extract(FunctionModel(planted, "f", "1"), PAPER, cache=cache).identity == "function:1"
+
+
 def test_an_audit_can_be_repeated_from_its_scores(tmp_path):
     result = extract(noisy(3), PAPER, cache=False)
     path = tmp_path / "scores.csv"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from hornlens.errors import HornlensError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
     class Kind(Protocol):
         """What can be registered."""
@@ -71,7 +72,7 @@ class Registry(Generic[K]):
         """
         name, slash, rest = spec.partition("/")
         ours = self.builtin.get(name)
-        entry = Entry(name, ours) if ours is not None else self._installed(name)
+        entry = Entry(name, ours) if ours else self._installed(name).get(name)
         if entry is not None and entry.problem:
             raise self.error(f"{self.what} {spec!r} cannot be had: {entry.problem}")
         if entry is None or entry.kind is None or not _fits(entry.kind.form, slash, rest):
@@ -98,19 +99,20 @@ class Registry(Generic[K]):
         """Yield every kind, ours first; what is installed in order of name, broken or not."""
         for name, kind in self.builtin.items():
             yield Entry(name, kind)
+        yield from self._installed().values()
+
+    def _installed(self, only: str | None = None) -> dict[str, Entry[K]]:
+        """Return what installed packages bring, by name; or of `only` one name."""
         from importlib.metadata import entry_points
 
-        for name in sorted(entry_points(group=self.group).names):
-            if (entry := self._installed(name)) is not None:
-                yield entry
+        found: dict[str, list[EntryPoint]] = {}
+        for point in entry_points(group=self.group):
+            if only in (None, point.name):
+                found.setdefault(point.name, []).append(point)
+        return {name: self._entry(name, points) for name, points in sorted(found.items())}
 
-    def _installed(self, name: str) -> Entry[K] | None:
-        """Return what installed packages say that a name is, or None if they say nothing."""
-        from importlib.metadata import entry_points
-
-        found = list(entry_points(group=self.group, name=name))
-        if not found:
-            return None
+    def _entry(self, name: str, found: list[EntryPoint]) -> Entry[K]:
+        """Return what a name of installed packages stands for, or what is wrong with it."""
         packages = [f"{e.dist.name} {e.dist.version}" if e.dist else "unknown" for e in found]
         package = " and ".join(sorted(packages))
         if name in self.builtin:
@@ -134,6 +136,6 @@ def _why(error: BaseException) -> str:
 
 def _fits(form: str, slash: str, rest: str) -> bool:
     """Say whether a spec has what its form asks for: "a", "a/REST", or either way "a[/REST]"."""
-    return (
-        bool(rest) if slash and "/" in form else not slash and form.count("/") == form.count("[/")
-    )
+    if slash:
+        return bool(rest) and "/" in form
+    return "/" not in form.replace("[/", "[")

@@ -95,7 +95,7 @@ def balance(model: Any, tokenizer: Any) -> None:
     The shift is measured on a few prompts.
     """
     probe = load_probe(DEFAULT)
-    prompts = [probe.render(cell)[0] for cell in list(probe.cells())[::37]]
+    prompts = [probe.render(cell)[0] for cell in list(probe.space.cells())[::37]]
     texts = [prompt.replace(MASK, tokenizer.mask_token) for prompt in prompts]
     batch = tokenizer(texts, padding=True, return_tensors="pt", return_token_type_ids=False)
     words = tokenizer.convert_tokens_to_ids(list(probe.label.words))
@@ -109,7 +109,7 @@ def probe_words() -> list[str]:
     """Return the words and signs of the built-in probe, candidates included, sorted."""
     probe = load_probe(DEFAULT)
     found = set(probe.label.words)
-    for cell in probe.cells():
+    for cell in probe.space.cells():
         for prompt in probe.render(cell):
             found |= set(re.findall(r"\w+|[^\w\s]", prompt.replace(MASK, " ")))
     return sorted(found)

@@ -16,7 +16,7 @@ from typing import Any
 from hornlens.extraction.learned import EveryLabel
 
 from benchmarks.targets import planted_probe, planted_rules, says_yes
-from hornlens.extraction.extract import Settings, extract, paper_protocol
+from hornlens.api import extract
 from hornlens.formats.files import write_file
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
@@ -36,7 +36,9 @@ from hornlens.oracles.equivalence import SampledEquivalence, pac_samples
 from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.page import page
-from hornlens.results.extraction import run_record, write_extraction
+from hornlens.results.record import run_record
+from hornlens.results.saving import write_extraction
+from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache
 from hornlens.targets.answers import Answers
 from hornlens.targets.prompted import ProbeMembership
@@ -69,7 +71,7 @@ def exact_demo() -> dict[str, Any]:
             result = extract(model, cache=cache)
             seconds.append(process_time() - start)
         cache.close()
-    assert result.reused == 660
+    assert result.record.reused == 660
     return {
         "rules": len(result.envelope.basis),
         "seconds_empty_cache": seconds[0],
@@ -146,7 +148,7 @@ def tabulated(attributes: int, values: int, rules: int, seed: int) -> dict[str, 
         write_file(Path(folder) / "report.html", page("envelope.json", content, record))
         files = process_time() - start
     return {
-        "interpretations": probe.domain.count,
+        "interpretations": probe.space.count,
         "prompts": probe.prompt_count,
         "rules": len(planted),
         "own_seconds": seconds - spent[0],
@@ -276,7 +278,7 @@ def _until_exact(
     elif how == "forgetful":
         oracle = Forgetful(membership)
     sampled = SampledEquivalence(
-        *(oracle, probe.sample, width, 0.05, 0.05, Random(seed), known),
+        *(oracle, probe.space.sample, width, 0.05, 0.05, Random(seed), known),
         chunk=256 if how == "ours" else 1,  # a plain learner stops at the first counterexample
         samples=50_000,
     )

@@ -29,7 +29,7 @@ THREADS = int(os.environ.get("HORNLENS_BENCH_THREADS", os.cpu_count() or 1))
 def probe_prompts() -> tuple[list[str], tuple[str, ...]]:
     """Return the built-in probe's prompts and candidates."""
     probe = load_probe(DEFAULT)
-    return [p for cell in probe.cells() for p in probe.render(cell)], probe.label.words
+    return [p for cell in probe.space.cells() for p in probe.render(cell)], probe.label.words
 
 
 @dataclass

@@ -6,10 +6,12 @@ from random import Random
 import numpy as np
 
 from hornlens.exact.grid import LabelledSpace
+from hornlens.logic.attributes import Nominal
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.rule import Rule
-from hornlens.logic.vocabulary import Attribute, Vocabulary
+from hornlens.logic.space import Space
+from hornlens.logic.vocabulary import Vocabulary
 from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value
 
 
@@ -37,8 +39,8 @@ def random_horn(variables: int, rules: int, seed: int) -> Cnf:
 def random_labelled_domain(values: int, rules: int, seed: int) -> LabelledSpace:
     """Six attributes; conjunctions of two or three values are rejected, and some exceptions."""
     rng = Random(seed)
-    groups = [Attribute(f"a{a}", tuple(f"a{a}v{v}" for v in range(values))) for a in range(6)]
-    domain = Domain(Vocabulary.of_attributes(groups))
+    groups = [Nominal(f"a{a}", tuple(f"a{a}v{v}" for v in range(values))) for a in range(6)]
+    domain = Space(tuple(groups))
     positive = np.ones(domain.shape, dtype=np.bool_)
     for _ in range(rules):
         cell: list[int | slice] = [slice(None)] * 6
@@ -76,7 +78,7 @@ def planted_rules(probe: Probe, rules: int, seed: int) -> list[Rule]:
     no = probe.vocabulary.mask(["no"])
     found: dict[int, None] = {}
     while len(found) < rules:
-        one, other = rng.sample(probe.domain.axes[:-1], 2)
+        one, other = rng.sample(probe.space.axes[:-1], 2)
         found[rng.choice(one[1:]) | rng.choice(other[1:]) | no] = None
     return [Rule(antecedent, BOTTOM) for antecedent in found]
 

@@ -3,11 +3,13 @@
 import math
 from random import Random
 
-from hornlens.extraction.extract import Settings, extract
+from hornlens.api import extract
 from hornlens.logic.decisions import Policy
 from hornlens.probes.loading import load_probe
 from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value
-from hornlens.results.extraction import extraction_as_json, run_record
+from hornlens.results.documents import extraction_as_json
+from hornlens.results.record import run_record
+from hornlens.results.settings import Settings
 
 PAPER = load_probe("gender-occupation")
 NASTY = (

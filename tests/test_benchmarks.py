@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.plan import FULL, QUICK
 from benchmarks.targets import planted_probe, planted_rules, says_yes
-from hornlens.extraction.extract import extract
+from hornlens.api import extract
 from tests import brute
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -29,12 +29,12 @@ def test_the_planted_rules_are_the_envelope():
     rules = planted_rules(probe, 4, seed=1)
     model = says_yes(probe, rules)
     accepted = []
-    for x in probe.domain:
-        label = probe.label_of(x)
+    for x in probe.space:
+        label = probe.space.label_of(x)
         yes, no = model(probe.render(x)[0], ("Yes", "No"))
         if label is None or yes == no or label == (0 if yes > no else 1):
             accepted.append(x)
-    assert brute.dg(accepted, list(probe.domain)) == brute.pairs(rules)
+    assert brute.dg(accepted, list(probe.space)) == brute.pairs(rules)
     result = extract(model, probe, cache=False)
     assert set(result.envelope.basis) == set(rules)
 

@@ -7,11 +7,12 @@ from random import Random
 
 import pytest
 
+from hornlens.api import extract
 from hornlens.errors import InputError
-from hornlens.extraction.extract import Settings, extract
 from hornlens.probes.loading import load_probe, parse_probe
 from hornlens.results.comparison import common_consequences, compare, load_result
-from hornlens.results.extraction import extraction_as_json
+from hornlens.results.documents import extraction_as_json
+from hornlens.results.settings import Settings
 from tests.test_extraction import PAPER, noisy, planted
 
 
@@ -74,7 +75,7 @@ def test_everything_said_is_true_of_random_models(tmp_path):
     together = common + results[0].envelope.background
     rng = Random(3)
     for _ in range(300):
-        x = PAPER.sample(rng)
+        x = PAPER.space.sample(rng)
         closures = [r.known.closure(x) for r in results]
         both = closures[0] & closures[1] & closures[2]
         assert together.closure(x) == both

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hornlens.extraction.extract import Settings, extract, paper_protocol
+from hornlens.api import extract
 from hornlens.logic.decisions import Policy
 from hornlens.models.demo import DemoModel
 from hornlens.models.protocol import ModelOptions
 from hornlens.probes.loading import builtin_text, load_probe
+from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache
 from tests import brute
 
@@ -197,14 +198,14 @@ def test_the_cache_command(tmp_path):
 @pytest.mark.parametrize("variant", ["demo", "demo-balanced"])
 def test_the_built_in_models_envelope_equals_brute_force(variant, label_unset):
     result = extract(variant, PAPER, policy=Policy(label_unset=label_unset), cache=False)
-    assert result.asked == 660 and len(result.scores) == 660
+    assert result.record.asked == 660 and len(result.scores) == 660
     models = []
-    for x in PAPER.domain:
-        label = PAPER.label_of(x)
+    for x in PAPER.space:
+        label = PAPER.space.label_of(x)
         scores = result.scores[PAPER.render(x)[0]]
         if label_unset == "accept" if label is None else scores[label] == max(scores):
             models.append(x)
-    assert brute.pairs(result.envelope.basis) == brute.dg(models, list(PAPER.domain))
+    assert brute.pairs(result.envelope.basis) == brute.dg(models, list(PAPER.space))
 
 
 def test_batch_size_and_order_change_no_decision():

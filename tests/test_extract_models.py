@@ -50,7 +50,7 @@ def planted(cell: int) -> str:
     return "She" if "nurse" in names or {"singer", "after 1970"} <= names else "He"
 
 
-CELLS = list(PROBE.cells())
+CELLS = list(PROBE.space.cells())
 SENTENCES = [PROBE.render(cell)[0] for cell in CELLS]
 WINNERS = [planted(cell) for cell in CELLS]
 MAKERS = {
@@ -63,11 +63,11 @@ MAKERS = {
 def expected():
     models = [
         x
-        for x in PROBE.domain
-        if (label := PROBE.label_of(x)) is None
-        or PROBE.label.words[label] == planted(x & ~PROBE.label_mask)
+        for x in PROBE.space
+        if (label := PROBE.space.label_of(x)) is None
+        or PROBE.label.words[label] == planted(x & ~PROBE.space.label_mask)
     ]
-    return brute.dg(models, list(PROBE.domain))
+    return brute.dg(models, list(PROBE.space))
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -80,7 +80,7 @@ def test_planted_rules_are_recovered_exactly(kind, tmp_path):
     result = extract(model, PROBE, cache=cache)
     assert brute.pairs(result.envelope.basis) == expected()
     assert "nurse ∧ male → ⊥" in result.envelope.readable.show(PROBE.vocabulary)
-    assert (result.asked, result.reused) == (36, 0)
+    assert (result.record.asked, result.record.reused) == (36, 0)
     # Another batch size asks nothing again; other weights under the same path do.
     again = open_model(f"{spec}/{tmp_path / 'model'}", ModelOptions(threads=1))
     assert extract(again, PROBE, cache=cache).reused == 36
@@ -99,7 +99,7 @@ def test_a_run_whose_answers_are_all_known_loads_no_model(spec, kind, tmp_path, 
     make(tmp_path / "model", kind, [s.replace("[MASK]", "She He") for s in SENTENCES])
     cache = AnswerCache(tmp_path / "c.sqlite")
     first = extract(open_model(f"{spec}/{tmp_path / 'model'}"), PROBE, cache=cache)
-    assert first.asked == 36
+    assert first.record.asked == 36
 
     def never(*args):
         raise AssertionError("nothing had to be loaded")
@@ -107,7 +107,7 @@ def test_a_run_whose_answers_are_all_known_loads_no_model(spec, kind, tmp_path, 
     for module in ("hf", "causal"):
         monkeypatch.setattr(f"hornlens.models.{module}.load", never)
     again = extract(open_model(f"{spec}/{tmp_path / 'model'}"), PROBE, cache=cache)
-    assert (again.asked, again.reused) == (0, 36)
+    assert (again.record.asked, again.record.reused) == (0, 36)
     assert again.identity == first.identity
     assert again.envelope.basis == first.envelope.basis
 

@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 import hornlens
+from hornlens.api import extract
 from hornlens.errors import HornlensError
-from hornlens.extraction.extract import Settings, extract, paper_protocol
 from hornlens.formats.files import write_file
 from hornlens.logic.decisions import Policy
 from hornlens.models.functions import FunctionModel
@@ -19,8 +19,10 @@ from hornlens.models.protocol import ModelError
 from hornlens.models.registry import open_model
 from hornlens.models.table import TableModel
 from hornlens.probes.loading import load_probe
+from hornlens.results.documents import extraction_as_json
 from hornlens.results.evidence import in_words
-from hornlens.results.extraction import extraction_as_json, rules_csv, scores_csv
+from hornlens.results.saving import scores_csv
+from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache
 from tests import brute
 
@@ -50,10 +52,10 @@ def noisy(seed):
 
 def brute_force(model, policy, probe=PAPER):
     """The DG basis of the model's labels, from the definitions."""
-    domain = list(probe.domain)
+    domain = list(probe.space)
     models = []
     for x in domain:
-        label = probe.label_of(x)
+        label = probe.space.label_of(x)
         if label is None:
             accepted = policy.label_unset == "accept"
         else:
@@ -87,7 +89,7 @@ def test_exact_extraction_asks_660_prompts_and_equals_brute_force(seed, label_un
 
 def test_the_python_api_is_short():
     result = hornlens.extract(planted, cache=False)
-    names = result.probe.vocabulary
+    names = result.space.vocabulary
     shown = result.envelope.readable.show(names).splitlines()
     assert "nurse ∧ male → ⊥" in shown and "singer ∧ female → after 1970" in shown
     with pytest.raises(AttributeError):
@@ -119,7 +121,7 @@ def test_every_rule_of_an_exact_run_is_borne_out_by_its_evidence():
     for evidence in result.evidence:
         for exhibit in evidence.exhibits:
             label = exhibit.decision.winner
-            assert evidence.rule.satisfied_by(PAPER.with_label(exhibit.cell, label))
+            assert evidence.rule.satisfied_by(PAPER.space.with_label(exhibit.cell, label))
         assert evidence.support > 0
         assert evidence.closest.margin == min(evidence.margins) > 0
 
@@ -181,7 +183,7 @@ def test_pac_runs_exceed_epsilon_no_more_often_than_delta_allows():
     """Male nurses are rejected, 1 of 22: hardly more than ε, so sampling is apt to miss them."""
     epsilon, delta, runs = 0.045, 0.1, 300
     truth = {
-        PAPER.with_label(cell, label): decision.winner in (None, label)
+        PAPER.space.with_label(cell, label): decision.winner in (None, label)
         for cell, decision in extract(only_nurses, PAPER, cache=False).decisions.items()
         for label in range(2)
     }
@@ -275,7 +277,7 @@ def test_a_model_that_dies_in_the_middle_goes_on_where_it_stopped(tmp_path):
         return planted(prompt, candidates)
 
     result = extract(FunctionModel(healthy, "m", identity="1"), PAPER, cache=cache)
-    assert (result.asked, result.reused) == (360, 300)
+    assert (result.record.asked, result.record.reused) == (360, 300)
     assert result.envelope == extract(planted, PAPER, cache=False).envelope
 
 
@@ -294,7 +296,7 @@ def test_a_model_of_any_class_that_has_no_identity_is_not_kept_either(tmp_path):
     path.write_text(scores_csv(extract(planted, PAPER, cache=False)))
     cache = AnswerCache(tmp_path / "c.sqlite")
     result = extract(Nameless(path), PAPER, cache=cache)
-    assert cache.models() == [] and result.asked == 660
+    assert cache.models() == [] and result.record.asked == 660
     assert extract(planted, PAPER, cache=cache).identity == "function:function"
     assert extract(FunctionModel(planted, "f", "1"), PAPER, cache=cache).identity == "function:1"
 
@@ -339,7 +341,7 @@ def test_the_files_agree_with_each_other():
     result = extract(noisy(1), PAPER, cache=False)
     content = json.loads(json.dumps(extraction_as_json(result)))
     assert len(content["answers"]) == 660
-    rows = list(csv.DictReader(rules_csv(result).splitlines()))
+    rows = list(csv.DictReader(result.rules.csv().splitlines()))
     assert len(rows) == len(content["rules"]) == len(content["readable"])
     assert [int(r["support"]) for r in rows] == sorted(
         (int(r["support"]) for r in rows), reverse=True
@@ -371,6 +373,6 @@ def test_a_pac_run_ends_at_peace_with_every_answer_it_has(seed, label_unset):
     assert result.decisions
     for cell, decision in result.decisions.items():
         for label in range(len(PAPER.label.values)):
-            x = PAPER.with_label(cell, label)
+            x = PAPER.space.with_label(cell, label)
             accepted = theory.satisfied_by(x) and x not in result.excluded
             assert accepted == (decision.winner == label), (PAPER.vocabulary.names_of(x), decision)

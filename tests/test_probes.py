@@ -25,24 +25,24 @@ def test_the_papers_lookup_table_position_for_position():
     assert names[5] == "North America" and names[13] == "Australia"
     assert names[14] == "fashion designer" and names[23] == "diplomat"
     assert names[24:] == ("female", "male")
-    assert PAPER.prompt_count == PAPER.cell_count == 660
-    assert PAPER.domain.count == 1980
-    assert len({p for cell in PAPER.cells() for p in PAPER.render(cell)}) == 660
+    assert PAPER.prompt_count == PAPER.space.cell_count == 660
+    assert PAPER.space.count == 1980
+    assert len({p for cell in PAPER.space.cells() for p in PAPER.render(cell)}) == 660
 
 
 def test_the_papers_conversion_example_both_ways():
     x = sum(bit << i for i, bit in enumerate(EXAMPLE))
     assert PAPER.render(x) == ("[MASK] was born after 1970 in Africa and is a dancer.",)
-    assert PAPER.label.words[PAPER.label_of(x)] == "She"
+    assert PAPER.label.words[PAPER.space.label_of(x)] == "She"
     assert PAPER.read("She was born after 1970 in Africa and is a dancer.") == x
-    assert PAPER.read(PAPER.render(x)[0]) == x & ~PAPER.label_mask
+    assert PAPER.read(PAPER.render(x)[0]) == x & ~PAPER.space.label_mask
 
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_every_sentence_can_be_read_back(name):
     probe = load_probe(name)
-    for cell in probe.cells():
-        assert cell in probe.domain
+    for cell in probe.space.cells():
+        assert cell in probe.space
         for prompt in probe.render(cell):
             assert prompt.count(MASK) == 1
             assert probe.read(prompt) == cell
@@ -83,9 +83,9 @@ def test_articles(words, expected):
 
 def test_samples_are_uniform_over_each_attribute_and_the_label_is_always_set():
     rng = Random(1)
-    drawn = [PAPER.sample(rng) for _ in range(6000)]
-    assert all(x in PAPER.domain and x & PAPER.label_mask for x in drawn)
-    unset = sum(not x & PAPER.vocabulary.groups[0] for x in drawn)
+    drawn = [PAPER.space.sample(rng) for _ in range(6000)]
+    assert all(x in PAPER.space and x & PAPER.space.label_mask for x in drawn)
+    unset = sum(not x & PAPER.space.groups[0] for x in drawn)
     assert 850 < unset < 1150  # a sixth
     optional = parse_probe(builtin_text("gender-occupation") + "sample_label: optional\n")
     assert any(not optional.sample(rng) & optional.label_mask for _ in range(50))
@@ -202,5 +202,5 @@ def test_a_probe_of_millions_of_prompts_is_not_built_in_memory():
     labels = "[{name: y, word: 'yes'}, {name: n, word: 'no'}]"
     probe = parse_probe(f"{text}label:\n  name: l\n  values: {labels}\n")
     assert probe.prompt_count == 41**6
-    assert next(probe.cells()) == 0
-    assert probe.sample(Random(0)) in probe.domain
+    assert next(probe.space.cells()) == 0
+    assert probe.space.sample(Random(0)) in probe.space

@@ -21,7 +21,6 @@ from hornlens.errors import InputError
 from hornlens.logic.certificates import Pac
 from hornlens.report.page import assemble, environment, extraction, page, read_page
 from hornlens.report.page.assemble import embedded_json, number, rounded
-from hornlens.results.extraction import rules_csv
 from tests import report_cases as cases
 
 VOID = {"meta", "link", "br", "input", "path"}
@@ -259,14 +258,14 @@ def test_without_scripts_the_table_has_every_rule_with_the_numbers_of_the_result
     rows = [e for e in document.all("tr") if "data-index" in e["attributes"]]
     order = [int(row["attributes"]["data-index"]) for row in rows]
     assert sorted(order) == list(range(len(lines)))
-    in_file = [row["sentence"] for row in csv.DictReader(rules_csv(result).splitlines(True))]
+    in_file = [row["sentence"] for row in csv.DictReader(result.rules.csv().splitlines(True))]
     assert [lines[i]["sentence"] for i in order] == in_file
     for row, i in zip(rows, order, strict=True):
         line = lines[i]
         rule, broken = result.envelope.readable.rules[i], 0
         for cell, decision in result.decisions.items():
             if decision.winner is not None:
-                broken += not rule.satisfied_by(result.probe.with_label(cell, decision.winner))
+                broken += not rule.satisfied_by(result.space.with_label(cell, decision.winner))
         assert row["text"] == "".join(
             [
                 rule_text(line),

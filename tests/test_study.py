@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from hornlens.api import extract
 from hornlens.errors import HornlensError, InputError
-from hornlens.extraction.extract import extract
 from hornlens.logic.named import NamedRule
 from hornlens.models.protocol import ModelOptions
 from hornlens.probes.loading import load_probe
@@ -133,7 +133,7 @@ def test_what_a_plan_leaves_open(tmp_path):
 def labelled_grid():
     """Return all interpretations of the paper's probe that have a label, as sets of names."""
     names = PAPER.vocabulary
-    return [frozenset(names.names_of(x)) for x in PAPER.domain if x & PAPER.label_mask]
+    return [frozenset(names.names_of(x)) for x in PAPER.space if x & PAPER.space.label_mask]
 
 
 def breaks(rule: dict, x: frozenset) -> bool:
@@ -503,7 +503,7 @@ def test_a_study_tells_of_each_prompt_once(tmp_path):
 
 def test_the_same_model_twice_is_refused_however_it_is_spelled(tmp_path):
     text = "prompt,She,He\n" + "".join(
-        f"{p},0,-1\n" for cell in PAPER.cells() for p in PAPER.render(cell)
+        f"{p},0,-1\n" for cell in PAPER.space.cells() for p in PAPER.render(cell)
     )
     (tmp_path / "a.csv").write_text(text)
     specs = (f"table/{tmp_path}/a.csv", f"table/{tmp_path}/./a.csv")
@@ -540,7 +540,7 @@ def test_recall_counts_what_says_something_of_its_own(tmp_path):
 def test_folders_of_models_never_collide(tmp_path):
     scores = "prompt,She,He\n" + "".join(
         f"{prompt},{-(i % 3)},-1\n"
-        for i, prompt in enumerate(p for cell in PAPER.cells() for p in PAPER.render(cell))
+        for i, prompt in enumerate(p for cell in PAPER.space.cells() for p in PAPER.render(cell))
     )
     names = ("a b.csv", "a?b.csv", "c" * 240 + ".csv", "d" + "c" * 239 + ".csv")
     for i, name in enumerate(names):
@@ -602,7 +602,7 @@ def test_with_the_papers_models_its_tables_stand_beside_ours(tmp_path):
     pytest.importorskip("torch", reason="needs pip install 'hornlens[hf]'")
     from tests.checkpoints import make_bert
 
-    sentences = [PAPER.render(cell)[0] for cell in PAPER.cells()][::3]
+    sentences = [PAPER.render(cell)[0] for cell in PAPER.space.cells()][::3]
     winners = ["She" if "nurse" in sentence else "He" for sentence in sentences]
     make_bert(tmp_path / "bert-base-cased", sentences, winners)
     plan = load_plan("paper").with_models((f"hf/{tmp_path / 'bert-base-cased'}",))

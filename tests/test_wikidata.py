@@ -16,8 +16,8 @@ from itertools import groupby
 
 import pytest
 
+from hornlens.api import extract
 from hornlens.errors import HornlensError, InputError
-from hornlens.extraction.extract import extract
 from hornlens.pronouns.continents import CONTINENTS
 from hornlens.pronouns.occupations import Occupation
 from hornlens.pronouns.periods import Periods
@@ -531,7 +531,7 @@ def test_the_probe_of_a_retrieved_data_set_can_be_asked(crowd, tmp_path):
 
     result = extract(black_box, tmp_path / "test" / "probe.yaml", cache=False)
     assert result.probe == dataset.probe
-    assert "nurse ∧ male → ⊥" in result.envelope.readable.show(result.probe.vocabulary)
+    assert "nurse ∧ male → ⊥" in result.envelope.readable.show(result.space.vocabulary)
 
 
 def test_a_failure_of_the_command_is_one_line_and_exit_code_2(crowd, tmp_path):

@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from hornlens.extraction.extract import extract
+from hornlens.api import extract
 from hornlens.report.page import page
-from hornlens.results.extraction import extraction_as_json
+from hornlens.results.documents import extraction_as_json
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 COLOURS = 96

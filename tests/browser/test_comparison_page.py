@@ -9,9 +9,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from hornlens.extraction.extract import Settings, extract
+from hornlens.api import extract
 from hornlens.report.page import page as page_of
-from hornlens.results.extraction import extraction_as_json
+from hornlens.results.documents import extraction_as_json
+from hornlens.results.settings import Settings
 from tests import report_cases as cases
 
 

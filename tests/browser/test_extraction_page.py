@@ -9,10 +9,10 @@ from random import Random
 
 import pytest
 
-from hornlens.extraction.extract import Settings, extract
+from hornlens.api import extract
 from hornlens.report.page import page as page_of
 from hornlens.report.page.assemble import number
-from hornlens.results.extraction import rules_csv
+from hornlens.results.settings import Settings
 from tests import report_cases as cases
 from tests.test_report import rule_text
 
@@ -308,7 +308,7 @@ def test_the_address_follows_the_findings_and_the_rules_follow_the_address(visit
 def expected_map(result, rows, columns, fixed, label):
     """The mean lead of a label over two attributes, straight from the decisions."""
     probe = result.probe
-    groups = probe.vocabulary.groups
+    groups = probe.space.groups
     table = {}
     for cell, decision in result.decisions.items():
         chosen = [probe.vocabulary.names_of(cell & g) or ("unset",) for g in groups[:-1]]
@@ -440,7 +440,8 @@ def test_the_rules_that_speak_of_a_cell_are_marked(visit, pages):
     tab = visit("demo")
     heads = texts(tab, ".map thead th")
     rules = [
-        set(names.names_of(r.antecedent & ~PAPER.label_mask)) for r in result.envelope.readable
+        set(names.names_of(r.antecedent & ~PAPER.space.label_mask))
+        for r in result.envelope.readable
     ]
     for row in tab.locator(".map tbody tr").all():
         occupation = row.locator("th").inner_text()
@@ -500,7 +501,7 @@ def test_asking_gives_the_recorded_answer_and_the_rules_that_reject_the_others(v
         for label in range(2):
             row = card.locator("tbody tr").nth(label)
             assert row.locator("td").first.inner_text() == number(answer["scores"][label])
-            x = PAPER.with_label(cell, label)
+            x = PAPER.space.with_label(cell, label)
             broken = [r.show(PAPER.vocabulary) for r in rules if not r.satisfied_by(x)]
             assert row.locator(".rule").all_inner_texts() == broken[:5]
             words = row.locator("td").last.inner_text()
@@ -514,19 +515,19 @@ def test_asking_gives_the_recorded_answer_and_the_rules_that_reject_the_others(v
 
 def test_a_question_that_was_not_asked_says_so_and_what_the_rules_predict(visit, pages):
     result = pages.result("pac")
-    missing = [cell for cell in PAPER.cells() if cell not in result.decisions]
+    missing = [cell for cell in PAPER.space.cells() if cell not in result.decisions]
     assert missing
     tab = visit("pac")
     for cell in missing:
         chosen = {
             a.name: (*PAPER.vocabulary.names_of(cell & g), "unset")[0]
-            for a, g in zip(PAPER.attributes, PAPER.vocabulary.groups, strict=False)
+            for a, g in zip(PAPER.attributes, PAPER.space.groups, strict=False)
         }
         card = ask(tab, chosen)
         allowed = [
             value.word
             for i, value in enumerate(PAPER.label.values)
-            if result.envelope.readable.satisfied_by(PAPER.with_label(cell, i))
+            if result.envelope.readable.satisfied_by(PAPER.space.with_label(cell, i))
         ]
         ending = {
             0: "The rules reject every answer.",
@@ -600,7 +601,7 @@ def test_the_data_is_downloaded_from_the_page_itself(visit, pages, name):
     file, text = download(tab, "Rules as CSV")
     assert file == "rules.csv"
     given, ours = (
-        list(csv.DictReader(io.StringIO(t, newline=""))) for t in (text, rules_csv(result))
+        list(csv.DictReader(io.StringIO(t, newline=""))) for t in (text, result.rules.csv())
     )
     assert len(given) == len(ours) > 0
     for a, b in zip(given, ours, strict=True):

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from hornlens.extraction.extract import extract
+from hornlens.api import extract
 from hornlens.logic.bits import intersection
 from hornlens.logic.decisions import Policy
-from hornlens.results.extraction import extraction_as_json
+from hornlens.results.documents import extraction_as_json
 from tests import brute
 from tests import report_cases as cases
 
@@ -58,9 +58,9 @@ def positives(result):
     """The accepted interpretations, by the definition of the policy."""
     probe, policy = result.probe, result.policy
     accepted = set()
-    for x in probe.domain:
-        label = probe.label_of(x)
-        winner = result.decisions[x & ~probe.label_mask].winner
+    for x in probe.space:
+        label = probe.space.label_of(x)
+        winner = result.decisions[x & ~probe.space.label_mask].winner
         if label is None:
             said = policy.label_unset == "accept"
         else:
@@ -73,7 +73,7 @@ def positives(result):
 @pytest.mark.parametrize("seed", range(25))
 def test_non_horn_negatives_and_the_positives_whose_intersection_they_are(tab, seed):
     result = random_case(seed)
-    mask = result.probe.vocabulary.mask
+    mask = result.space.vocabulary.mask
     accepted = positives(result)
     found = run(
         tab,
@@ -109,7 +109,7 @@ def test_margins_are_those_of_the_evidence(tab, seed):
 def test_answers_that_break_a_rule_are_told_from_the_others(tab, make):
     result = make()
     content = extraction_as_json(result)
-    mask = result.probe.vocabulary.mask
+    mask = result.space.vocabulary.mask
     found = run(
         tab,
         content,
@@ -156,10 +156,10 @@ def test_what_the_rules_say_of_a_cell(tab, seed):
     for answer, (speaking, rejecting, allowed) in zip(content["answers"], found, strict=True):
         cell = probe.vocabulary.mask(answer["set"])
         assert speaking == [
-            i for i, r in enumerate(rules) if r.antecedent & ~probe.label_mask & ~cell == 0
+            i for i, r in enumerate(rules) if r.antecedent & ~probe.space.label_mask & ~cell == 0
         ]
         for label in range(len(probe.label.values)):
-            x = probe.with_label(cell, label)
+            x = probe.space.with_label(cell, label)
             broken = [i for i, r in enumerate(rules) if not r.satisfied_by(x)]
             assert rejecting[label] == broken and (label in allowed) == (not broken)
 

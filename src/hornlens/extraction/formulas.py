@@ -19,8 +19,8 @@ from hornlens.logic.basis import dg_basis
 from hornlens.logic.certificates import check_tolerances
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.encoding import dec, enc
-from hornlens.logic.space import Space
 from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.space import Space
 from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
 from hornlens.oracles.equivalence import BudgetedEquivalence, Kind, SampledEquivalence
 from hornlens.oracles.formula import FormulaEquivalence

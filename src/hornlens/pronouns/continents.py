@@ -23,7 +23,7 @@ CONTINENTS = {
     "Q55643": "Oceania",
 }
 """Wikidata's items for continents, as the paper's probe names them (and Antarctica)."""
-TOGETHER = {
+MERGED = {
     "Eurasia": {"Europe", "Asia", "Eurasia"},
     "Americas": {"North America", "South America", "Americas"},
     "Oceania": {"Oceania", "Australia"},
@@ -54,7 +54,7 @@ def of_country(continents: Iterable[str], table: str) -> str:
     found = set(continents)
     if len(found) == 1:
         return found.pop()
-    for name, parts in TOGETHER.items():
+    for name, parts in MERGED.items():
         if found and found <= parts:
             return name
     return table if table in found else ""

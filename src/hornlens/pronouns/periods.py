@@ -51,7 +51,7 @@ class Periods:
         return self._between("between {} and {}")
 
     def _between(self, form: str) -> tuple[str, ...]:
-        said = [in_words(year) for year in self.bounds]
+        said = [year_text(year) for year in self.bounds]
         inner = (form.format(*pair) for pair in pairwise(said))
         return (f"before {said[0]}", *inner, f"after {said[-1]}")
 
@@ -60,10 +60,10 @@ class Periods:
         return "" if year is None else self.names[bisect_right(self.bounds, year)]
 
 
-def in_words(year: int) -> str:
+def year_text(year: int) -> str:
     """Return a year as people write it.
 
-    >>> in_words(1875), in_words(0), in_words(-43)
+    >>> year_text(1875), year_text(0), year_text(-43)
     ('1875', '1 BC', '44 BC')
     """
     return str(year) if year > 0 else f"{1 - year} BC"

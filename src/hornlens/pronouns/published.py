@@ -13,7 +13,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.probes.probe import Probe
 from hornlens.studies.plan import Plan
-from hornlens.studies.published import Published, PublishedModel, PublishedRule
+from hornlens.studies.published import Published, PublishedRule
 
 MODELS = {
     "bert-base-cased": "bert-base",
@@ -39,16 +39,12 @@ def published_for(plan: Plan) -> Published:
     """Return what the paper has of a study's models, if it asks the paper's probe."""
     if plan.probe.name != PROBE:
         return Published()
-    models = {
-        spec: PublishedModel(
-            {budget: published_rules(spec, budget, plan.probe) for budget in plan.budgets},
-            {n: took for n in plan.budgets if (took := published_minutes(spec, n)) is not None},
-        )
-        for spec in plan.models
-        if paper_name(spec) is not None
-    }
-    shared = published_intersection(plan.probe) if is_the_papers(plan.models) else None
-    return Published(models, shared)
+    specs = [spec for spec in plan.models if paper_name(spec) is not None]
+    return Published(
+        {spec: {n: published_rules(spec, n, plan.probe) for n in plan.budgets} for spec in specs},
+        {spec: {n: published_minutes(spec, n) for n in plan.budgets} for spec in specs},
+        published_intersection(plan.probe) if is_the_papers(plan.models) else None,
+    )
 
 
 def paper_name(spec: str) -> str | None:

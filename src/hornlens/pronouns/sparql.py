@@ -23,7 +23,7 @@ from typing import Any
 
 from hornlens.errors import HornlensError
 
-PASSING = {408, 429, 500, 502, 503, 504}
+TEMPORARY_STATUSES = {408, 429, 500, 502, 503, 504}
 """HTTP statuses after which it makes sense to ask again."""
 LONGEST_WAIT = 600.0
 """Seconds; who is told to wait longer than this had better come back later."""
@@ -34,7 +34,7 @@ class TimedOut(HornlensError):
     """The query takes the endpoint too long: a smaller one may do."""
 
 
-class _Passing(Exception):
+class _Temporary(Exception):
     """What went wrong this time; `wait` is what the endpoint asks for, in seconds."""
 
     def __init__(self, reason: str, wait: float | None = None, timed_out: bool = False):
@@ -76,7 +76,7 @@ class Endpoint:
             try:
                 self.requests += 1
                 return _solutions(self._ask(query))
-            except _Passing as problem:
+            except _Temporary as problem:
                 self.failures += 1
                 reason = str(problem)
                 split = can_split and problem.timed_out
@@ -86,7 +86,7 @@ class Endpoint:
                     raise TimedOut(f"{self.url}: {reason}") from None
         raise HornlensError(f"{self.url}: {reason}; tried {self.tries} times; {GO_ON}")
 
-    def _pause(self, problem: _Passing, attempt: int) -> None:
+    def _pause(self, problem: _Temporary, attempt: int) -> None:
         """Wait as long as the endpoint asks for, or longer after each attempt."""
         wait = problem.wait
         if wait is None:
@@ -100,7 +100,7 @@ class Endpoint:
         self.sleep(wait)
 
     def _ask(self, query: str) -> bytes:
-        """Send a query; return the body of the answer, or raise _Passing."""
+        """Send a query; return the body of the answer, or raise _Temporary."""
         request = urllib.request.Request(
             self.url,
             # POST: a page of ids is too long for an address.
@@ -124,15 +124,15 @@ class Endpoint:
         except (OSError, http.client.HTTPException) as error:
             cause = error.reason if isinstance(error, urllib.error.URLError) else error
             if isinstance(cause, TimeoutError):
-                raise _Passing(f"no answer in {self.timeout:g} s", timed_out=True) from None
+                raise _Temporary(f"no answer in {self.timeout:g} s", timed_out=True) from None
             if isinstance(cause, ssl.SSLCertVerificationError):
                 raise HornlensError(
                     f"{self.url}: its certificate is not trusted: {cause.verify_message}"
                 ) from None
             if isinstance(cause, http.client.IncompleteRead):
-                raise _Passing("the answer broke off") from None
+                raise _Temporary("the answer broke off") from None
             said = str(cause) or type(cause).__name__
-            raise _Passing(f"the connection failed ({said})") from None
+            raise _Temporary(f"the connection failed ({said})") from None
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
         """Return what an HTTP error means for us."""
@@ -141,12 +141,12 @@ class Endpoint:
         except (OSError, http.client.HTTPException):
             body = ""
         said = f"it answers {error.code} {error.reason}"
-        if error.code not in PASSING:
+        if error.code not in TEMPORARY_STATUSES:
             lines = [line.strip() for line in body.splitlines() if line.strip()]
             more = f": {lines[0][:200]}" if lines and not _is_html(body) else ""
             return HornlensError(f"{self.url}: {said}{more}")
         timed_out = error.code == 504 or _tells_of_timeout(body)
-        return _Passing(said, retry_after(error.headers.get("Retry-After")), timed_out)
+        return _Temporary(said, retry_after(error.headers.get("Retry-After")), timed_out)
 
 
 def retry_after(value: str | None) -> float | None:
@@ -173,11 +173,11 @@ def _solutions(body: bytes) -> list[dict[str, str]]:
         rows = content["results"]["bindings"]
     except (ValueError, KeyError, TypeError):
         if _tells_of_timeout(text):
-            raise _Passing("the query took it too long", timed_out=True) from None
+            raise _Temporary("the query took it too long", timed_out=True) from None
         what = "a web page" if _is_html(text) else "no whole SPARQL result"
-        raise _Passing(f"it answers with {what}") from None
+        raise _Temporary(f"it answers with {what}") from None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise _Passing("it answers with no SPARQL result")
+        raise _Temporary("it answers with no SPARQL result")
     return rows
 
 

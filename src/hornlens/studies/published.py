@@ -17,20 +17,13 @@ class PublishedRule:
 
 
 @dataclass(frozen=True)
-class PublishedModel:
-    """What was published of a model: its rules, and the minutes that a run took, by budget."""
-
-    rules: Mapping[int, tuple[PublishedRule, ...]]
-    minutes: Mapping[int, float]
-
-
-@dataclass(frozen=True)
 class Published:
-    """What was published, by the spec of the model.
+    """What was published of models: their rules, and the minutes of a run, by spec and budget.
 
     `intersection` has a budget and the rules that were found with it in every run of every model;
     it is given only if these are the models of the study.
     """
 
-    models: Mapping[str, PublishedModel] = field(default_factory=dict)
+    rules: Mapping[str, Mapping[int, tuple[PublishedRule, ...]]] = field(default_factory=dict)
+    minutes: Mapping[str, Mapping[int, float | None]] = field(default_factory=dict)
     intersection: tuple[int, tuple[Rule, ...]] | None = None

@@ -25,7 +25,7 @@ from hornlens.studies.documents import (
     StudyTimes,
 )
 from hornlens.studies.plan import Plan
-from hornlens.studies.published import Published, PublishedModel
+from hornlens.studies.published import Published
 from hornlens.studies.runs import ModelRuns, Run
 from hornlens.studies.stability import Judge, stability, stability_of
 
@@ -36,7 +36,7 @@ VARIED = ("max_equivalence_queries", "seed")
 def summarise(plan: Plan, found: Sequence[ModelRuns], published: Published | None = None) -> Study:
     """Return what a study found, with what was published of its models beside it."""
     known = published or Published()
-    models = tuple(_model(plan, each, known.models.get(each.spec)) for each in found)
+    models = tuple(_model(plan, each, known) for each in found)
     settings = asdict(plan.settings)
     return Study(
         StudyPlan(
@@ -61,10 +61,9 @@ def times_of(
     plan: Plan, found: Sequence[ModelRuns], published: Published | None = None
 ) -> StudyTimes:
     """Return how long each run of a study took, and what it asked the model."""
-    known = (published or Published()).models
+    minutes = (published or Published()).minutes
     models = []
     for each in found:
-        paper = known.get(each.spec)
         budgets = []
         for budget in plan.budgets:
             records = [run.record for run in each.runs if run.budget == budget]
@@ -73,7 +72,7 @@ def times_of(
                     budget,
                     tuple(done.seconds for done in records),
                     tuple(done.asked_the_model for done in records),
-                    None if paper is None else paper.minutes.get(budget),
+                    minutes.get(each.spec, {}).get(budget),
                 )
             )
         exact = None
@@ -94,7 +93,7 @@ def _labels(plan: Plan) -> Sequence[int]:
     return labels[1:] if plan.probe.sample_label == "always" else labels
 
 
-def _model(plan: Plan, each: ModelRuns, published: PublishedModel | None) -> ModelFindings:
+def _model(plan: Plan, each: ModelRuns, published: Published) -> ModelFindings:
     exact = None if each.exact is None else Judge(each.exact.envelope, _labels(plan))
     wanted = _to_find(plan, exact)
     budgets, judges = [], {}
@@ -105,7 +104,7 @@ def _model(plan: Plan, each: ModelRuns, published: PublishedModel | None) -> Mod
             _run(plan, run, judge, exact, wanted)
             for run, judge in zip(runs, judges[budget], strict=True)
         )
-        theirs = None if published is None else published.rules.get(budget, ())
+        theirs = published.rules[each.spec][budget] if each.spec in published.rules else None
         budgets.append(
             BudgetFindings(
                 budget,

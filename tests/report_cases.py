@@ -1,6 +1,7 @@
 """Results of every shape that a page has to cope with, from functions that stand for models."""
 
 import math
+from dataclasses import replace
 from random import Random
 
 from hornlens.api import extract
@@ -8,7 +9,7 @@ from hornlens.logic.decisions import Policy
 from hornlens.probes.loading import load_probe
 from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value
 from hornlens.results.documents import extraction_as_json
-from hornlens.results.record import run_record
+from hornlens.results.record import RUN, run_record
 from hornlens.results.settings import Settings
 
 PAPER = load_probe("gender-occupation")
@@ -174,4 +175,5 @@ CASES = {
 
 def saved(result):
     """The contents of envelope.json and run.json."""
-    return extraction_as_json(result), run_record(result, 75.25, "2026-01-02T03:04:05+00:00")
+    went = replace(result.record, started="2026-01-02T03:04:05+00:00", seconds=75.25)
+    return extraction_as_json(result), RUN.as_json(run_record(replace(result, record=went)))

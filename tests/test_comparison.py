@@ -98,8 +98,8 @@ def test_results_over_other_variables_are_refused(tmp_path):
     ("content", "message"),
     [
         ("{", "is not JSON"),
-        ("[]", "is not an envelope.json"),
-        ('{"variables": 3}', "is not an envelope.json"),
+        ("[]", "is no envelope.json"),
+        ('{"variables": 3}', "is no envelope.json"),
         (None, "no such file"),
         ('{"variables": ["a", "a"]}', "two variables have the name"),
         ('{"variables": ["a"], "format": 2}', "was written by a newer hornlens (format 2"),

@@ -20,8 +20,8 @@ from hornlens.models.registry import open_model
 from hornlens.models.table import TableModel
 from hornlens.probes.loading import load_probe
 from hornlens.results.documents import extraction_as_json
-from hornlens.results.evidence import in_words
 from hornlens.results.saving import scores_csv
+from hornlens.results.sentences import in_words
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache
 from tests import brute
@@ -104,14 +104,17 @@ def test_rules_come_with_evidence():
     assert (nurse.support, nurse.prompts) == (60, 60)
     assert nurse.mean_margin == pytest.approx(2.9)
     assert all("nurse" in PAPER.render(e.cell)[0] for e in nurse.exhibits)
-    assert in_words(nurse.rule, PAPER) == "The model never fills in “He” for nurse."
+    assert (
+        in_words(nurse.rule, PAPER.space, result.question)
+        == "The model never fills in “He” for nurse."
+    )
     singer = found["singer ∧ female → after 1970"]
     assert (singer.support, singer.prompts) == (50, 60)
-    assert in_words(singer.rule, PAPER) == (
+    assert in_words(singer.rule, PAPER.space, result.question) == (
         "The model fills in “She” for singer only if it is after 1970."
     )
     strict = extract(planted, PAPER, policy=Policy(label_unset="reject"), cache=False)
-    sentences = {in_words(e.rule, PAPER): e for e in strict.evidence}
+    sentences = {in_words(e.rule, PAPER.space, strict.question): e for e in strict.evidence}
     assert sentences["The model always fills in “She” for nurse."].support == 60
 
 

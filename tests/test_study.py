@@ -167,7 +167,7 @@ def test_every_run_is_what_extract_gives(demo):
             )
             path = folder / f"out/runs/{model}/budget-{budget}/seed-{seed}/envelope.json"
             content = json.loads(path.read_text())
-            names = done.probe.vocabulary
+            names = done.space.vocabulary
             listed = [(r["if"], r["then"]) for r in content["readable"]]
             assert listed == [
                 (

@@ -1,21 +1,91 @@
 """Hornlens asks a black-box model questions and gives back the Horn rules it obeys."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-_LAZY = {
-    "extract": "hornlens.extraction.extract",
-    "Settings": "hornlens.extraction.extract",
-    "Policy": "hornlens.logic.decisions",
-    "load_probe": "hornlens.probes.loading",
-}
+__all__ = [
+    "Attribute",
+    "Budget",
+    "Certificate",
+    "Decision",
+    "Envelope",
+    "Exact",
+    "FormulaTarget",
+    "FunctionTarget",
+    "HornlensError",
+    "InputError",
+    "NamedRule",
+    "Nominal",
+    "Ordered",
+    "Pac",
+    "Policy",
+    "Probe",
+    "PromptedModel",
+    "RepeatedTarget",
+    "Result",
+    "Rules",
+    "Settings",
+    "Space",
+    "TableTarget",
+    "Target",
+    "Taxonomy",
+    "extract",
+    "load",
+    "load_probe",
+]
+
+if TYPE_CHECKING:
+    from hornlens.api import Result, extract, load
+    from hornlens.errors import HornlensError, InputError
+    from hornlens.logic.attributes import Attribute, Nominal, Ordered, Taxonomy
+    from hornlens.logic.certificates import Budget, Certificate, Exact, Pac
+    from hornlens.logic.decisions import Decision, Policy
+    from hornlens.logic.envelope import Envelope
+    from hornlens.logic.named import NamedRule
+    from hornlens.logic.space import Space
+    from hornlens.probes.loading import load_probe
+    from hornlens.probes.probe import Probe
+    from hornlens.results.rules import Rules
+    from hornlens.results.settings import Settings
+    from hornlens.targets.formulas import FormulaTarget, TableTarget
+    from hornlens.targets.functions import FunctionTarget, RepeatedTarget
+    from hornlens.targets.prompted import PromptedModel
+    from hornlens.targets.protocol import Target
+else:
+    # What type checkers see above is imported only when a name is asked for: `import hornlens`
+    # stays quick. A test holds the two lists together.
+    _HOMES = {
+        "api": "Result extract load",
+        "errors": "HornlensError InputError",
+        "logic.attributes": "Attribute Nominal Ordered Taxonomy",
+        "logic.certificates": "Budget Certificate Exact Pac",
+        "logic.decisions": "Decision Policy",
+        "logic.envelope": "Envelope",
+        "logic.named": "NamedRule",
+        "logic.space": "Space",
+        "probes.loading": "load_probe",
+        "probes.probe": "Probe",
+        "results.rules": "Rules",
+        "results.settings": "Settings",
+        "targets.formulas": "FormulaTarget TableTarget",
+        "targets.functions": "FunctionTarget RepeatedTarget",
+        "targets.prompted": "PromptedModel",
+        "targets.protocol": "Target",
+    }
+
+    def __getattr__(name):
+        """Import a public name when it is asked for."""
+        for module, names in _HOMES.items():
+            if name in names.split():
+                import importlib
+
+                value = getattr(importlib.import_module(f"hornlens.{module}"), name)
+                globals()[name] = value
+                return value
+        raise AttributeError(f"module 'hornlens' has no attribute {name!r}")
 
 
-def __getattr__(name: str) -> Any:
-    """Import the short names of the library when they are asked for, and not before."""
-    if name in _LAZY:
-        import importlib
-
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'hornlens' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    """List the public names, whether they are imported yet or not."""
+    return sorted({*globals(), *__all__})

@@ -50,7 +50,7 @@ class Result(Extraction):
     def _repr_html_(self) -> str:
         """Return the rules as a table under what may be claimed of them, for notebooks."""
         certificate = self.envelope.certificate
-        about = f"{self.question.name} on {self.name}: {len(self.rules)} rules"
+        about = f"{self.title}: {len(self.rules)} rules"
         claim = f"{certificate.title}: {certificate.sentence}"
         return f"<p><b>{escape(about)}</b><br>{escape(claim)}</p>{self.rules._repr_html_()}"
 

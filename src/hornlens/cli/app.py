@@ -15,6 +15,7 @@ from hornlens.cli.commands import COMMANDS
 GROUPS = {
     "probe": "Show, check or begin a probe.",
     "model": "List the kinds of models there are.",
+    "target": "List the kinds of targets there are.",
     "cache": "List, prune or clear the cache of model answers.",
     "dataset": "Get people from a table or Wikidata; look at them.",
 }

@@ -118,10 +118,14 @@ def extract(
         str, typer.Argument(help="A probe: a YAML file or a built-in one (hornlens probe list).")
     ] = "gender-occupation",
     model: Annotated[str, typer.Option(help=model_help())] = "demo",
+    target: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Not a model: a target that needs no probe (hornlens target list)."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-out"),
     equivalence: Annotated[
-        Literal["auto", "exhaustive", "pac", "budget"],
-        typer.Option(help="auto: exact if the prompts fit --limit, else pac."),
+        Literal["auto", "exhaustive", "exact", "pac", "budget"],
+        typer.Option(help="auto: exact (exhaustive) if the prompts fit --limit, else pac."),
     ] = "auto",
     epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05,
     delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05,
@@ -174,6 +178,7 @@ def extract(
         ExtractOptions(
             probe=probe,
             model=model,
+            target=target,
             out=out,
             cache=cache,
             no_cache=no_cache,

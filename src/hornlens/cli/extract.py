@@ -12,7 +12,7 @@ from typing import Any
 
 from hornlens.api import Result, extract
 from hornlens.formats.jsonfiles import json_text
-from hornlens.logic.decisions import REASONS
+from hornlens.logic.decisions import REASONS, Policy
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import load_probe
@@ -32,6 +32,7 @@ class ExtractOptions:
 
     probe: str
     model: str
+    target: str | None
     out: Path
     cache: Path | None
     no_cache: bool
@@ -42,27 +43,17 @@ class ExtractOptions:
     form: str
     quiet: bool
 
+    @property
+    def given_policy(self) -> dict[str, Any]:
+        """What of the policy was said."""
+        return {name: value for name, value in self.policy.items() if value is not None}
+
 
 def extract_command(options: ExtractOptions) -> None:
     """Extract, write the files, show the findings."""
     terminal = Terminal(options.quiet)
-    probe = load_probe(options.probe)
-    settings, policy = options.settings, probe.policy
-    if options.protocol == "paper":
-        settings, policy = paper_protocol(settings, policy)
-    policy = replace(policy, **{k: v for k, v in options.policy.items() if v is not None})
-    everything = settings.is_exhaustive(probe.prompt_count)
-    model = open_model(options.model, options.model_options)
     clock = time.perf_counter()
-    path = options.cache or default_path()
-    store: Any = (
-        nullcontext(False) if options.no_cache else closing(AnswerCache(path, terminal.warn))
-    )
-    total = probe.prompt_count if everything else None
-    with store as cache, terminal.bar(f"Asking {model.name}", total, "prompts") as progress:
-        result = extract(
-            model, probe, settings=settings, policy=policy, cache=cache, progress=progress
-        )
+    result = _ask_model(options, terminal) if options.target is None else _ask_target(options)
     seconds = time.perf_counter() - clock
     result.save(options.out)
     if options.form == "json":
@@ -71,11 +62,42 @@ def extract_command(options: ExtractOptions) -> None:
         show(terminal, result, options.out, seconds)
 
 
+def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
+    """Put the probe's questions to the model."""
+    probe = load_probe(options.probe)
+    settings, policy = options.settings, probe.policy
+    if options.protocol == "paper":
+        settings, policy = paper_protocol(settings, policy)
+    policy = replace(policy, **options.given_policy)
+    everything = settings.is_exhaustive(probe.prompt_count)
+    model = open_model(options.model, options.model_options)
+    path = options.cache or default_path()
+    store: Any = (
+        nullcontext(False) if options.no_cache else closing(AnswerCache(path, terminal.warn))
+    )
+    total = probe.prompt_count if everything else None
+    with store as cache, terminal.bar(f"Asking {model.name}", total, "prompts") as progress:
+        return extract(
+            model, probe, settings=settings, policy=policy, cache=cache, progress=progress
+        )
+
+
+def _ask_target(options: ExtractOptions) -> Result:
+    """Ask a target, which has its own questions."""
+    from hornlens.targets.registry import open_target
+
+    settings, policy = options.settings, Policy()
+    if options.protocol == "paper":
+        settings, policy = paper_protocol(settings, policy)
+    target = open_target(options.target or "")
+    return extract(target, settings=settings, policy=replace(policy, **options.given_policy))
+
+
 def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     """Print the findings as people read them."""
     envelope, question = result.envelope, result.question
     terminal.say(
-        f"{question.name} on {result.name}: {plural(len(envelope.basis), 'rule')}; "
+        f"{result.title}: {plural(len(envelope.basis), 'rule')}; "
         f"{show_claim(envelope.certificate)}",
         "bold",
     )
@@ -84,10 +106,10 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         terminal.say()
         for item in evidence[:8]:
             sentence = in_words(item.rule, result.space, question)
-            terminal.say(f"  • {sentence} ({item.support} of {item.prompts} prompts)")
+            terminal.say(f"  • {sentence} ({item.support} of {item.prompts} {question.unit}s)")
         terminal.say()
         terminal.table(
-            ["rule", "support", "prompts", "mean margin", "closest call"],
+            ["rule", "support", f"{question.unit}s", "mean margin", "closest call"],
             [
                 [
                     result.space.show(item.rule),
@@ -106,7 +128,9 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     show_non_horn(terminal, envelope)
     if negatives and envelope.non_horn.count:
         share = envelope.non_horn.count / negatives
-        terminal.say(f"That is {share:.1%} of the {negatives:,} that the model rejects.")
+        terminal.say(
+            f"That is {share:.1%} of the {negatives:,} that {question.subject.lower()} rejects."
+        )
     _show_abstentions(terminal, result)
     policy = result.policy
     terminal.say(
@@ -117,9 +141,12 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         + "."
     )
     terminal.say(
-        f"{plural(result.record.asked, 'prompt')} asked, {result.record.reused:,} from the cache, "
-        f"{seconds:.1f} s."
+        f"{plural(result.record.asked, question.unit)} asked, "
+        f"{result.record.reused:,} from the cache, {seconds:.1f} s."
     )
+    if result.space.label is None:
+        terminal.say(f"Files: {out} (envelope.json, rules.csv; no page: there are no labels)")
+        return
     terminal.say(f"Report: {out / 'report.html'} (beside it envelope.json, rules.csv, scores.csv)")
 
 

@@ -120,8 +120,11 @@ def load_result(path: Path) -> Result:
 
 def result_of(extraction: Extraction) -> Result:
     """Return an extraction as it is compared: its rules, and what its target accepted."""
-    name = f"{extraction.name} on {extraction.question.name}"
-    return Result(name, extraction.envelope, tuple(_accepted(extraction)))
+    return Result(
+        f"{extraction.name} on {extraction.question.name}",
+        extraction.envelope,
+        tuple(_accepted(extraction)),
+    )
 
 
 def _accepted(extraction: Extraction) -> Iterator[AcceptedExample]:

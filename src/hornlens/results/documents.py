@@ -7,12 +7,11 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from hornlens.errors import HornlensError, InputError
+from hornlens.errors import InputError
 from hornlens.formats.spaces import space_as_json
 from hornlens.logic.decisions import NO, YES, Decision, Policy
 from hornlens.logic.space import Space
-from hornlens.results.codec import check_format
-from hornlens.results.envelope import envelope_as_json, envelope_from_json
+from hornlens.results.envelope import envelope_as_json, envelope_from_json, reading
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction, Record
 from hornlens.results.question import Question
@@ -106,18 +105,10 @@ def extraction_from_json(
 
     What is wrong with it is an InputError about `path`.
     """
-    if not isinstance(content, dict):
-        raise InputError("is not a result of hornlens", path)
-    check_format(content, path)
-    try:
+    with reading(content, path):
         if "probe" not in content:
-            raise InputError("has no answers of a target: `extract` writes those", path)
+            raise InputError("has no answers of a model or another target: extract writes those")
         return _extraction(content, path, record or Record(), scores or {})
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-        raise InputError("is not an envelope.json of hornlens", path) from None
-    except HornlensError as error:
-        message = error.message if isinstance(error, InputError) else str(error)
-        raise InputError(message, path) from None
 
 
 def _extraction(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hornlens import __version__
-from hornlens.errors import InputError
+from hornlens.errors import HornlensError, InputError
 from hornlens.formats.backgrounds import theory_from_json
 from hornlens.formats.spaces import space_from_json
 from hornlens.logic.certificates import certificate_from_json
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.named import NamedRule
-from hornlens.results.codec import FORMAT
+from hornlens.results.codec import FORMAT, check_format
 
 
 def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
@@ -44,8 +45,28 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
     }
 
 
+@contextmanager
+def reading(content: Any, path: Path) -> Iterator[None]:
+    """Turn whatever is wrong with the contents of an envelope.json into an InputError about it."""
+    try:
+        if isinstance(content, dict):
+            check_format(content, path)
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
+        raise InputError("is no envelope.json of hornlens, or of another version", path) from None
+    except InputError as error:
+        raise InputError(error.message, path) from None
+    except HornlensError as error:
+        raise InputError(str(error), path) from None
+
+
 def envelope_from_json(content: Mapping[str, Any], path: Path) -> Envelope:
-    """Return the envelope of an envelope.json; `path` is for errors."""
+    """Return the envelope of an envelope.json; what is wrong is an InputError about `path`."""
+    with reading(content, path):
+        return _envelope(content, path)
+
+
+def _envelope(content: Mapping[str, Any], path: Path) -> Envelope:
     space = space_from_json(content)
     names = space.vocabulary
     if list(names.names) != content["variables"]:

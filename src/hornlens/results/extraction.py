@@ -59,6 +59,11 @@ class Extraction:
         return self.identity or f"function:{self.name}"
 
     @property
+    def title(self) -> str:
+        """What was asked of whom."""
+        return f"{self.question.name} on {self.name}" if self.question.templates else self.name
+
+    @property
     def space(self) -> Space:
         """What could be said of the target."""
         return self.envelope.space
@@ -137,4 +142,4 @@ class Extraction:
     def __repr__(self) -> str:
         """Say what it is in a line."""
         found = f"{len(self.envelope.basis)} rules, {self.envelope.certificate.kind}"
-        return f"<{type(self).__name__}: {self.question.name} on {self.name}, {found}>"
+        return f"<{type(self).__name__}: {self.title}, {found}>"

@@ -25,6 +25,11 @@ class Question:
         return "The model" if self.templates else "The target"
 
     @property
+    def unit(self) -> str:
+        """What is counted: a prompt, where there are prompts."""
+        return "prompt" if self.templates else "cell"
+
+    @property
     def verb(self) -> str:
         """What it does with a label."""
         return "fills in" if self.templates else "says"

@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hornlens import __version__
-from hornlens.errors import HornlensError
+from hornlens.errors import HornlensError, InputError
 from hornlens.extraction.extract import extract
 from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import json_text, read_json
@@ -91,7 +91,7 @@ class _Task:
         try:
             record = RUN.read(self.folder / "run.json")
             envelope = envelope_from_json(read_json(path), path)
-        except (HornlensError, ValueError, KeyError, TypeError, AttributeError):
+        except InputError:
             return None
         return (envelope, record) if record.key == self.key else None
 

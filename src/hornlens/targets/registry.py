@@ -1,0 +1,56 @@
+"""Target specs: what stands behind `--target`, ours and installed packages'."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hornlens.errors import HornlensError
+from hornlens.registry import Registry
+from hornlens.targets.protocol import Target
+
+
+@dataclass(frozen=True)
+class TargetKind:
+    """A kind of target: how its specs look, what it is, and how one is opened."""
+
+    form: str
+    help: str
+    open: Callable[[str], Target]
+    """Given what the spec says behind its "/", returns the target; nothing is asked of it yet."""
+
+
+def _formula(rest: str) -> Target:
+    from hornlens.formats.dimacs import read_dimacs
+    from hornlens.targets.formulas import FormulaTarget
+
+    return FormulaTarget(read_dimacs(Path(rest)), f"formula/{rest}")
+
+
+def _table(rest: str) -> Target:
+    from hornlens.formats.tables import read_csv, read_cxt
+    from hornlens.targets.formulas import TableTarget
+
+    path = Path(rest)
+    read = read_cxt if path.suffix.lower() == ".cxt" else read_csv
+    return TableTarget(read(path), f"table/{rest}")
+
+
+TARGETS = Registry(
+    "target",
+    "hornlens.targets",
+    TargetKind,
+    {
+        "formula": TargetKind("formula/FILE.cnf", "what satisfies a DIMACS formula", _formula),
+        "table": TargetKind("table/FILE", "the rows of a 0/1 .csv, or of a .cxt context", _table),
+    },
+)
+
+
+def open_target(spec: str) -> Target:
+    """Return the target of a spec; an unknown or broken kind is a HornlensError in one line."""
+    target = TARGETS.open(spec, lambda kind, rest: kind.open(rest))
+    if not isinstance(target, Target):
+        raise HornlensError(f"{spec!r} opens no target, but a {type(target).__name__}")
+    return target

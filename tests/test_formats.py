@@ -23,6 +23,7 @@ from hornlens.logic.certificates import EXACT
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.rule import Clause, Rule
+from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
@@ -199,7 +200,8 @@ NAMES = Vocabulary(("nurse", "Male", "50% _\\'", "bottom"))
 
 def sample_envelope() -> Envelope:
     basis = Theory(4, (Rule(0, 0b0001), Rule(0b0011, BOTTOM), Rule(0b0101, 0b1101)))
-    return Envelope.of(NAMES, basis, Theory(4, (Rule(0b1010, BOTTOM),)), support=[5, 0, 2])
+    space = Space.of_variables(NAMES, (Rule(0b1010, BOTTOM),))
+    return Envelope.of(space, basis, support=[5, 0, 2])
 
 
 def test_the_json_keeps_the_contract():
@@ -251,7 +253,9 @@ def test_prolog_accepts_our_prolog(tmp_path):
     vocabulary = Vocabulary(("a", "b", "halt", "it's"))
     rules = (Rule(1, 2), Rule(2, 1), Rule(0b11, 0b100), Rule(0b1100, BOTTOM))  # a circle, too
     path = tmp_path / "e.pl"
-    path.write_text(WRITERS["prolog"](Envelope.of(vocabulary, Theory(4, rules))))
+    path.write_text(
+        WRITERS["prolog"](Envelope.of(Space.of_variables(vocabulary), Theory(4, rules)))
+    )
     goal = "assertz(given(b)), holds(a), holds(halt), \\+ holds(false), \\+ holds('it\\'s')"
     for given, expected in (("true", 0), ("assertz(given('it\\'s'))", 1)):
         done = subprocess.run(

@@ -344,8 +344,10 @@ def test_batches_of_interpretations_obey_rules_as_each_one_does(width):
         batch = pack(masks, width)
         expected = [sum(not rule.satisfied_by(x) for rule in rules) for x in masks]
         assert broken_rules(batch, rules, width).tolist() == expected
-        assert obeys(batch, rules).tolist() == [number == 0 for number in expected]
-        assert obeys(batch, []).all() and unpack(batch) == masks
+        assert obeys(batch, Theory(width, tuple(rules))).tolist() == [
+            number == 0 for number in expected
+        ]
+        assert obeys(batch, Theory(width)).all() and unpack(batch) == masks
     assert unpack(pack([BOTTOM, 1, BOTTOM], width)) == [BOTTOM, 1, BOTTOM]
 
 

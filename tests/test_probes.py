@@ -58,7 +58,7 @@ def test_there_is_a_probe_that_is_not_about_gender():
     assert len(builtin_names()) >= 2
     other = load_probe("sentiment")
     assert other.label.words == ("good", "bad")
-    assert any("an airport" in p for cell in other.cells() for p in other.render(cell))
+    assert any("an airport" in p for cell in other.space.cells() for p in other.render(cell))
 
 
 def test_the_template_says_a_or_the_right_article_as_it_likes():
@@ -88,7 +88,7 @@ def test_samples_are_uniform_over_each_attribute_and_the_label_is_always_set():
     unset = sum(not x & PAPER.space.groups[0] for x in drawn)
     assert 850 < unset < 1150  # a sixth
     optional = parse_probe(builtin_text("gender-occupation") + "sample_label: optional\n")
-    assert any(not optional.sample(rng) & optional.label_mask for _ in range(50))
+    assert any(not optional.space.sample(rng) & optional.space.label_mask for _ in range(50))
 
 
 def test_policies_decide():

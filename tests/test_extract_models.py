@@ -12,7 +12,7 @@ NEEDED = "needs pip install 'hornlens[hf]'"
 torch = pytest.importorskip("torch", reason=NEEDED)
 pytest.importorskip("transformers", reason=NEEDED)
 
-from hornlens.extraction.extract import extract  # noqa: E402
+from hornlens.api import extract  # noqa: E402
 from hornlens.models.checkpoint import Source  # noqa: E402
 from hornlens.models.protocol import ModelError, ModelOptions  # noqa: E402
 from hornlens.models.registry import open_model  # noqa: E402

@@ -389,7 +389,7 @@ def test_a_learner_may_want_all_answers(speculate):
     everything = Cnf(Vocabulary.numbered(2))
     for wants_all in (False, True):
         learner = AsksForAll(wants_all)
-        membership = CountingMembership(FunctionMembership(lambda x: x != 3), "refinement")
+        membership = CountingMembership(FunctionMembership(lambda x: x != 3))
         seen = list(events(learner, membership, FormulaEquivalence(everything), speculate))
         asked = next(event for event in seen if isinstance(event, Asked))
         assert asked.needed == (3 if wants_all else 1)

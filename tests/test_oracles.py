@@ -56,7 +56,7 @@ def test_membership_oracles_agree(batch):
 
 
 def test_the_cache_asks_each_interpretation_once_even_within_a_batch():
-    counting = CountingMembership(FunctionMembership({1, 2}.__contains__), "distinct")
+    counting = CountingMembership(FunctionMembership({1, 2}.__contains__))
     cache = CachingMembership(counting)
     assert cache.ask([1, 1, 3, 1]) == [True, True, False, True]
     assert cache.ask([3, 2]) == [False, True]
@@ -69,7 +69,7 @@ def test_queries_are_counted_by_role_and_speculation_changes_nothing_else():
         formula, _ = random_formula(seed, "any", widths=(4, 6))
         runs = []
         for speculate in (False, True):
-            counting = CountingMembership(FormulaMembership(formula), "refinement")
+            counting = CountingMembership(FormulaMembership(formula))
             done = run(
                 EnvelopeLearner(formula.width),
                 counting,
@@ -99,7 +99,7 @@ def test_the_pac_schedule():
 
 
 def test_known_answers_are_used_before_new_samples_are_drawn():
-    drawn = CountingMembership(FunctionMembership({0}.__contains__), "equivalence")
+    drawn = CountingMembership(FunctionMembership({0}.__contains__))
     known = KnownAnswers(3)
     known.tell([6], [False])
     oracle = SampledEquivalence(
@@ -480,7 +480,7 @@ class TestCachingMembership(MembershipSuite):
 
 class TestCountingMembership(MembershipSuite):
     def make(self, width, accepts):
-        return CountingMembership(FunctionMembership(accepts), "any")
+        return CountingMembership(FunctionMembership(accepts))
 
 
 class TestEncodedMembership(MembershipSuite):

@@ -27,6 +27,12 @@ RUN = {
 }
 
 
+def named(line):
+    """A line of JSON as a rule."""
+    then = line["then"]
+    return NamedRule(tuple(line["if"]), None if then is None else tuple(then))
+
+
 @pytest.fixture(scope="module")
 def made():
     kept = {}
@@ -244,7 +250,7 @@ def test_the_most_stable_rules_stand_at_the_top(made, name):
     ],
 )
 def test_rules_are_read_in_plain_words(rule, reading):
-    said = study_module._reading(NamedRule.from_json(rule))
+    said = study_module._reading(named(rule))
     assert re.sub("</?(b|bdi)>", "", said) == reading
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
     from hornlens.results.settings import Settings
-    from hornlens.store.sqlite import AnswerCache
+    from hornlens.store.protocol import AnswerStore
 
 Function = Callable[[str, Sequence[str]], Any]
 """Given a prompt and the candidate words, returns their scores: a sequence, or by word."""
@@ -41,11 +41,11 @@ class Result(Extraction):
 
         A target that gives no labels has no page.
         """
-        write_extraction(Path(folder), self)
+        content = write_extraction(Path(folder), self)
         if self.space.label is not None:
             from hornlens.report.page.extraction import extraction_page
 
-            write_file(Path(folder) / "report.html", extraction_page(self))
+            write_file(Path(folder) / "report.html", extraction_page(self, content))
 
     def _repr_html_(self) -> str:
         """Return the rules as a table under what may be claimed of them, for notebooks."""
@@ -61,7 +61,7 @@ def extract(
     *,
     settings: Settings | None = None,
     policy: Policy | None = None,
-    cache: AnswerCache | Path | Literal[False] | None = None,
+    cache: AnswerStore | str | Path | Literal[False] | None = None,
     progress: Callable[[int], None] | None = None,
     repeats: int = 1,
     learner: MakeLearner | None = None,
@@ -106,8 +106,8 @@ def extract(
     asked = open_model(model) if isinstance(model, str) else model
     if not isinstance(asked, Model):
         asked = FunctionModel(asked)
-    if cache is None or isinstance(cache, Path):
-        store: Any = closing(AnswerCache(cache or default_path()))
+    if cache is None or isinstance(cache, str | Path):
+        store: Any = closing(AnswerCache(Path(cache or default_path())))
     else:
         store = nullcontext(cache or None)
     with store as opened:

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.api import Result, extract
-from hornlens.formats.jsonfiles import json_text
 from hornlens.logic.decisions import REASONS, Policy
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import load_probe
 from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
-from hornlens.results.documents import extraction_as_json
 from hornlens.results.sentences import in_words
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache, default_path
@@ -57,7 +55,7 @@ def extract_command(options: ExtractOptions) -> None:
     seconds = time.perf_counter() - clock
     result.save(options.out)
     if options.form == "json":
-        sys.stdout.write(json_text(extraction_as_json(result)))
+        sys.stdout.write((options.out / "envelope.json").read_text(encoding="utf-8"))
     else:
         show(terminal, result, options.out, seconds)
 
@@ -145,7 +143,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         f"{result.record.reused:,} from the cache, {seconds:.1f} s."
     )
     if result.space.label is None:
-        terminal.say(f"Files: {out} (envelope.json, rules.csv; no page: there are no labels)")
+        terminal.say(f"Files: {out} (envelope.json, rules.csv, …; no page, as there are no labels)")
         return
     terminal.say(f"Report: {out / 'report.html'} (beside it envelope.json, rules.csv, scores.csv)")
 

@@ -70,7 +70,7 @@ def extract(
         names = () if label is None else label.variables
         question = Question(target.name, words={name: name for name in names})
     cells = target.space.cell_count if prompted is None else prompted.prompt_count
-    exhaustive = chosen.is_exhaustive(cells)
+    exhaustive = chosen.is_exhaustive(cells, question.unit)
     identity = target.identity()
     questions = Questions(target, policy or Policy())
     if learner is None and equivalence is None and exhaustive:
@@ -139,7 +139,7 @@ def _learned(
     from hornlens.oracles.membership import CountingMembership
 
     space = questions.space
-    sampled = CountingMembership(questions, "equivalence")
+    sampled = CountingMembership(questions)
     rng = Random(settings.seed)
     oracle: EquivalenceOracle
     if equivalence is not None:

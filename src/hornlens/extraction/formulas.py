@@ -149,11 +149,11 @@ def learn(
     """
     chosen = settings or LearnSettings()
     rng = None if chosen.seed is None else Random(chosen.seed)
-    distinct = CountingMembership(FormulaMembership(formula), "distinct")
+    distinct = CountingMembership(FormulaMembership(formula))
     known = KnownAnswers(formula.width)
     cache = CachingMembership(distinct, known)
     membership: MembershipOracle = cache
-    sampled = CountingMembership(cache, "equivalence")
+    sampled = CountingMembership(cache)
     goal = formula
     equivalence: EquivalenceOracle
     if chosen.via_encoding:

@@ -87,12 +87,6 @@ class NamedRule:
         right = None if self.consequent is None else list(self.consequent)
         return {"if": list(self.antecedent), "then": right}
 
-    @classmethod
-    def from_json(cls, line: dict[str, Any]) -> NamedRule:
-        """Return the rule of a line of JSON; other keys of the line are left alone."""
-        then = line["then"]
-        return cls(tuple(line["if"]), None if then is None else tuple(then))
-
 
 def _names(side: list[tuple[str, bool]], text: str) -> tuple[str, ...]:
     """Return the names of a side; ⊤ alone is none."""

@@ -193,7 +193,7 @@ class Space:
     @property
     def sampling(self) -> str:
         """How samples are drawn, in words: what an error rate on them is measured by."""
-        uniform = "interpretations drawn with each attribute uniform over its values and unset"
+        uniform = "interpretations drawn with each attribute uniform over its choices and unset"
         if self.label is None:
             return uniform
         label = "always set" if self.label_always else "set or unset alike"

@@ -38,13 +38,9 @@ class FormulaMembership:
 
 @dataclass
 class CountingMembership:
-    """Counts the queries that pass through, under one role.
-
-    Give each user of an oracle a wrapper of its own: `CountingMembership(oracle, "equivalence")`.
-    """
+    """Counts the queries that pass through: give each user of an oracle a wrapper of its own."""
 
     oracle: MembershipOracle
-    role: str
     count: int = 0
 
     def ask(self, batch: Sequence[int]) -> list[bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from hornlens.formats.files import read_text, write_file
 from hornlens.formats.jsonfiles import json_text, read_json
@@ -14,15 +15,20 @@ from hornlens.results.extraction import Extraction
 from hornlens.results.record import RUN, run_record
 
 
-def write_extraction(folder: Path, extraction: Extraction, key: str = "") -> None:
-    """Write an extraction's files under a folder, all but its page; `key` goes into run.json."""
+def write_extraction(folder: Path, extraction: Extraction, key: str = "") -> dict[str, Any]:
+    """Write an extraction's files under a folder, all but its page; `key` goes into run.json.
+
+    Return the contents of envelope.json.
+    """
+    content = extraction_as_json(extraction)
     for name, text in (
-        ("envelope.json", json_text(extraction_as_json(extraction))),
+        ("envelope.json", json_text(content)),
         ("rules.csv", extraction.rules.csv()),
         ("scores.csv", scores_csv(extraction)),
         ("run.json", RUN.text(run_record(extraction, key))),
     ):
         write_file(folder / name, text)
+    return content
 
 
 def read_extraction(path: Path) -> Extraction:

@@ -22,7 +22,9 @@ def parts_of(rule: Rule, space: Space, question: Question) -> list[Part]:
         return [("word", question.words.get(name, name)) for name in found[:1]]
 
     given, word = names(rule.antecedent), label(rule.antecedent)
-    about: list[Part] = [("", " for "), *given] if given else []
+    # Where there are no labels, what is said of a cell is what is accepted or not.
+    joint = " with " if space.label is None else " for "
+    about: list[Part] = [("", joint), *given] if given else []
     subject, end = question.subject, ("", ".")
     if rule.is_negative:
         if word:
@@ -32,6 +34,9 @@ def parts_of(rule: Rule, space: Space, question: Question) -> list[Part]:
     if word and new:
         start = ("", f"{subject} {question.verb} ")
         return [start, *word, *about, ("", " only if it is "), *new, end]
+    if space.label is None:
+        start = ("", f"{subject} accepts ")
+        return [start, *(given or [("", "something")]), ("", " only with "), *new, end]
     if new_word:
         return [("", f"{subject} always {question.verb} "), *new_word, *about, end]
     return [("", "Wherever it is "), *(given or [("", "anything")]), ("", ", it is "), *new, end]

@@ -41,11 +41,12 @@ class Settings:
             if value is not None and value < bound:
                 raise HornlensError(f"{name} must be {bound} or more, not {value!r}")
 
-    def is_exhaustive(self, questions: int) -> bool:
+    def is_exhaustive(self, questions: int, unit: str = "prompt") -> bool:
         """Say whether everything is asked, of so many questions; too many are an error."""
         if self.equivalence == "exhaustive" and questions > self.limit:
+            what = "probe" if unit == "prompt" else "target"
             raise HornlensError(
-                f"the probe has {questions:,} prompts, more than --limit {self.limit:,}: "
+                f"the {what} has {questions:,} {unit}s, more than --limit {self.limit:,}: "
                 "raise the limit, or use --equivalence pac"
             )
         return self.equivalence in ("auto", "exhaustive") and questions <= self.limit

@@ -116,6 +116,10 @@ def run_study(
     for spec in plan.models:  # all of them first: the last must not fail after hours
         model = open_model(spec, chosen)
         identity = Answers(model, plan.probe.label.words, cache).identity
+        if model.identity() is None:
+            raise HornlensError(
+                f"{spec} has no identity: its finished runs could not be told apart"
+            )
         if twin := next((each.spec for each in found if each.identity == identity), None):
             raise HornlensError(f"{twin} and {spec} are the same model: leave one out")
         found.append(ModelRuns(spec, model.name, identity, folders[spec]))

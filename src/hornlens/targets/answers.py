@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,8 @@ class Answers:
             return
         if self.cache is not None and isinstance(self.model, HashesFiles):
             self.model.remember = self.cache.hash_of
-        self._identity = self.model.identity()
+        with self._model_at_work():
+            self._identity = self.model.identity()
         if self._identity is None:
             self.cache, self._identity = None, f"function:{self.model.name}"
         if self.cache is None or not self.cache.knows(self._identity, self.candidates):
@@ -49,7 +51,8 @@ class Answers:
 
     def _check(self) -> None:
         if not self._checked:
-            self.model.check(self.candidates)
+            with self._model_at_work():
+                self.model.check(self.candidates)
             self._checked = True
 
     @property
@@ -82,7 +85,13 @@ class Answers:
         self, prompts: Sequence[str], progress: Callable[[int], None] | None
     ) -> None:
         self._check()
-        for batch in self._batches(prompts):
+        with self._model_at_work():
+            batches = iter(self.model.score(prompts, self.candidates))
+        while True:
+            with self._model_at_work():
+                batch = next(batches, None)
+            if batch is None:
+                break
             for index, answer in batch:
                 check_answer(answer, prompts[index], self.candidates, self.model.name)
             if self.cache is not None:
@@ -98,11 +107,14 @@ class Answers:
             self.asked += len(batch)
             if progress is not None:
                 progress(len(batch))
+        if left_out := [prompt for prompt in prompts if prompt not in self.known]:
+            raise ModelError(f"model {self.model.name} gave no answer to {left_out[0]!r}")
 
-    def _batches(self, prompts: Sequence[str]) -> Iterator[list[tuple[int, Answer]]]:
-        """Yield the model's batches; whatever kills the model comes out as one clear error."""
+    @contextmanager
+    def _model_at_work(self) -> Iterator[None]:
+        """Turn whatever kills the model into one clear error."""
         try:
-            yield from self.model.score(prompts, self.candidates)
+            yield
         except HornlensError:
             raise
         except Exception as error:

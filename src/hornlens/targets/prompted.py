@@ -12,7 +12,7 @@ from hornlens.logic.space import Space
 from hornlens.models.protocol import Model, ModelError
 from hornlens.probes.probe import Probe
 from hornlens.results.question import Question
-from hornlens.store.sqlite import AnswerCache
+from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
 
 Progress = Callable[[int], None]
@@ -29,7 +29,7 @@ class PromptedModel:
     probe: Probe
     model: Model
     policy: Policy
-    store: AnswerCache | None = None
+    store: AnswerStore | None = None
     progress: Progress | None = None
     repeats: int = 1
 

@@ -58,14 +58,15 @@ class Finding:
     strip: str
 
 
-def extraction_page(extraction: Extraction) -> str:
-    """Return the page of an extraction; its space has a label."""
+def extraction_page(extraction: Extraction, content: dict[str, Any] | None = None) -> str:
+    """Return the page of an extraction, whose space has a label; `content` is its envelope.json."""
     rows = _rows(extraction)
     top = [row.evidence.margins for row in rows[:FINDINGS]]
     widest = max((m for margins in top for m in margins if isfinite(m)), default=0.0)
     asked, envelope = len(extraction.decisions), extraction.envelope
     fits = asked <= MOST_ANSWERS
-    content = extraction_as_json(extraction)
+    if content is None:
+        content = extraction_as_json(extraction)
     record = extraction.record
     return assemble(
         "extraction.html",

@@ -6,7 +6,9 @@ from random import Random
 
 import pytest
 
+from hornlens.api import extract
 from hornlens.errors import InputError
+from hornlens.logic.attributes import Taxonomy
 from hornlens.logic.decisions import Policy, decide
 from hornlens.models import protocol
 from hornlens.probes.articles import with_article
@@ -88,7 +90,8 @@ def test_samples_are_uniform_over_each_attribute_and_the_label_is_always_set():
     unset = sum(not x & PAPER.space.groups[0] for x in drawn)
     assert 850 < unset < 1150  # a sixth
     optional = parse_probe(builtin_text("gender-occupation") + "sample_label: optional\n")
-    assert any(not optional.space.sample(rng) & optional.space.label_mask for _ in range(50))
+    space = optional.space
+    assert any(not space.sample(rng) & space.label_mask for _ in range(50))
 
 
 def test_policies_decide():
@@ -123,6 +126,15 @@ GOOD = builtin_text("gender-occupation")
         ("name: continent", "name: gender", "this name is the label's"),
         ("name: continent", "name: period", "a second attribute 'period'"),
         ("name: continent", "name: 'a:b'", "must not contain braces or a colon"),
+        (
+            "- dancer",
+            "- {name: dancer, under: artist}",
+            "attributes[3].values[3].under: occupation has no value 'artist' to stand under",
+        ),
+        ("- dancer", "- {name: dancer, under: Asia}", "occupation has no value 'Asia'"),
+        ("- dancer", "- {name: dancer, under: dancer}", "'dancer' stands under itself"),
+        ("- dancer", "- {name: dancer, under: singer}", "'singer' comes after 'dancer'"),
+        ("- dancer", "- {name: dancer, under: ''}", "under: must not be empty"),
         ("word: He", "word: She", "a second candidate 'She'"),
         ("{name: male, word: He}", "{name: female, word: He}", "a second value 'female'"),
         ("    - {name: male, word: He}\n", "", "label.values: needs at least 2"),
@@ -172,6 +184,58 @@ def test_what_is_no_probe_at_all_is_one_clear_line(text):
     with pytest.raises(InputError) as raised:
         parse_probe(text, "p.yaml")
     assert "\n" not in str(raised.value)
+
+
+TAXONOMY = """hornlens: 1
+name: places
+templates: ["People in {place} drink {label}."]
+attributes:
+  - name: place
+    unset: the world
+    values:
+      - Europe
+      - {name: Germany, under: Europe}
+      - {name: Bavaria, text: Upper Bavaria, under: Germany}
+      - {name: France, under: Europe}
+      - Asia
+label:
+  name: drink
+  values: [{name: coffee, word: coffee}, {name: tea, word: tea}]
+"""
+
+
+def test_a_value_may_stand_under_another_and_is_asked_in_its_own_words():
+    probe = parse_probe(TAXONOMY)
+    assert isinstance(probe.space.attributes[0], Taxonomy)
+    assert [probe.render(cell)[0].split(" ")[2:-2] for cell in probe.space.cells()] == [
+        *(["the", "world"], ["Europe"], ["Germany"], ["Upper", "Bavaria"], ["France"], ["Asia"])
+    ]
+    for cell in probe.space.cells():
+        assert probe.read(probe.render(cell)[0]) == cell
+
+
+def test_rules_are_found_at_the_level_of_the_parent():
+    def drinkers(prompt, words):
+        return [0.2, 0.8] if "Asia" in prompt or "the world" in prompt else [0.9, 0.1]
+
+    found = extract(drinkers, parse_probe(TAXONOMY), cache=False)
+    assert "Europe ∧ tea → ⊥" in str(found.rules).splitlines()
+    assert "Germany" not in str(found.rules) and "France" not in str(found.rules)
+    assert found.entails("Bavaria & tea -> false") and found.entails("Bavaria -> Germany")
+
+    def only_germans(prompt, words):
+        return [0.9, 0.1] if "Germany" in prompt or "Bavaria" in prompt else [0.2, 0.8]
+
+    found = extract(only_germans, parse_probe(TAXONOMY), cache=False)
+    assert "Germany ∧ tea → ⊥" in str(found.rules).splitlines()
+    assert found.entails("coffee -> Germany") and not found.entails("Europe & tea -> false")
+
+
+def test_the_line_of_what_stands_under_nothing_is_the_right_one():
+    text = TAXONOMY.replace("under: Germany", "under: Prussia")
+    with pytest.raises(InputError, match="no value 'Prussia'") as raised:
+        parse_probe(text, "p.yaml")
+    assert raised.value.line == text[: text.index("Prussia")].count("\n") + 1
 
 
 def test_huge_files_are_refused_unread():

@@ -19,7 +19,7 @@ from hornlens.probes.probe import (
     ProbeAttribute,
     Value,
 )
-from hornlens.probes.schema import ProbeFile
+from hornlens.probes.schema import AttributeFile, ProbeFile
 
 DEFAULT = "gender-occupation"
 
@@ -64,6 +64,11 @@ def parse_probe(text: str, path: Path | str = "<text>") -> Probe:
                 raise refuse(f"a second value {value.name!r}", "attributes", i, "values", j)
             if value.text in said:
                 raise refuse(f"{value.text!r} is said twice", "attributes", i, "values", j)
+            if value.under is not None:
+                before = [v.name for v in attribute.values[:j]]
+                if value.under not in before:
+                    problem = _not_above(value.under, value.name, attribute)
+                    raise refuse(problem, "attributes", i, "values", j, "under")
             names.add(value.name)
             said.add(value.text)
     for j, label_value in enumerate(content.label.values):
@@ -99,7 +104,7 @@ def parse_probe(text: str, path: Path | str = "<text>") -> Probe:
         attributes=tuple(
             ProbeAttribute(
                 a.name,
-                tuple(Value(v.name, v.text, v.article) for v in a.values),
+                tuple(Value(v.name, v.text, v.article, v.under) for v in a.values),
                 Value("", a.unset, a.unset_article),
             )
             for a in content.attributes
@@ -110,3 +115,12 @@ def parse_probe(text: str, path: Path | str = "<text>") -> Probe:
         policy=Policy(**content.policy.model_dump()),
         sample_label=content.sample_label,
     )
+
+
+def _not_above(under: str, name: str, attribute: AttributeFile) -> str:
+    """Return what is wrong with a value that is to stand under another."""
+    if under == name:
+        return f"{name!r} stands under itself"
+    if under in [value.name for value in attribute.values]:
+        return f"{under!r} comes after {name!r}; what stands above comes first"
+    return f"{attribute.name} has no value {under!r} to stand under"

@@ -19,6 +19,9 @@ class ValueFile(_Part):
     name: Text = Field(description="the variable's name, as it appears in rules")
     text: Text = Field(description="how the value is said in the sentence; default: the name")
     article: Literal["a", "an"] | None = Field(None, description="overrides the article of {a:…}")
+    under: Text | None = Field(
+        None, description="the value before it that this one is a special case of"
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -88,7 +88,7 @@ def test_planted_rules_are_recovered_exactly(kind, tmp_path):
     make(tmp_path / "model", SENTENCES, flipped)
     swapped = open_model(f"{spec}/{tmp_path / 'model'}", ModelOptions(threads=1))
     other = extract(swapped, PROBE, cache=cache)
-    assert other.asked == 36 and other.identity != result.identity
+    assert other.record.asked == 36 and other.identity != result.identity
     assert "nurse ∧ female → ⊥" in other.envelope.readable.show(PROBE.vocabulary)
 
 

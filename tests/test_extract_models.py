@@ -83,7 +83,7 @@ def test_planted_rules_are_recovered_exactly(kind, tmp_path):
     assert (result.record.asked, result.record.reused) == (36, 0)
     # Another batch size asks nothing again; other weights under the same path do.
     again = open_model(f"{spec}/{tmp_path / 'model'}", ModelOptions(threads=1))
-    assert extract(again, PROBE, cache=cache).reused == 36
+    assert extract(again, PROBE, cache=cache).record.reused == 36
     flipped = ["He" if winner == "She" else "She" for winner in WINNERS]
     make(tmp_path / "model", SENTENCES, flipped)
     swapped = open_model(f"{spec}/{tmp_path / 'model'}", ModelOptions(threads=1))

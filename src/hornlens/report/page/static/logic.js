@@ -90,7 +90,12 @@ function intersectionOf(result, x) {
       if (x.label < 0 || x.label === label) above.push({ choices: answer.choices, label, position });
     }
   });
-  const extras = (y) => y.choices.filter((value, a) => value !== x.choices[a]).length + (y.label !== x.label);
+  // How much more than x an interpretation above it says: whatever is less, measures less.
+  const extra = (spans, low, high) =>
+    spans ? spans[low][1] - spans[low][0] - (spans[high][1] - spans[high][0]) : Number(low !== high);
+  const extras = (y) =>
+    y.choices.reduce((sum, value, a) => sum + extra(result.attributes[a].spans, x.choices[a], value), 0)
+    + (y.label !== x.label);
   const meet = (y, z) => ({
     choices: y.choices.map((value, a) => common(result, a, value, z.choices[a])),
     label: y.label === z.label ? y.label : -1,

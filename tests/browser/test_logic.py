@@ -6,12 +6,18 @@ from random import Random
 
 import pytest
 
+import hornlens
 from hornlens.api import extract
+from hornlens.formats.writers import latex_rule
+from hornlens.logic.attributes import Nominal
 from hornlens.logic.bits import intersection
-from hornlens.logic.decisions import Policy
+from hornlens.logic.decisions import Policy, lead
+from hornlens.logic.named import NamedRule
+from hornlens.report.page.view import view_of
 from hornlens.results.documents import extraction_as_json
 from tests import brute
 from tests import report_cases as cases
+from tests.targets import random_space
 
 LOGIC = (resources.files("hornlens.report.page") / "static" / "logic.js").read_text("utf-8")
 
@@ -23,11 +29,19 @@ def tab(browser):
     context.close()
 
 
-def run(tab, content, body):
+def run(tab, result, body):
     """Run a function body that has `result` and the functions of logic.js."""
+    return run_on(tab, extraction_as_json(result), view_of(result, True), body)
+
+
+def run_on(tab, content, view, body):
     return tab.evaluate(
-        "([text, _]) => {" + LOGIC + ";const result = readResult(JSON.parse(text));" + body + "}",
-        [json.dumps(content), 0],
+        "(texts) => {"
+        + LOGIC
+        + ";const result = readResult(...texts.map(JSON.parse));"
+        + body
+        + "}",
+        [json.dumps(content), json.dumps(view)],
     )
 
 
@@ -54,13 +68,46 @@ def random_case(seed):
     return extract(model, question, policy=policy, cache=False)
 
 
+def mixed_case(seed):
+    """A function of cells, over attributes of every kind; sometimes with scores, or no answer."""
+    rng = Random(f"mixed {seed}")
+    found = random_space(rng)
+    while found.cell_count < 6 or all(isinstance(a, Nominal) for a in found.attributes):
+        found = random_space(rng)
+    labels = tuple(f"l{i}" for i in range(rng.choice([2, 2, 3])))
+    space = hornlens.Space(found.attributes, Nominal("label", labels))
+    lean = {name: rng.gauss(0, 1) for name in space.vocabulary.names}
+    answers = rng.choice(["labels", "scores", "both"])
+
+    def call(names):
+        noise = Random(f"{seed} {names}")
+        base = sum(lean[name] for name in names)
+        scores = {name: base * (i + 1) + noise.gauss(0, 0.6) for i, name in enumerate(labels)}
+        if noise.random() < 0.1:
+            return None
+        if answers == "scores" or (answers == "both" and noise.random() < 0.5):
+            return scores
+        return max(scores, key=scores.get)
+
+    policy = Policy(
+        label_unset=rng.choice(["accept", "reject"]), abstain=rng.choice(["accept", "reject"])
+    )
+    return extract(hornlens.FunctionTarget(call, space), policy=policy)
+
+
+def mask_of(space, x):
+    """The interpretation that the scripts have as places of choices, and of a label."""
+    axes = zip(space.axes, [*x["choices"], x["label"] + 1], strict=True)
+    return sum(axis[place] for axis, place in axes)
+
+
 def positives(result):
     """The accepted interpretations, by the definition of the policy."""
-    probe, policy = result.probe, result.policy
+    space, policy = result.space, result.policy
     accepted = set()
-    for x in probe.space:
-        label = probe.space.label_of(x)
-        winner = result.decisions[x & ~probe.space.label_mask].winner
+    for x in space:
+        label = space.label_of(x)
+        winner = result.decisions[x & ~space.label_mask].winner
         if label is None:
             said = policy.label_unset == "accept"
         else:
@@ -77,8 +124,8 @@ def test_non_horn_negatives_and_the_positives_whose_intersection_they_are(tab, s
     accepted = positives(result)
     found = run(
         tab,
-        extraction_as_json(result),
-        "return nonHornNegatives(result).map((x) =>"
+        result,
+        "return result.nonHorn.map((x) =>"
         " [namesOf(result, x), intersectionOf(result, x).map((p) => namesOf(result, p))]);",
     )
     assert {mask(x) for x, _ in found} == brute.close(accepted) - accepted
@@ -94,10 +141,9 @@ def test_margins_are_those_of_the_evidence(tab, seed):
     result = random_case(seed)
     found = run(
         tab,
-        extraction_as_json(result),
-        "return result.rules.map((rule) => {"
-        "const {breaking, forcing, others} = evidenceOf(result, rule);"
-        " return [forcing.map((e) => e.margin), others.length, breaking.length];});",
+        result,
+        "return result.rules.map(({breaking, forcing, others}) =>"
+        " [forcing.map((e) => e.margin), others.length, breaking.length]);",
     )
     for (forcing, others, breaking), evidence in zip(found, result.evidence, strict=True):
         assert breaking == 0  # every rule of an exact result is obeyed
@@ -112,8 +158,8 @@ def test_answers_that_break_a_rule_are_told_from_the_others(tab, make):
     mask = result.space.vocabulary.mask
     found = run(
         tab,
-        content,
-        "return result.rules.map((rule) => Object.values(evidenceOf(result, rule))"
+        result,
+        "return result.rules.map(({breaking, forcing, others}) => [breaking, forcing, others]"
         ".map((list) => list.map((e) => e.position)));",
     )
     broken = 0
@@ -136,68 +182,132 @@ def test_answers_that_break_a_rule_are_told_from_the_others(tab, make):
 
 
 def test_endless_scores_that_are_equal_are_a_tie(tab):
-    content = extraction_as_json(cases.one_attribute())
     body = "const no = -Infinity; return [leadOf([no, no], 0), leadOf([no, 1], 0) === no];"
-    assert run(tab, content, body) == [0, True]
+    assert run(tab, cases.one_attribute(), body) == [0, True]
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_the_rules_say_of_a_cell(tab, seed):
-    result = random_case(seed)
-    probe, rules = result.probe, list(result.envelope.readable)
+@pytest.mark.parametrize("make", [random_case, mixed_case])
+def test_what_the_rules_say_of_a_cell(tab, make, seed):
+    result = make(seed)
+    space, rules = result.space, list(result.envelope.readable)
     content = extraction_as_json(result)
     found = run(
         tab,
-        content,
+        result,
         "return result.answers.map((answer) => {const v = verdictOf(result, answer.choices);"
         " return [v.speaking.map((r) => r.index), v.rejecting.map((l) => l.map((r) => r.index)),"
         " v.allowed];});",
     )
     for answer, (speaking, rejecting, allowed) in zip(content["answers"], found, strict=True):
-        cell = probe.vocabulary.mask(answer["set"])
+        cell = space.vocabulary.mask(answer["set"])
         assert speaking == [
-            i for i, r in enumerate(rules) if r.antecedent & ~probe.space.label_mask & ~cell == 0
+            i for i, r in enumerate(rules) if r.antecedent & ~space.label_mask & ~cell == 0
         ]
-        for label in range(len(probe.label.values)):
-            x = probe.space.with_label(cell, label)
+        for label in range(len(space.label.variables)):
+            x = space.with_label(cell, label)
             broken = [i for i, r in enumerate(rules) if not r.satisfied_by(x)]
             assert rejecting[label] == broken and (label in allowed) == (not broken)
 
 
+@pytest.mark.parametrize("seed", range(25))
+def test_non_horn_negatives_of_every_kind_of_attribute_are_intersections_of_positives(tab, seed):
+    result = mixed_case(seed)
+    space, accepted = result.space, positives(result)
+    found = run(tab, result, "return result.nonHorn.map((x) => [x, intersectionOf(result, x)]);")
+    assert {mask_of(space, x) for x, _ in found} == brute.close(accepted) - accepted
+    assert len(found) == result.envelope.non_horn.count
+    for x, parts in found:
+        assert {mask_of(space, p) for p in parts} <= accepted
+        assert intersection(mask_of(space, p) for p in parts) == mask_of(space, x)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_choices_say_and_have_in_common(tab, seed):
+    space = (result := mixed_case(seed)).space
+    said, shared = run(
+        tab,
+        result,
+        "const pairs = (f) => result.attributes.map((a, i) => [0, ...a.values].map((_, x) =>"
+        " [0, ...a.values].map((_, y) => f(result, i, x, y))));"
+        "return [pairs(says), pairs(common)];",
+    )
+    for place, axis in enumerate(space.axes[:-1]):
+        assert said[place] == [[x & y == y for y in axis] for x in axis]
+        assert shared[place] == [[axis.index(x & y) for y in axis] for x in axis]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_map_has_the_mean_leads_and_how_much_of_a_cell_rules_speak_of(tab, seed):
+    result = mixed_case(seed)
+    space, rng = result.space, Random(seed)
+    count = len(space.attributes)
+    rows, *rest = rng.sample(range(count), count)
+    columns = rest.pop() if rest and rng.random() < 0.7 else None
+    fixed = [rng.choice([None, rng.randrange(len(axis))]) for axis in space.axes[:-1]]
+    label = rng.randrange(len(space.label.variables))
+    found = run(
+        tab,
+        result,
+        f"const [rows, columns, fixed] = {json.dumps([rows, columns, fixed])};"
+        f"const map = mapOf(result, rows, columns, fixed, {label});"
+        "return map.cells.map((c) => [c.row, c.column, c.mean, c.positions.length, result.rules"
+        ".map((rule) => coverage(result, rule, rows, columns, fixed, c))]);",
+    )
+    held = [a for a in range(count) if a not in (rows, columns) and fixed[a] is not None]
+    together = {}
+    for cell, decision in result.decisions.items():
+        parts = [cell & group for group in space.groups[:-1]]
+        if decision.scores and all(parts[a] == space.axes[a][fixed[a]] for a in held):
+            key = (parts[rows], 0 if columns is None else parts[columns])
+            others = [s for i, s in enumerate(decision.scores) if i != label]
+            together.setdefault(key, []).append(lead(decision.scores[label], others))
+    assert len(found) == len(together)
+    known = sum(space.groups[a] for a in [*held, rows, *([] if columns is None else [columns])])
+    for row, column, mean, positions, covers in found:
+        key = (space.axes[rows][row], 0 if columns is None else space.axes[columns][column])
+        leads = together[key]
+        assert positions == len(leads) and mean == pytest.approx(sum(leads) / len(leads))
+        here = sum(key) | sum(space.axes[a][fixed[a]] for a in held)
+        for rule, cover in zip(result.envelope.readable, covers, strict=True):
+            wanted = rule.antecedent & ~space.label_mask
+            if wanted & known & ~here:
+                assert cover == "none"
+            else:
+                assert cover == ("some" if wanted & ~known else "all")
+
+
 def test_the_order_of_names_like_numbers_is_kept(tab):
     result = cases.three_labels()
-    content = extraction_as_json(result)
     names, labels = run(
         tab,
-        content,
+        result,
         "return [result.attributes.map((a) => a.values), result.labels.map((l) => l.word)];",
     )
-    assert names == [[v.name for v in a.values] for a in result.probe.attributes]
-    assert labels == list(result.probe.label.words)
+    assert names == [list(a.variables) for a in result.space.attributes]
+    assert labels == [result.question.words[name] for name in result.space.label.variables]
 
 
 def test_the_colour_scale_has_nine_steps_and_zero_in_the_middle(tab):
     values = [-9, -8, -6, -4, -2, -0.1, 0, 0.1, 2.1, 8]
     expected = [-4, -4, -3, -2, -1, 0, 0, 0, 2, 4]
     text = json.dumps(values)
-    content = extraction_as_json(cases.one_attribute())
-    assert run(tab, content, f"return {text}.map((v) => stepOf(v, 8));") == expected
-    assert run(tab, content, "return [stepOf(null, 1), stepOf(NaN, 1), stepOf(-Infinity, 1)];") == [
+    result = cases.one_attribute()
+    assert run(tab, result, f"return {text}.map((v) => stepOf(v, 8));") == expected
+    assert run(tab, result, "return [stepOf(null, 1), stepOf(NaN, 1), stepOf(-Infinity, 1)];") == [
         None,
         None,
         -4,
     ]
-    assert run(tab, content, "return stepOf(0, 0);") == 0
+    assert run(tab, result, "return stepOf(0, 0);") == 0
 
 
-def test_rules_as_latex_are_escaped(tab):
-    content = extraction_as_json(cases.one_attribute())
-    body = 'return ruleLatex({if: ["a_b&c", "\\\\~^{}$%#"], then: null});'
-    assert run(tab, content, body) == (
+def test_rules_as_latex_are_escaped():
+    assert latex_rule(NamedRule(("a_b&c", "\\~^{}$%#"), None)) == (
         r"$\text{a\_b\&c} \land \text{\textbackslash{}\textasciitilde{}\textasciicircum{}"
         r"\{\}\$\%\#} \to \bot$"
     )
-    assert run(tab, content, "return ruleLatex({if: [], then: ['b']});") == r"$\top \to \text{b}$"
+    assert latex_rule(NamedRule((), ("b",))) == r"$\top \to \text{b}$"
 
 
 def test_the_map_of_a_vast_question_has_only_the_cells_that_were_asked(tab):
@@ -215,9 +325,21 @@ def test_the_map_of_a_vast_question_has_only_the_cells_that_were_asked(tab):
         "certificate": {"kind": "pac"},
         "non_horn": {"examples": []},
     }
-    found = run(
+    view = {
+        "exact": False,
+        "attributes": [{"name": n, "values": v, "spans": None} for n, v in values.items()],
+        "labels": [{"name": "g", "word": "good"}, {"name": "b", "word": "bad"}],
+        "answers": [
+            {"choices": [8, 3000], "winner": 0, "accepted": [0]},
+            {"choices": [0, 0], "winner": 1, "accepted": [1]},
+        ],
+        "rules": [],
+        "non_horn": [],
+    }
+    found = run_on(
         tab,
         content,
+        view,
         "const map = mapOf(result, 0, 1, [null, null], 0);"
         "return [map.height, map.width, map.cells.map((c) => [c.row, c.column, c.mean]),"
         " map.at(8, 3000).mean, map.at(5, 5).mean];",

@@ -10,15 +10,17 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from hornlens.logic.attributes import Attribute, Nominal, Ordered
 from hornlens.logic.decisions import REASONS
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.assemble import assemble
-from hornlens.report.page.view import view_of
+from hornlens.report.page.view import in_conditions, is_scored, view_of
 from hornlens.report.terminal import plural
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
+from hornlens.results.question import Question
 from hornlens.results.sentences import Part, parts_of
 
 SCRIPTS = (
@@ -67,28 +69,32 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
     fits = asked <= MOST_ANSWERS
     if content is None:
         content = extraction_as_json(extraction)
-    record = extraction.record
+    record, question, space = extraction.record, extraction.question, extraction.space
     return assemble(
         "extraction.html",
         SCRIPTS,
         content if fits else _without_answers(content),
         view=view_of(extraction, fits),
-        title=f"{extraction.name} on {extraction.question.name}",
+        title=f"{extraction.name} on {question.name}" if question.templates else extraction.name,
         content=content,
-        space=extraction.space,
+        question=question,
+        scored=is_scored(extraction),
+        space=space,
+        attributes=[(attribute.name, _said_of(attribute)) for attribute in space.attributes],
+        nominal=all(isinstance(attribute, Nominal) for attribute in space.attributes),
         record=record,
         took=duration(record.seconds or None),
         started=moment(record.started),
         certificate=envelope.certificate,
-        prompts=extraction.space.cell_count * max(1, len(extraction.question.templates)),
+        prompts=space.cell_count * max(1, len(question.templates)),
         counts={
             "rules": plural(len(rows), "rule"),
             "answers": plural(asked, "answer"),
             "abstentions": plural(len(extraction.abstentions), "abstention"),
         },
-        non_horn=_non_horn(envelope),
+        non_horn=_non_horn(envelope, question),
         abstained=_abstained(extraction),
-        others=[NamedRule.of(rule, envelope.vocabulary) for rule in extraction.space.granted],
+        others=[NamedRule.of(rule, envelope.vocabulary) for rule in space.granted],
         rows=rows,
         findings=[
             Finding(row, _strip(margins, widest))
@@ -107,8 +113,8 @@ def _rows(extraction: Extraction) -> list[Row]:
         evidence = extraction.evidence[place]
         rule = evidence.rule
         sentence = _marked(parts_of(rule, space, question))
-        named = NamedRule.of(rule, space.vocabulary)
-        rows.append(Row(number, place, named, sentence, evidence, evidence.broken))
+        shown = in_conditions(rule, space)
+        rows.append(Row(number, place, shown, sentence, evidence, evidence.broken))
     return rows
 
 
@@ -140,26 +146,48 @@ def _without_answers(content: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _non_horn(envelope: Envelope) -> str:
+def _said_of(attribute: Attribute) -> Markup:
+    """Return the values of an attribute, and how they hang together, as people read them."""
+
+    def isolated(names: Sequence[str], separator: str) -> Markup:
+        return Markup(separator).join(Markup("<bdi>{}</bdi>").format(name) for name in names)
+
+    if isinstance(attribute, Nominal):
+        return isolated(attribute.variables, ", ")
+    if isinstance(attribute, Ordered):
+        if attribute.cuts is not None:
+            return Markup("a number, cut at ") + isolated(attribute.cuts, ", ")
+        return isolated(attribute.levels, " &lt; ") + Markup(", or an interval of them")
+    names = attribute.variables
+    lines = [
+        isolated([name], "")
+        if up is None
+        else Markup("{} (under {})").format(isolated([name], ""), isolated([names[up]], ""))
+        for name, up in zip(names, attribute.parents, strict=True)
+    ]
+    return Markup(", ").join(lines)
+
+
+def _non_horn(envelope: Envelope, question: Question) -> str:
     """Return how many non-Horn negatives there are, in a sentence."""
-    found = envelope.non_horn
+    found, who = envelope.non_horn, question.subject.lower()
     if found.count == 0:
-        return "Nothing: the model’s answers are Horn, so the rules say all there is to say."
+        return f"Nothing: {who}’s answers are Horn, so the rules say all there is to say."
     if found.count is None:
         seen = plural(found.at_least, "interpretation")
         return (
-            f"{seen} that were met. There may be more: not every prompt was asked."
+            f"{seen} that were met. There may be more: not every {question.unit} was asked."
             if found.at_least
-            else "None were met. There may be some: not every prompt was asked."
+            else f"None were met. There may be some: not every {question.unit} was asked."
         )
     share = ""
     if negatives := envelope.statistics.get("negatives"):
-        share = f", {found.count / negatives:.1%} of the {negatives:,} that the model rejects"
+        share = f", {found.count / negatives:.1%} of the {negatives:,} that {who} rejects"
     return f"{plural(found.count, 'interpretation')}{share}."
 
 
 def _abstained(extraction: Extraction) -> list[tuple[str, int]]:
-    """Return why the model gave no answer, and how often."""
+    """Return why there was no answer, and how often."""
     reasons = Counter(decision.abstained for _, decision in extraction.abstentions)
     return [(words, reasons[key]) for key, words in REASONS.items() if key in reasons]
 

@@ -12,14 +12,23 @@ from typing import Any
 import numpy as np
 
 from hornlens.formats.writers import latex_rule
-from hornlens.logic.attributes import Attribute, Nominal
+from hornlens.logic.attributes import Attribute, Nominal, Ordered
 from hornlens.logic.bits import canonical
-from hornlens.logic.decisions import REASONS, accepts
+from hornlens.logic.decisions import accepts
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
+
+BRIEF_REASONS = {
+    "tie": "a tie",
+    "margin": "too small a lead",
+    "top_k": "not among the first choices",
+    "repeats": "repeated answers disagreed",
+    "none": "no answer",
+}
+"""Why a target gives no answer, beside the answer itself."""
 
 
 def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
@@ -35,6 +44,10 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
     canonical_forms = extraction.envelope.basis.rules
     return {
         "exact": extraction.envelope.certificate.kind == "exact",
+        "prompted": bool(question.templates),
+        "scored": is_scored(extraction),
+        "unit": question.unit,
+        "subject": question.subject,
         "attributes": [_attribute(attribute) for attribute in space.attributes],
         "labels": [{"name": name, "word": question.words.get(name, name)} for name in names],
         "answers": [
@@ -48,6 +61,7 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
         "rules": [
             {
                 **_sides(places, evidence.rule),
+                "shown": {"if": shown.antecedent, "then": shown.consequent},
                 "latex": [
                     latex_rule(NamedRule.of(form, space.vocabulary))
                     for form in (evidence.rule, canonical_forms[i])
@@ -55,6 +69,7 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
                 **(_evidence(evidence, position) if with_answers else {}),
             }
             for i, evidence in enumerate(extraction.evidence)
+            for shown in [in_conditions(evidence.rule, space)]
         ],
         "non_horn": [
             _interpretation(places, x)
@@ -64,8 +79,19 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
                 else extraction.envelope.non_horn.examples
             )
         ],
-        "reasons": REASONS,
+        "reasons": BRIEF_REASONS,
     }
+
+
+def is_scored(extraction: Extraction) -> bool:
+    """Say whether the target gave scores: without any there is no margin and no map."""
+    return any(decision.scores for decision in extraction.decisions.values())
+
+
+def in_conditions(rule: Rule, space: Space) -> NamedRule:
+    """Return a rule as people read it: an interval, or a place in a taxonomy, is one condition."""
+    right = None if rule.is_negative else tuple(space.conditions(rule.new))
+    return NamedRule(tuple(space.conditions(rule.antecedent)), right)
 
 
 class _Places:
@@ -92,19 +118,29 @@ class _Places:
 
 
 def _attribute(attribute: Attribute) -> dict[str, Any]:
-    """Return an attribute's choices in words and, unless each stands alone, what each implies."""
-    choices = attribute.choices
-    implied = None
-    if not isinstance(attribute, Nominal):
-        implied = [
-            [place for place, other in enumerate(choices) if other & ~choice == 0]
-            for choice in choices
-        ]
+    """Return an attribute's choices in words and, unless each stands alone, their spans."""
     return {
         "name": attribute.name,
-        "values": [attribute.describe(choice) for choice in choices[1:]],
-        "implied": implied,
+        "values": [attribute.describe(choice) for choice in attribute.choices[1:]],
+        "spans": _spans(attribute),
     }
+
+
+def _spans(attribute: Attribute) -> list[list[int]] | None:
+    """Return each choice as a first and a last number: one says another if it lies within it.
+
+    An interval is its own span; in a taxonomy, what stands under a value follows it.
+    """
+    if isinstance(attribute, Nominal):
+        return None
+    if isinstance(attribute, Ordered):
+        last = len(attribute.levels) - 1
+        return [
+            [low, low + last - shorter] for shorter in range(last + 1) for low in range(shorter + 1)
+        ]
+    whole = np.arange(attribute.count)
+    parts = (whole[attribute.above(place)].tolist() for place in range(attribute.count))
+    return [[part[0], part[-1]] for part in parts]
 
 
 def _interpretation(places: _Places, x: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-// Ask it yourself: a value for each attribute, the model's recorded answer, and what the rules say.
+// Ask it yourself: a choice for each attribute, the recorded answer, and what the rules say.
 
 function askYourself(result, rules) {
   // It begins where there is something to see: with what the strongest rule speaks of.
@@ -13,7 +13,7 @@ function askYourself(result, rules) {
       }),
     ),
   );
-  if (!result.attributes.length) byId("ask-controls").append(el("p", { class: "note" }, "The probe has no attributes: there is one question."));
+  if (!result.attributes.length) byId("ask-controls").append(el("p", { class: "note" }, `${result.prompted ? "The probe has" : "There are"} no attributes: there is one question.`));
   draw();
 }
 
@@ -21,7 +21,8 @@ function askYourself(result, rules) {
 function showAnswer(result, rules, choices) {
   const answer = result.answers[result.at.get(choices.join())] ?? null;
   const verdict = verdictOf(result, choices);
-  const note = "The model was not asked this. In angle brackets: the names of the values, not their wording.";
+  const brackets = result.prompted ? " In angle brackets: the names of the values, not their wording." : "";
+  const note = `${result.subject} was not asked this.${brackets}`;
   byId("ask-prompt").replaceChildren(
     el("p", { class: "sentence" }, answer ? promptNode(result, answer) : wording(result, choices)),
     answer ? "" : el("p", { class: "note" }, note),
@@ -33,8 +34,9 @@ function showAnswer(result, rules, choices) {
   );
 }
 
-/** The templates with the names of the values in their slots. */
+/** The templates with the names of the values in their slots; without any, what is set. */
 function wording(result, choices) {
+  if (!result.prompted) return bdi(namesOf(result, { choices, label: -1 }).join(", ") || "nothing set");
   const names = new Map(result.attributes.map((a, i) => [a.name, choices[i] ? a.values[choices[i] - 1] : `${a.name}: unset`]));
   const lines = result.content.probe.templates.map((template) => {
     const parts = template.split(/(\{\{|\}\}|\{(?:a:)?[^{}:]+\})/);
@@ -54,38 +56,46 @@ function wording(result, choices) {
 
 function headline(result, answer, { allowed }) {
   const word = (label) => el("em", {}, bdi(result.labels[label].word));
-  if (answer && answer.winner >= 0) return ["The model says ", word(answer.winner), `, by ${number(answer.margin)}.`];
-  if (answer) return [`The model abstains: ${result.reasons[answer.abstained] ?? "no answer"}.`];
+  const lead = answer?.scores.length ? `, by ${number(answer.margin)}` : "";
+  if (answer && answer.winner >= 0) return [`${result.subject} says `, word(answer.winner), `${lead}.`];
+  if (answer) return [`${result.subject} abstains: ${result.reasons[answer.abstained] ?? "no answer"}.`];
   if (!allowed.length) return ["Not asked. The rules reject every answer."];
   if (allowed.length === result.labels.length) return ["Not asked. The rules leave it open."];
   return ["Not asked. The rules predict ", ...joined(allowed.map(word), " or "), "."];
 }
 
-/** A line for each label: its score, its share, and what the rules make of it. */
+/** A line for each label: its score and share, if there are scores, and what the rules make of it. */
 function scoreTable(result, rules, choices, answer, verdict) {
-  const top = answer ? Math.max(...answer.scores) : 0;
-  const weights = answer ? answer.scores.map((score) => Math.exp(score - top)) : [];
+  const known = Boolean(answer?.scores.length);
+  const scored = (cells) => (result.scored ? cells : []);
+  const top = known ? Math.max(...answer.scores) : 0;
+  const weights = known ? answer.scores.map((score) => Math.exp(score - top)) : [];
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const rows = result.labels.map((label, i) => {
     const bar = el("span", { class: "share", "aria-hidden": "true" }, el("span", {}));
-    if (answer) bar.firstChild.style.inlineSize = `${(100 * weights[i]) / total}%`;
+    if (known) bar.firstChild.style.inlineSize = `${(100 * weights[i]) / total}%`;
     return el(
       "tr",
       {},
       el("th", { scope: "row" }, bdi(label.word)),
-      el("td", { class: "n" }, answer ? number(answer.scores[i]) : "–"),
-      el("td", {}, answer ? bar : null),
+      ...scored([
+        el("td", { class: "n" }, known ? number(answer.scores[i]) : "–"),
+        el("td", {}, known ? bar : null),
+      ]),
       el("td", {}, ...fate(result, rules, choices, answer, verdict, i)),
     );
   });
-  const head = ["Answer", "Score", "Share", "What the rules say"];
+  const head = ["Answer", ...scored(["Score", "Share"]), "What the rules say"];
+  const about = result.scored
+    ? "Scores, and what the rules say. Share: e to the score, among the candidates."
+    : "What the rules say of each answer";
   return el(
     "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores and rules" },
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": result.scored ? "Scores and rules" : "Rules" },
     el(
       "table",
       { class: "scores" },
-      el("caption", {}, "Scores, and what the rules say. Share: e to the score, among the candidates."),
+      el("caption", {}, about),
       el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { scope: "col", class: text === "Score" ? "n" : null }, text)))),
       el("tbody", {}, ...rows),
     ),
@@ -99,7 +109,7 @@ function fate(result, rules, choices, answer, verdict, label) {
     const shown = rejecting.slice(0, 5).map(why);
     if (rejecting.length > 5) shown.push(el("li", { class: "note" }, `and ${rejecting.length - 5} more`));
     const parts = ["Ruled out by", el("ul", { class: "plain" }, ...shown)];
-    if (answer?.winner === label) parts.push(el("p", { class: "warn-text" }, wrongHere(rejecting.length)));
+    if (answer?.winner === label) parts.push(el("p", { class: "warn-text" }, wrongHere(result, rejecting.length)));
     return parts;
   }
   if (answer && answer.winner >= 0 && answer.winner !== label) {
@@ -110,8 +120,8 @@ function fate(result, rules, choices, answer, verdict, label) {
   return ["Allowed."];
 }
 
-const wrongHere = (count) =>
-  `The model says it all the same: the ${count === 1 ? "rule is" : "rules are"} wrong here.`;
+const wrongHere = (result, count) =>
+  `${result.subject} says it all the same: the ${count === 1 ? "rule is" : "rules are"} wrong here.`;
 
 const ruleLink = (rule, rules) =>
   el("button", { type: "button", class: "link", onclick: () => rules.open(rule.index) }, ruleNode(rule));

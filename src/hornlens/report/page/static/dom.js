@@ -112,9 +112,10 @@ function focusTurn(box, name) {
 
 /** The sides of a rule as people write them. */
 function ruleNode(rule) {
+  const { if: left, then } = rule.shown ?? rule;
   const side = (names) => (names.length ? joined(names.map(bdi), " ∧ ") : ["⊤"]);
-  const right = rule.then === null ? [el("span", { class: "end" }, "→ ⊥")] : ["→ ", ...side(rule.then)];
-  return el("span", { class: "rule" }, ...side(rule.if), " ", ...right);
+  const right = then === null ? [el("span", { class: "end" }, "→ ⊥")] : ["→ ", ...side(then)];
+  return el("span", { class: "rule" }, ...side(left), " ", ...right);
 }
 
 function setNode(names) {

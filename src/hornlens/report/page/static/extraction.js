@@ -5,8 +5,6 @@ extractionFiles(result);
 const rules = rulesTable(result);
 nonHornList(result);
 abstentionList(result);
-if (byId("map")) {
-  scoreMap(result, rules);
-  askYourself(result, rules);
-}
+if (byId("map")) scoreMap(result, rules);
+if (byId("ask")) askYourself(result, rules);
 document.documentElement.dataset.ready = "";

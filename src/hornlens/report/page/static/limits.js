@@ -1,4 +1,4 @@
-// What Horn rules cannot say, and where the model said nothing.
+// What Horn rules cannot say, and where there was no answer.
 
 /** List the non-Horn negatives, each with accepted interpretations whose intersection it is. */
 function nonHornList(result) {
@@ -32,5 +32,5 @@ function nonHornList(result) {
 
 function abstentionList(result) {
   const items = result.content.abstentions.map((position) => ({ position, margin: result.answers[position].margin }));
-  if (items.length) byId("abstentions").append(promptTable(result, items, "Prompts without an answer", "Lead"));
+  if (items.length) byId("abstentions").append(promptTable(result, items, `${result.prompted ? "Prompts" : "Cells"} without an answer`, "Lead"));
 }

@@ -25,6 +25,10 @@ function readResult(content, view) {
     answers,
     rules,
     exact: view.exact,
+    prompted: view.prompted, // whether it was asked in prompts, and not about cells as they are
+    scored: view.scored,
+    unit: view.unit, // what is counted: a prompt, or a cell
+    subject: view.subject, // who answers, at the start of a sentence
     nonHorn: view.non_horn,
     reasons: view.reasons,
     at: new Map(answers.map((answer, i) => [answer.choices.join(), i])),
@@ -33,20 +37,26 @@ function readResult(content, view) {
 
 /** Say whether a choice of an attribute says what another one does. */
 function says(result, attribute, choice, wanted) {
-  const { implied } = result.attributes[attribute];
-  return !wanted || choice === wanted || Boolean(implied?.[choice].includes(wanted));
+  const { spans } = result.attributes[attribute];
+  if (!wanted || choice === wanted || !spans) return !wanted || choice === wanted;
+  return spans[wanted][0] <= spans[choice][0] && spans[choice][1] <= spans[wanted][1];
 }
 
-/** Return the most that two choices of an attribute have in common. */
+/** Return the most that two choices of an attribute have in common: the least span around both. */
 function common(result, attribute, one, other) {
-  const { implied } = result.attributes[attribute];
+  const { spans } = result.attributes[attribute];
   if (one === other) return one;
-  if (!implied) return 0;
-  const shared = implied[one].filter((place) => implied[other].includes(place));
-  return shared.reduce((most, place) => (implied[place].length > implied[most].length ? place : most), 0);
+  if (!spans || !one || !other) return 0;
+  const length = ([first, last]) => last - first;
+  let least = 0;
+  for (let place = 1; place < spans.length; place += 1) {
+    const around = says(result, attribute, one, place) && says(result, attribute, other, place);
+    if (around && length(spans[place]) < length(spans[least])) least = place;
+  }
+  return least;
 }
 
-/** Return the names of an interpretation, in the order of the variables. */
+/** Return what an interpretation says, a condition for each attribute. */
 function namesOf(result, { choices, label }) {
   const names = choices.flatMap((v, a) => (v ? [result.attributes[a].values[v - 1]] : []));
   return label < 0 ? names : [...names, result.labels[label].name];
@@ -80,7 +90,12 @@ function intersectionOf(result, x) {
       if (x.label < 0 || x.label === label) above.push({ choices: answer.choices, label, position });
     }
   });
-  const extras = (y) => y.choices.filter((value, a) => value !== x.choices[a]).length + (y.label !== x.label);
+  // How much more than x an interpretation above it says: whatever is less, measures less.
+  const extra = (spans, low, high) =>
+    spans ? spans[low][1] - spans[low][0] - (spans[high][1] - spans[high][0]) : Number(low !== high);
+  const extras = (y) =>
+    y.choices.reduce((sum, value, a) => sum + extra(result.attributes[a].spans, x.choices[a], value), 0)
+    + (y.label !== x.label);
   const meet = (y, z) => ({
     choices: y.choices.map((value, a) => common(result, a, value, z.choices[a])),
     label: y.label === z.label ? y.label : -1,
@@ -123,7 +138,7 @@ function mapOf(result, rows, columns, fixed, label) {
   const blank = (row, column) => ({ row, column, positions: [], sum: 0, mean: null, wins: result.labels.map(() => 0) });
   const known = new Map();
   result.answers.forEach(({ choices, scores, winner }, position) => {
-    const outside = choices.some(
+    const outside = !scores.length || choices.some(
       (value, a) => a !== rows && a !== columns && fixed[a] !== null && fixed[a] !== value,
     );
     if (outside) return;
@@ -206,19 +221,19 @@ function rulesCsv(rules) {
   ]);
 }
 
-/** Return every answer as CSV: a line for each prompt. */
+/** Return every answer as CSV: a line for each prompt, or cell. */
 function answersCsv(result) {
   const rows = result.answers.flatMap((answer) =>
     answer.prompts.map((prompt) => [
       prompt,
       ...answer.choices.map((value, a) => (value ? result.attributes[a].values[value - 1] : null)),
-      ...answer.scores,
+      ...result.labels.map((_, i) => answer.scores[i] ?? null),
       answer.winner < 0 ? null : result.labels[answer.winner].name,
-      answer.margin,
+      answer.scores.length ? answer.margin : null,
     ]),
   );
   return csvText([
-    ["prompt", ...result.attributes.map((a) => a.name), ...result.labels.map((l) => l.word), "winner", "margin"],
+    [result.unit, ...result.attributes.map((a) => a.name), ...result.labels.map((l) => l.word), "winner", "margin"],
     ...rows,
   ]);
 }

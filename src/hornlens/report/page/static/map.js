@@ -15,7 +15,7 @@ function scoreMap(result, rules) {
     left: 0,
   };
   const nameOf = (attribute, value) =>
-    attribute === null ? "all prompts" : value ? result.attributes[attribute].values[value - 1] : "unset";
+    attribute === null ? `all ${result.unit}s` : value ? result.attributes[attribute].values[value - 1] : "unset";
   const word = (label) => result.labels[label].word;
   const rivals = () => (result.labels.length > 2 ? "the best other" : word(1 - state.label));
 
@@ -45,7 +45,7 @@ function scoreMap(result, rules) {
       fields.push(
         choice(attribute.name, options, state.fixed[i] ?? "", (chosen) => {
           state.fixed[i] = chosen === "" ? null : Number(chosen);
-            draw();
+          draw();
         }),
       );
     });
@@ -73,7 +73,7 @@ function scoreMap(result, rules) {
     const few = cell.speaking.length;
     return [
       joined(where.map(bdi), ", "),
-      `${ahead(cell)}; ${plural(cell.positions.length, "prompt")} (${won})`
+      `${ahead(cell)}; ${plural(cell.positions.length, result.unit)} (${won})`
         + (few ? `; ${plural(few, "rule")} speak${few === 1 ? "s" : ""} of ${cell.marked === "all" ? "it" : "a part of it"}` : ""),
     ];
   };
@@ -187,7 +187,7 @@ function scoreMap(result, rules) {
         paged(cell.speaking.length, 10, "rules", (from, to) => el("ul", { class: "plain" }, ...cell.speaking.slice(from, to).map(entry))),
       );
     }
-    if (items.length) parts.push(promptTable(result, items, "The prompts of the cell", `Lead of ${isolated(word(state.label))}`));
+    if (items.length) parts.push(promptTable(result, items, result.prompted ? "The prompts of the cell" : "The cells here", `Lead of ${isolated(word(state.label))}`));
     return parts;
   };
 
@@ -207,7 +207,7 @@ function scoreMap(result, rules) {
   byId("map-lead").replaceChildren(
     "Each cell is the difference between the scores of ",
     ...joined(result.labels.map((label) => el("em", {}, bdi(label.word))), " and "),
-    ". Pick one to see its prompts.",
+    `. Pick one to see ${result.prompted ? "its prompts" : "what is behind it"}.`,
   );
   refreshControls();
   draw();

@@ -1,9 +1,10 @@
-// Prompts with their scores, as tables a page at a time.
+// Prompts, or cells as they are, with their scores, as tables a page at a time.
 
 const MASK = "[MASK]";
 
-/** A prompt with the model's word in the blank; without one, the blank. */
+/** A prompt with the model's word in the blank; without one, the blank. Or a row of what is set. */
 function promptNode(result, answer) {
+  if (!result.prompted) return el("span", {}, ...joined(answer.prompts.map(bdi), " "));
   const word = answer.winner < 0 ? null : result.labels[answer.winner].word;
   const lines = answer.prompts.map((prompt) => {
     const parts = prompt.split(MASK);
@@ -15,12 +16,14 @@ function promptNode(result, answer) {
 
 /** A table of answers. `items` are {position, margin}; `margin` is the name of the last column. */
 function promptTable(result, items, caption, marginName) {
+  const scored = (cells) => (result.scored ? cells : []);
   const head = el(
     "tr",
     {},
-    el("th", { scope: "col" }, "Prompt, with the model’s answer"),
-    ...result.labels.map((label) => el("th", { scope: "col", class: "n" }, bdi(label.word))),
-    el("th", { scope: "col", class: "n" }, marginName),
+    el("th", { scope: "col" }, result.prompted ? "Prompt, with the model’s answer" : "Cell"),
+    ...(result.prompted ? [] : [el("th", { scope: "col" }, "Answer")]),
+    ...scored(result.labels.map((label) => el("th", { scope: "col", class: "n" }, bdi(label.word)))),
+    ...scored([el("th", { scope: "col", class: "n" }, marginName)]),
   );
   const row = ({ position, margin }) => {
     const answer = result.answers[position];
@@ -29,13 +32,16 @@ function promptTable(result, items, caption, marginName) {
       "tr",
       {},
       el("td", {}, promptNode(result, answer), reason),
-      ...answer.scores.map((score, i) =>
-        el("td", { class: i === answer.winner ? "n won" : "n" }, number(score)),
+      ...(result.prompted ? [] : [el("td", {}, answer.winner < 0 ? "–" : bdi(result.labels[answer.winner].word))]),
+      ...scored(
+        result.labels.map((_, i) =>
+          el("td", { class: i === answer.winner ? "n won" : "n" }, number(answer.scores[i] ?? null)),
+        ),
       ),
-      el("td", { class: "n" }, number(margin)),
+      ...scored([el("td", { class: "n" }, number(answer.scores.length ? margin : null))]),
     );
   };
-  return paged(items.length, 10, "prompts", (from, to) =>
+  return paged(items.length, 10, `${result.unit}s`, (from, to) =>
     el(
       "div",
       { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },

@@ -130,19 +130,20 @@ function rulesTable(result) {
 }
 
 /**
- * What is behind a rule: both forms, the closest call, and the prompts that it speaks of.
+ * What is behind a rule: both forms, the closest call, and the prompts or cells it speaks of.
  * `form()` is the form that the table shows.
  */
 function ruleDetail(result, rule, form) {
   const { breaking, forcing, others } = rule;
   const place = el("div");
+  const units = `${result.unit}s`;
   const lists = {
     breaking: () =>
-      promptTable(result, breaking, "The prompts whose answers break the rule, widest lead first", "Lead"),
+      promptTable(result, breaking, `The ${units} whose answers break the rule${result.scored ? ", widest lead first" : ""}`, "Lead"),
     forcing: () =>
-      promptTable(result, forcing, "The prompts that force the rule, closest call first", "Margin"),
+      promptTable(result, forcing, `The ${units} that force the rule${result.scored ? ", closest call first" : ""}`, "Margin"),
     others: () =>
-      promptTable(result, others, "The other prompts that the rule speaks of", "Margin"),
+      promptTable(result, others, `The other ${units} that the rule speaks of`, "Margin"),
   };
   const pick = (name) => place.replaceChildren(lists[name]());
   const closest = rule.closest ? result.answers[rule.closest.answer] : null;
@@ -174,16 +175,18 @@ function ruleDetail(result, rule, form) {
       copyButton("Copy LaTeX", () => form().latex),
     ),
     result.answers.length
-      ? el("p", { class: "note" }, whyForced(rule, breaking.length))
-      : el("p", { class: "note" }, "Its prompts are in envelope.json."),
-    tabs.length > 1 || breaking.length ? segments("Which prompts", tabs, first, pick) : null,
+      ? el("p", { class: "note" }, whyForced(result, rule, breaking.length))
+      : el("p", { class: "note" }, `Its ${units} are in envelope.json.`),
+    tabs.length > 1 || breaking.length ? segments(`Which ${units}`, tabs, first, pick) : null,
     result.answers.length ? place : null,
   );
 }
 
-function whyForced(rule, broken) {
+function whyForced(result, rule, broken) {
+  const [unit, who] = [result.unit, result.subject.toLowerCase()];
+  const preferred = result.scored ? "preferred" : "gave";
   const forced = rule.then === null
-    ? "A prompt forces the rule if the model, asked, preferred another answer to the one that the rule rules out."
-    : "A prompt forces the rule if it lacks the right side, and the model, asked, preferred another answer. In the others the rule rules nothing out, or the model abstained.";
-  return broken ? `A prompt breaks the rule if the model, asked, gave an answer that the rule rules out. ${forced}` : forced;
+    ? `A ${unit} forces the rule if ${who}, asked, ${preferred} another answer ${result.scored ? "to" : "than"} the one that the rule rules out.`
+    : `A ${unit} forces the rule if it lacks the right side, and ${who}, asked, ${preferred} another answer. In the others the rule rules nothing out, or ${who} abstained.`;
+  return broken ? `A ${unit} breaks the rule if ${who}, asked, gave an answer that the rule rules out. ${forced}` : forced;
 }

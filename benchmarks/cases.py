@@ -26,7 +26,7 @@ def envelope(variables: int, clauses: int, seed: int) -> dict[str, Any]:
     """The exact envelope of a random 3-CNF, white-box."""
     search = EnvelopeSearch(FormulaSource(random_3cnf(variables, clauses, seed)))
     basis, seconds = _timed(search.run)
-    return {"seconds": seconds, "rules": len(basis), "models": len(search.models)}
+    return {"seconds": seconds, "rules": len(basis), "positives": len(search.positives)}
 
 
 def envelope_ratio(variables: int, clauses: int, seed: int) -> dict[str, Any]:
@@ -61,13 +61,13 @@ def labelled(values: int, rules: int, seed: int) -> dict[str, Any]:
     basis, seconds = _timed(target.dg_basis)
     rng = Random(seed)  # the rules agree with the labels wherever we look
     for _ in range(200):
-        x = target.domain.sample(rng)
-        cell = tuple(axis.index(x & sum(axis)) for axis in target.domain.axes)
-        if target.positive.reshape(target.domain.shape)[cell]:
+        x = target.space.sample(rng)
+        cell = tuple(axis.index(x & sum(axis)) for axis in target.space.axes)
+        if target.positive.reshape(target.space.shape)[cell]:
             assert basis.satisfied_by(x)
     return {
         "seconds": seconds,
-        "interpretations": len(target.domain),
+        "interpretations": len(target.space),
         "rules": len(basis),
         "non_horn": len(target.non_horn()),
     }

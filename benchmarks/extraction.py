@@ -13,11 +13,9 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from hornlens.extraction.learned import EveryLabel
-
 from benchmarks.targets import planted_probe, planted_rules, says_yes
 from hornlens.api import extract
-from hornlens.formats.files import write_file
+from hornlens.extraction.questions import Questions
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import (
@@ -33,15 +31,12 @@ from hornlens.logic.theory import Theory
 from hornlens.models.demo import DemoModel
 from hornlens.models.protocol import Answer
 from hornlens.oracles.equivalence import SampledEquivalence, pac_samples
+from hornlens.oracles.known import KnownAnswers
 from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.probe import Probe
-from hornlens.report.page import page
-from hornlens.results.record import run_record
-from hornlens.results.saving import write_extraction
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache
-from hornlens.targets.answers import Answers
-from hornlens.targets.prompted import ProbeMembership
+from hornlens.targets.prompted import PromptedModel
 
 Function = Callable[[str, Sequence[str]], Sequence[float]]
 
@@ -92,7 +87,7 @@ def study(seeds: int, budgets: list[int]) -> dict[str, Any]:
                 plain = Settings(max_equivalence_queries=budget, seed=seed)
                 settings, policy = paper_protocol(plain, probe.policy)
                 done = extract(DemoModel(), probe, settings=settings, policy=policy, cache=cache)
-                assert done.asked == 0
+                assert done.record.asked == 0
                 queries += done.envelope.statistics["equivalence_queries"]
         seconds = process_time() - start
         cache.close()
@@ -103,7 +98,7 @@ def pac(attributes: int, values: int, rules: int, seed: int) -> dict[str, Any]:
     """A PAC run, ε = δ = 0.01, against a function with planted rules; the fastest of seven."""
     probe = planted_probe(attributes, values)
     planted = planted_rules(probe, rules, seed)
-    settings = Settings(equivalence="pac", epsilon=0.01, delta=0.01, seed=seed, limit=0)
+    settings = Settings(equivalence="pac", epsilon=0.01, delta=0.01, seed=seed)
     seconds, own = [], []
     for _ in range(7):
         function, spent = _timed(says_yes(probe, planted))
@@ -143,9 +138,7 @@ def tabulated(attributes: int, values: int, rules: int, seed: int) -> dict[str, 
     assert set(result.envelope.basis) == set(planted)
     with tempfile.TemporaryDirectory() as folder:
         start = process_time()
-        record = run_record(result, seconds, "")
-        content = write_extraction(Path(folder), result, record)
-        write_file(Path(folder) / "report.html", page("envelope.json", content, record))
+        result.save(folder)
         files = process_time() - start
     return {
         "interpretations": probe.space.count,
@@ -186,15 +179,16 @@ class Counted:
 class Forgetful:
     """Puts every membership query to the model anew, one by one, unless it has no label."""
 
-    membership: ProbeMembership
+    questions: Questions
+    target: PromptedModel
 
     def ask(self, batch: Sequence[int]) -> list[bool]:
         """Ask, and forget."""
         answers = []
         for x in batch:
-            answers += self.membership.ask([x])
-            self.membership.decisions.clear()
-            self.membership.answers.known.clear()
+            answers += self.questions.ask([x])
+            self.questions.decisions.clear()
+            self.target.answers[0].known.clear()
         return answers
 
 
@@ -250,7 +244,7 @@ def _target(name: str, seed: int) -> tuple[Probe, Function, Theory]:
     if name == "planted":
         probe = planted_probe(8, 10)
         rules = planted_rules(probe, 20, seed)
-        exact = dg_basis(Theory(len(probe.vocabulary), tuple(rules)), probe.background)
+        exact = dg_basis(Theory(len(probe.vocabulary), tuple(rules)), probe.space.background)
         return probe, says_yes(probe, rules), exact
     return _demo()
 
@@ -259,9 +253,10 @@ def _target(name: str, seed: int) -> tuple[Probe, Function, Theory]:
 def _demo() -> tuple[Probe, Function, Theory]:
     """Return the built-in probe, the answers of the built-in model, recorded, and its envelope."""
     probe = load_probe(DEFAULT)
-    answers = Answers(DemoModel(), probe.label.words)
-    exact = ProbeMembership(probe, probe.policy, answers).tabulate().dg_basis()
-    return probe, lambda prompt, _: answers.known[prompt].scores, exact
+    target = PromptedModel(probe, DemoModel(), probe.policy)
+    exact = Questions(target, probe.policy).tabulate().dg_basis()
+    recorded = target.scores
+    return probe, lambda prompt, _: recorded[prompt], exact
 
 
 def _until_exact(
@@ -269,19 +264,17 @@ def _until_exact(
 ) -> Counted | None:
     """Return the model, with what was asked of it; None if samples ran out before."""
     model, width = Counted(function), len(probe.vocabulary)
-    membership = ProbeMembership(probe, probe.policy, Answers(model, probe.label.words))
-    oracle: MembershipOracle = membership
-    known = None
-    if how == "ours":
-        oracle = every = EveryLabel(membership)
-        known = every.known
-    elif how == "forgetful":
-        oracle = Forgetful(membership)
+    target = PromptedModel(probe, model, probe.policy)
+    known = KnownAnswers(width) if how == "ours" else None
+    questions = Questions(target, probe.policy, known)
+    oracle: MembershipOracle = questions
+    if how == "forgetful":
+        oracle = Forgetful(questions, target)
     sampled = SampledEquivalence(
         *(oracle, probe.space.sample, width, 0.05, 0.05, Random(seed), known),
         chunk=256 if how == "ours" else 1,  # a plain learner stops at the first counterexample
         samples=50_000,
     )
-    until = UntilExact(sampled, exact, probe.background)
+    until = UntilExact(sampled, exact, probe.space.background)
     run(EnvelopeLearner(width), oracle, until, speculate=how == "ours")
     return model if until.found else None

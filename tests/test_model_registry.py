@@ -2,19 +2,14 @@
 
 import doctest
 import math
-import os
 import re
-import subprocess
 import sys
-import sysconfig
-import venv
 import zipfile
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-import hornlens
 from hornlens.errors import HornlensError
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import ModelError, ModelOptions
@@ -23,6 +18,7 @@ from hornlens.models.table import TableModel
 from hornlens.registry import Registry
 from hornlens.testing.models import ModelConformance
 from hornlens.testing.models import refusal as said
+from tests.plugins import Environment, wheel
 
 PROMPTS = [f"[MASK] is a {'very ' * k}good {job}." for k in range(5) for job in ("nurse", "priest")]
 PROMPTS += ["The nurse said that [MASK] was there.", "[MASK]"]
@@ -124,24 +120,6 @@ falls = ModelKind("falls/NAME", "fails", lambda rest, options: [][1])
 lies = ModelKind("lies/NAME", "is none", lambda rest, options: "a string")
 nothing = 3
 """
-
-
-def wheel(folder: Path, name: str, entries: str, module: str = PLUGIN) -> Path:
-    """Write a wheel by hand: a module, its metadata, and its entry points."""
-    info = f"{name}-1.2.dist-info"
-    files = {
-        f"{name}_module.py": module,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\n"
-        "Tag: py3-none-any\n",
-        f"{info}/entry_points.txt": f"[hornlens.models]\n{entries}\n",
-    }
-    files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
-    path = folder / f"{name}-1.2-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        for inside, content in files.items():
-            archive.writestr(inside, content)
-    return path
 
 
 @pytest.fixture
@@ -246,38 +224,10 @@ def test_the_page_about_it_has_a_backend_that_passes():
 # And really installed, into an environment of its own.
 
 
-@pytest.fixture(scope="module")
-def their_environment(tmp_path_factory):
-    """A virtual environment that sees this one's packages, with the plug-in's wheel installed."""
-    place = tmp_path_factory.mktemp("theirs")
-    venv.create(place / "venv", with_pip=True)
-    paths = {"base": str(place / "venv"), "platbase": str(place / "venv")}
-    site = Path(sysconfig.get_path("purelib", vars=paths))
-    seen = [str(Path(hornlens.__file__).parents[1]), sysconfig.get_path("purelib")]
-    (site / "here.pth").write_text("\n".join(seen) + "\n")
-    return place
-
-
-def test_a_package_adds_its_models_to_every_command_by_being_installed(their_environment):
-    place = their_environment
-    python = place / "venv" / "bin" / "python"
-    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    clean["HORNLENS_CACHE"] = str(place / "c.sqlite")
-
-    def run(*arguments, fails=False):
-        done = subprocess.run(
-            [str(python), "-m", *map(str, arguments)],
-            cwd=place,
-            env=clean,
-            capture_output=True,
-            text=True,
-        )
-        assert (done.returncode != 0) is fails, done.stderr
-        return done.stderr if fails else done.stdout
-
-    pip = ("pip", "--disable-pip-version-check", "--no-cache-dir")
-    package = wheel(place, "theirs", "theirs = theirs_module:kind")
-    run(*pip, "install", "--no-deps", "--no-index", package)
+def test_a_package_adds_its_models_to_every_command_by_being_installed(tmp_path):
+    place, theirs = tmp_path, Environment.make(tmp_path)
+    run = theirs.run
+    theirs.install(wheel(place, "theirs", "theirs = theirs_module:kind", PLUGIN))
     listed = run("hornlens", "model", "list")
     (line,) = [line for line in listed.splitlines() if "theirs" in line]
     assert line.split("  ")[0] == "theirs/NAME" and "of nurses" in line and "theirs 1.2" in line
@@ -295,7 +245,7 @@ def test_a_package_adds_its_models_to_every_command_by_being_installed(their_env
     unknown = run("hornlens", "extract", "--model", "their/x", fails=True)
     assert unknown.startswith("hornlens: unknown model 'their/x'; expected one of: demo, ")
     assert unknown.endswith("table/FILE.csv, theirs/NAME\n")
-    run(*pip, "uninstall", "--yes", "theirs")
+    theirs.pip("uninstall", "--yes", "theirs")
     unknown = run("hornlens", "extract", "--model", "theirs/x", fails=True)
     assert unknown.startswith("hornlens: unknown model 'theirs/x'") and "NAME\n" not in unknown
     assert "theirs" not in run("hornlens", "model", "list")

@@ -15,6 +15,7 @@ from hornlens.formats.spaces import space_from_json
 from hornlens.logic.certificates import certificate_from_json
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.named import NamedRule
+from hornlens.logic.rule import Rule
 from hornlens.results.codec import FORMAT, check_format
 
 
@@ -74,6 +75,9 @@ def _envelope(content: Mapping[str, Any], path: Path) -> Envelope:
     basis, readable, listed = (
         theory_from_json(content[key], names, path) for key in ("rules", "readable", "background")
     )
+    # A line says only what a rule adds; in the basis, consequents say all that follows.
+    full = (r if r.is_negative else Rule(r.antecedent, r.antecedent | r.consequent) for r in basis)
+    basis = replace(basis, rules=tuple(full))
     known = set(space.background)
     space = replace(space, granted=tuple(rule for rule in listed if rule not in known))
     found = content["non_horn"]

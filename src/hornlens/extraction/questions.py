@@ -37,21 +37,30 @@ class Questions:
         """Answer a batch of membership queries with one batch of cells."""
         space = self.space
         if space.label is None:
-            self.decide(batch)
-            return self._accepted(batch, [YES] * len(batch))
-        cells = [x & ~space.label_mask for x in batch]
-        labels = [space.label_of(x) for x in batch]
-        self.decide([cell for cell, label in zip(cells, labels, strict=True) if label is not None])
-        return self._accepted(cells, [-1 if label is None else label for label in labels])
+            new = self._decide_new(batch)
+            accepted = self._accepted(batch, [YES] * len(batch))
+        else:
+            labels = [space.label_of(x) for x in batch]
+            cells = [x & ~space.label_mask for x in batch]
+            pairs = zip(cells, labels, strict=True)
+            new = self._decide_new([cell for cell, label in pairs if label is not None])
+            accepted = self._accepted(cells, [-1 if label is None else label for label in labels])
+        if self.known is not None:
+            self.known.tell(batch, accepted)
+            self._tell(new, self.known)
+        return accepted
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
         """Return what the target says of each cell; what is known is not asked again."""
+        self._decide_new(cells)
+        return [self.decisions[cell] for cell in cells]
+
+    def _decide_new(self, cells: Sequence[int]) -> list[int]:
+        """Decide those of the cells that are not yet, and return them."""
         new = [cell for cell in dict.fromkeys(cells) if cell not in self.decisions]
         if new:
             self.decisions.update(zip(new, self.target.decide(new), strict=True))
-            if self.known is not None:
-                self._tell(new)
-        return [self.decisions[cell] for cell in cells]
+        return new
 
     def tabulate(self) -> LabelledSpace:
         """Decide every cell, and so label the whole space."""
@@ -78,22 +87,19 @@ class Questions:
         found: list[bool] = accepts(self.policy, self._winners(cells), asked).tolist()
         return found
 
-    def _tell(self, cells: Sequence[int]) -> None:
+    def _tell(self, cells: Sequence[int], known: KnownAnswers) -> None:
         """Pass on what follows from new decisions; of many labels, only the one that won."""
-        assert self.known is not None
-        examples: list[int] = []
-        accepted: list[bool] = []
-        for cell in cells:
-            winner = self.decisions[cell].winner
-            if not self._labels:
-                asked = [YES]
-            elif self._labels <= MOST_LABELS:
-                asked = list(range(self._labels))
-            else:
-                asked = [] if winner is None else [winner]
-            examples += self._labelled(cell, asked)
-            accepted += self._accepted([cell] * len(asked), asked)
-        self.known.tell(examples, accepted)
+        if self._labels <= MOST_LABELS:
+            places = range(self._labels)
+            accepted = accepts(self.policy, self._winners(cells)[:, None], places)
+            examples = [x for cell in cells for x in self._labelled(cell, places)]
+            known.tell(examples, accepted.reshape(-1).tolist())
+            return
+        won = [
+            (cell, winner) for cell in cells if (winner := self.decisions[cell].winner) is not None
+        ]
+        examples = [self.space.with_label(cell, winner) for cell, winner in won]
+        known.tell(examples, [True] * len(examples))
 
     def _labelled(self, cell: int, labels: Iterable[int]) -> list[int]:
         if not self._labels:

@@ -78,16 +78,15 @@ class Decision:
     repeats: tuple[int, ...] = ()
 
 
-def lead(score: float, others: Sequence[float]) -> float:
-    """Return how far a score is above the best of others: 0 for two that are -inf."""
-    best = max(others)
-    return 0.0 if score == best else score - best
+def lead(score: float, other: float) -> float:
+    """Return how far a score is above another: 0 for two that are -inf."""
+    return 0.0 if score == other else score - other
 
 
 def decide(policy: Policy, scores: Sequence[float], ranks: Sequence[int] | None = None) -> Decision:
     """Return the winner among the candidates, under a policy."""
     best, second = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:2]
-    margin = lead(scores[best], [scores[second]])
+    margin = lead(scores[best], scores[second])
     reason = ""
     if margin == 0:
         reason = "tie"
@@ -113,7 +112,7 @@ def agreed(decisions: Sequence[Decision], labels: int) -> Decision:
     else:
         reason = "" if 2 * count > len(decisions) else "repeats"
     others = [score for place, score in enumerate(scores) if place != winner]
-    margin = lead(scores[winner], others) if others and winner is not None else 0.0
+    margin = lead(scores[winner], max(others)) if others and winner is not None else 0.0
     return Decision(None if reason else winner, margin, scores, reason, repeats)
 
 

@@ -98,5 +98,5 @@ def _exhibit(rule: Rule, space: Space, cell: int, decision: Decision) -> Exhibit
     margin = None
     if supports and decision.scores:
         winner = NO if decision.winner is None else decision.winner
-        margin = lead(decision.scores[winner], [decision.scores[i] for i in rejected])
+        margin = lead(decision.scores[winner], max(decision.scores[i] for i in rejected))
     return Exhibit(cell, decision, supports, breaks, margin)

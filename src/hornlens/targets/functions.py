@@ -11,7 +11,7 @@ from hornlens.logic.decisions import NO, YES, Decision, Policy, agreed, decide
 from hornlens.logic.space import Space
 from hornlens.targets.protocol import Target
 
-Said: TypeAlias = "str | bool | Mapping[str, float] | None"
+FunctionAnswer: TypeAlias = "str | bool | Mapping[str, float] | None"
 """A label's name, yes or no where the space has no label, scores by label; None: no answer."""
 
 
@@ -23,7 +23,7 @@ class FunctionTarget:
     `identity`: then two functions of one identity must give the same answers.
     """
 
-    call: Callable[[tuple[str, ...]], Said]
+    call: Callable[[tuple[str, ...]], FunctionAnswer]
     space: Space
     name: str = "function"
     given_identity: str | None = None
@@ -38,7 +38,7 @@ class FunctionTarget:
         """Call the function, cell by cell."""
         return [self._decision(self.call(self.space.vocabulary.names_of(cell))) for cell in cells]
 
-    def _decision(self, said: Said) -> Decision:
+    def _decision(self, said: FunctionAnswer) -> Decision:
         label = self.space.label
         if said is None:
             return Decision(None, abstained="none")

@@ -59,7 +59,7 @@ def _check_scores(decision: Decision, space: Space) -> None:
         assert scores[first] == max(scores), f"another label leads: {decision}"
     elif decision.winner is None:
         return  # repeats disagreed: the margin is of what was said most often
-    margin = lead(scores[first], [*scores[:first], *scores[first + 1 :]])
+    margin = lead(scores[first], max([*scores[:first], *scores[first + 1 :]]))
     assert decision.margin == margin, f"not the lead: {decision}"
 
 

@@ -240,7 +240,7 @@ def test_the_suite_notices(methods, noticed):
 
 @pytest.mark.parametrize("said", ["Granted", True, 1, {"granted": 1.0}, ["granted"]])
 def test_what_a_function_says_must_fit_its_space(said):
-    with pytest.raises(HornlensError, match="^f said .*; a target of this space says one of gr"):
+    with pytest.raises(HornlensError, match=r"^f said .*; a target of this space says one of gr"):
         FunctionTarget(lambda names: said, LABELLED, "f").decide([0])
 
 
@@ -249,5 +249,5 @@ def test_to_ask_no_times_is_refused(repeats):
     target = FunctionTarget(loan, LABELLED)
     with pytest.raises(HornlensError, match=f"^repeats must be 1 or more, not {repeats}$"):
         RepeatedTarget(target, repeats)
-    with pytest.raises(HornlensError, match="^repeats must be 1 or more"):
+    with pytest.raises(HornlensError, match=r"^repeats must be 1 or more"):
         PromptedModel(load_probe(DEFAULT), DemoModel(), Policy(), repeats=repeats)

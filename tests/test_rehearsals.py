@@ -179,24 +179,13 @@ def test_a_target_without_prompts_is_extracted_saved_and_loaded(tmp_path):
 
     result.save(tmp_path)
     again = hornlens.load(tmp_path)
-    for name in [
-        "name",
-        "identity",
-        "question",
-        "policy",
-        "settings",
-        "decisions",
-        "scores",
-        "space",
-        "title",
-        "order",
-        "evidence",
-        "abstentions",
-        "excluded",
-    ]:
+    for name in (
+        *("name", "identity", "question", "policy", "settings", "decisions", "scores"),
+        *("space", "title", "order", "evidence", "abstentions", "excluded"),
+    ):
         assert getattr(again, name) == getattr(result, name), name
     assert again.record == replace(result.record, seconds=round(result.record.seconds, 3))
-    for name in [
+    for name in (
         "basis",
         "readable",
         "certificate",
@@ -204,7 +193,7 @@ def test_a_target_without_prompts_is_extracted_saved_and_loaded(tmp_path):
         "statistics",
         "background",
         "space",
-    ]:
+    ):
         assert getattr(again.envelope, name) == getattr(result.envelope, name), name
     assert list(again.rules) == list(result.rules)
     assert all(again.show(cell) == result.show(cell) for cell in result.decisions)

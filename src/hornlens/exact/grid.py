@@ -88,7 +88,8 @@ class LabelledSpace:
             around[i] = len(axis)
             sizes += np.array([mask.bit_count() for mask in axis], dtype=np.int32).reshape(around)
         rules: list[Rule] = []
-        for size in np.unique(sizes[candidates]).tolist():
+        # np.unique would do, but it imports numpy.ma: 15 ms of every exact run
+        for size in np.flatnonzero(np.bincount(sizes[candidates])).tolist():
             found = np.flatnonzero((candidates & (sizes == size)).ravel())
             new = [
                 Rule(antecedent, closure)

@@ -6,7 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args, get_type_hints
+from functools import cache
+from numbers import Real
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,12 +31,20 @@ REASONS = {
 
 
 def check_choices(value: Any) -> None:
-    """Refuse a value whose fields of Literal type have none of the words that these allow."""
-    for name, hint in get_type_hints(type(value)).items():
+    """Refuse a value whose fields say what their types do not allow: another word, no number."""
+    for name, hint in _hints(type(value)).items():  # type: ignore[arg-type]  # classes are hashable
         allowed, given = get_args(hint), getattr(value, name)
-        if isinstance(given, str) and str not in allowed and given not in allowed:
-            words = ", ".join(map(repr, allowed))
-            raise HornlensError(f"{name} must be one of {words}, not {given!r}")
+        if get_origin(hint) is Literal:
+            if given not in allowed:
+                words = ", ".join(map(repr, allowed))
+                raise HornlensError(f"{name} must be one of {words}, not {given!r}")
+        elif not (isinstance(given, Real) or (given is None and NoneType in allowed)):
+            raise HornlensError(f"{name} must be a number, not {given!r}")
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 @dataclass(frozen=True)

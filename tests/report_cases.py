@@ -5,12 +5,15 @@ from dataclasses import replace
 from random import Random
 
 from hornlens.api import extract
+from hornlens.logic.attributes import Nominal, Ordered, Taxonomy
 from hornlens.logic.decisions import Policy
+from hornlens.logic.space import Space
 from hornlens.probes.loading import load_probe
 from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.record import RUN, run_record
 from hornlens.results.settings import Settings
+from hornlens.targets.functions import FunctionTarget
 
 PAPER = load_probe("gender-occupation")
 NASTY = (
@@ -144,6 +147,52 @@ def hostile():
     return extract(lambda p, w: noisy(p, w) if "twice" in p else [1, 0], question, cache=False)
 
 
+PLACES = [("Europe", None), ("Germany", "Europe"), ("France", "Europe"), ("Asia", None)]
+LOANS = Space(
+    (
+        Nominal("sex", ("female", "male")),
+        Ordered.cut("age", ("30", "60")),
+        Taxonomy.of("place", PLACES),
+    ),
+    Nominal("loan", ("granted", "refused")),
+)
+
+
+def loan(names):
+    """What a bank says; None in a case that it leaves open."""
+    if "Asia" in names and "female" in names:
+        return None
+    if "age < 30" in names and "Asia" not in names:
+        return "refused"
+    if "Europe" in names and "age ≥ 60" not in names:
+        return "granted"
+    return "granted" if len(names) % 3 else "refused"
+
+
+def cells():
+    """A target without prompts and scores, over attributes of every kind."""
+    return extract(FunctionTarget(loan, LOANS, "bank"))
+
+
+def sampled_cells():
+    """The same, of which not all was asked."""
+    settings = Settings("budget", max_equivalence_queries=4, seed=3)
+    return extract(FunctionTarget(loan, LOANS, "bank"), settings=settings)
+
+
+def scored_cells():
+    """The same with scores, where it answers."""
+
+    def rate(names):
+        said = loan(names)
+        return said and {
+            "granted": 0.0,
+            "refused": (1 if said == "refused" else -1) * (1 + Random(repr(names)).random()),
+        }
+
+    return extract(FunctionTarget(rate, LOANS, "bank"))
+
+
 def large():
     """20,736 prompts, with rules of every size and noise."""
     question = probe(
@@ -169,6 +218,7 @@ CASES = {
     for case in (
         *(demo, strict, abstaining, pac, budget, empty, three_labels),
         *(one_attribute, no_attribute, infinite, hostile),
+        *(cells, sampled_cells, scored_cells),
     )
 }
 

@@ -28,7 +28,9 @@ def test_the_page_of_an_extraction_is_accessible(visit, axe, scheme, width):
     assert serious(axe, tab) == []
 
 
-@pytest.mark.parametrize(("name", "scheme"), [("empty", "light"), ("budget", "dark")])
+@pytest.mark.parametrize(
+    ("name", "scheme"), [("empty", "light"), ("budget", "dark"), ("cells", "light")]
+)
 def test_so_are_pages_of_other_shapes(visit, axe, name, scheme):
     assert serious(axe, visit(name, color_scheme=scheme)) == []
 

@@ -585,6 +585,84 @@ def test_infinite_scores_are_shown_as_such(visit):
     assert "−∞" in ask(tab, {"colour": "red"}).inner_text()
 
 
+OF_PROMPTS = r"\b(prompt|model|probe|template|fill)"
+SEEN = (
+    "[...document.querySelectorAll('body > :not(script), [aria-label], title')].flatMap("
+    "(e) => [e.matches('body > *, title') ? e.textContent : '', e.ariaLabel ?? '']).join(' | ')"
+)
+
+
+@pytest.mark.parametrize("name", ["cells", "sampled_cells", "scored_cells"])
+def test_a_target_without_prompts_is_spoken_of_in_its_own_words(visit, pages, name):
+    result = pages.result(name)
+    scored = name == "scored_cells"
+    tab = visit(name)
+    shown = {result.space.show(rule) for rule in result.envelope.readable}
+    assert set(shown_rules(tab)) == shown and any("30 ≤ age < 60" in rule for rule in shown)
+    for opener in tab.locator("#rule-table .open").all():
+        opener.click()
+    assert tab.locator("#map").count() == tab.locator("nav a[href='#map']").count() == scored
+    if scored:
+        for cell in tab.locator(".cell").all():
+            cell.click()
+    heads = ["Rule", "Support", "Mean margin", "Closest call"]
+    assert texts(tab, "#rule-table > thead th") == heads[: 4 if scored else 2]
+    assert re.findall(OF_PROMPTS, tab.evaluate(SEEN), re.IGNORECASE) == []
+    assert "NaN" not in tab.evaluate(SEEN) and "undefined" not in tab.evaluate(SEEN)
+
+
+def places_of(space, cell):
+    """What the fields of a cell are set to, by the names of the attributes."""
+    parts = zip(space.attributes, space.offsets, space.groups, strict=False)
+    return {
+        a.name: a.describe((cell & group) >> at) if cell & group else "unset"
+        for a, at, group in parts
+    }
+
+
+@pytest.mark.parametrize("name", ["cells", "sampled_cells", "scored_cells"])
+def test_asking_a_target_without_prompts_shows_the_row_of_what_is_set(visit, pages, name):
+    result = pages.result(name)
+    space, tab = result.space, visit(name)
+    for cell in Random(name).sample(sorted(space.cells()), 15):
+        card = ask(tab, places_of(space, cell))
+        row = ", ".join(space.conditions(cell)) or "nothing set"
+        assert card.locator(".sentence").inner_text() == row
+        decision, said = result.decisions.get(cell), card.locator(".verdict").inner_text()
+        if decision is None:
+            assert said.startswith("Not asked.") and "The target was not asked" in card.inner_text()
+        elif decision.winner is None:
+            assert said == "The target abstains: no answer."
+        else:
+            word = space.label.variables[decision.winner]
+            lead = f", by {number(decision.margin)}" if decision.scores else ""
+            assert said == f"The target says {word}{lead}."
+        for label, line in enumerate(card.locator("tbody tr").all()):
+            x = space.with_label(cell, label)
+            broken = [space.show(r) for r in result.envelope.readable if not r.satisfied_by(x)]
+            assert line.locator(".rule").all_inner_texts() == broken[:5]
+
+
+@pytest.mark.parametrize("name", ["cells", "scored_cells"])
+def test_the_answers_of_a_target_without_prompts_are_a_table_with_a_column_for_each_thing(
+    visit, pages, name
+):
+    result = pages.result(name)
+    tab = visit(name, accept_downloads=True)
+    _, text = download(tab, "Answers as CSV")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [*rows[0]] == [
+        *("cell", "sex", "age", "place", "granted", "refused", "winner", "margin")
+    ]
+    for row, (_, decision) in zip(rows, sorted(result.decisions.items()), strict=True):
+        assert None not in row and None not in row.values()
+        winner = "" if decision.winner is None else ("granted", "refused")[decision.winner]
+        assert row["winner"] == winner
+        given = [float(row[word]) for word in ("granted", "refused") if row[word]]
+        assert given == pytest.approx(decision.scores)
+        assert (row["margin"] == "") == (decision.scores == ())
+
+
 def download(tab, name):
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name=name, exact=True).click()

@@ -15,7 +15,7 @@ from hornlens.logic.decisions import REASONS
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.assemble import assemble
-from hornlens.report.page.view import in_conditions, is_scored, view_of
+from hornlens.report.page.view import in_conditions, is_complete, is_scored, view_of
 from hornlens.report.terminal import plural
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.evidence import Evidence
@@ -79,6 +79,7 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
         content=content,
         question=question,
         scored=is_scored(extraction),
+        complete=is_complete(extraction),
         space=space,
         attributes=[(attribute.name, _said_of(attribute)) for attribute in space.attributes],
         nominal=all(isinstance(attribute, Nominal) for attribute in space.attributes),

@@ -43,7 +43,7 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
     accepted = accepts(extraction.policy, decided[:, None], range(len(names))).tolist()
     canonical_forms = extraction.envelope.basis.rules
     return {
-        "exact": extraction.envelope.certificate.kind == "exact",
+        "exact": is_complete(extraction),
         "prompted": bool(question.templates),
         "scored": is_scored(extraction),
         "unit": question.unit,
@@ -75,12 +75,18 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
             _interpretation(places, x)
             for x in (
                 sorted(extraction.excluded, key=canonical)
-                if with_answers and extraction.envelope.certificate.kind == "exact"
+                if with_answers and is_complete(extraction)
                 else extraction.envelope.non_horn.examples
             )
         ],
         "reasons": BRIEF_REASONS,
     }
+
+
+def is_complete(extraction: Extraction) -> bool:
+    """Say whether the rules are exact and every cell was asked, so that all answers are known."""
+    exact = extraction.envelope.certificate.kind == "exact"
+    return exact and all(cell in extraction.decisions for cell in extraction.space.cells())
 
 
 def is_scored(extraction: Extraction) -> bool:

@@ -38,7 +38,7 @@ from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
 from hornlens.oracles.equivalence import ExhaustiveEquivalence
 from hornlens.oracles.formula import FormulaEquivalence
 from hornlens.oracles.membership import CountingMembership, FormulaMembership, FunctionMembership
-from hornlens.testing.learners import LearnerSuite
+from hornlens.testing.learners import LearnerConformance
 from tests import brute
 from tests.targets import KINDS, random_formula, random_space
 
@@ -299,24 +299,24 @@ def test_the_driver_gives_what_it_has_when_a_learner_is_stopped():
         steps.send(Accepted(EXACT))
 
 
-class TestEnvelopeLearner(LearnerSuite):
+class TestEnvelopeLearner(LearnerConformance):
     def make(self, width):
         return EnvelopeLearner(width)
 
 
-class TestEnvelopeLearnerInAnotherOrder(LearnerSuite):
+class TestEnvelopeLearnerInAnotherOrder(LearnerConformance):
     def make(self, width):
         return EnvelopeLearner(width, order=lambda meets: meets[::-1])
 
 
-class TestHorn1Learner(LearnerSuite):
+class TestHorn1Learner(LearnerConformance):
     horn_only = True
 
     def make(self, width):
         return horn1_learner(width)
 
 
-class TestHornLearner(LearnerSuite):
+class TestHornLearner(LearnerConformance):
     horn_only = True
     reports_rules = False  # it makes H anew after every negative: each conjecture shows it
 

@@ -40,7 +40,7 @@ from hornlens.oracles.membership import (
     FormulaMembership,
     FunctionMembership,
 )
-from hornlens.testing.oracles import EquivalenceSuite, MembershipSuite
+from hornlens.testing.oracles import EquivalenceConformance, MembershipConformance
 from tests import brute
 from tests.targets import KINDS, random_formula, random_space
 
@@ -463,27 +463,27 @@ def formula_of(width, accepts):
     return Cnf(Vocabulary.numbered(width), tuple(quasi(x, width) for x in rejected))
 
 
-class TestFunctionMembership(MembershipSuite):
+class TestFunctionMembership(MembershipConformance):
     def make(self, width, accepts):
         return FunctionMembership(accepts)
 
 
-class TestFormulaMembership(MembershipSuite):
+class TestFormulaMembership(MembershipConformance):
     def make(self, width, accepts):
         return FormulaMembership(formula_of(width, accepts))
 
 
-class TestCachingMembership(MembershipSuite):
+class TestCachingMembership(MembershipConformance):
     def make(self, width, accepts):
         return CachingMembership(FunctionMembership(accepts), KnownAnswers(width))
 
 
-class TestCountingMembership(MembershipSuite):
+class TestCountingMembership(MembershipConformance):
     def make(self, width, accepts):
         return CountingMembership(FunctionMembership(accepts))
 
 
-class TestEncodedMembership(MembershipSuite):
+class TestEncodedMembership(MembershipConformance):
     """φ asked by way of its encoding: of x, whether enc(x) is accepted."""
 
     def make(self, width, accepts):
@@ -496,7 +496,7 @@ class TestEncodedMembership(MembershipSuite):
         return Decoded()
 
 
-class TestExhaustiveEquivalence(EquivalenceSuite):
+class TestExhaustiveEquivalence(EquivalenceConformance):
     def make(self, width, accepts):
         domain = Space.of_variables(Vocabulary.numbered(width))
         return ExhaustiveEquivalence.of(domain, FunctionMembership(accepts), self.goal, max)
@@ -506,7 +506,7 @@ class TestExhaustiveEquivalenceWithTheEnvelope(TestExhaustiveEquivalence):
     goal = "horn"
 
 
-class TestFormulaEquivalence(EquivalenceSuite):
+class TestFormulaEquivalence(EquivalenceConformance):
     def make(self, width, accepts):
         return FormulaEquivalence(formula_of(width, accepts), self.goal, Random(width))
 
@@ -515,7 +515,7 @@ class TestFormulaEquivalenceWithTheEnvelope(TestFormulaEquivalence):
     goal = "horn"
 
 
-class TestSampledEquivalence(EquivalenceSuite):
+class TestSampledEquivalence(EquivalenceConformance):
     exact = False
 
     def make(self, width, accepts):

@@ -79,7 +79,7 @@ def teachers(horn: bool, attributes: bool, count: int = 40) -> Iterator[Teacher]
         yield Teacher(width, domain, frozenset(positives), choose)
 
 
-class LearnerSuite:
+class LearnerConformance:
     """Give `make`, and say what the learner promises beside the protocol."""
 
     horn_only = False

@@ -31,7 +31,7 @@ def targets(count: int = 30) -> Iterator[tuple[int, frozenset[int]]]:
         yield width, frozenset(x for x in range(1 << width) if rng.random() < density)
 
 
-class MembershipSuite:
+class MembershipConformance:
     """Give `make`: an oracle of the target that is a function on interpretations."""
 
     def make(self, width: int, accepts: Accepts) -> MembershipOracle:
@@ -59,7 +59,7 @@ class MembershipSuite:
         assert all(type(answer) is bool for answer in self.make(3, bool).ask([*range(8)] * 4))
 
 
-class EquivalenceSuite:
+class EquivalenceConformance:
     """Give `make`: an oracle of the target; say whether it is exact, and what it compares."""
 
     exact = True

@@ -605,6 +605,9 @@ def test_a_target_without_prompts_is_spoken_of_in_its_own_words(visit, pages, na
     if scored:
         for cell in tab.locator(".cell").all():
             cell.click()
+        field(tab, "#map-controls", "sex").select_option(label="female")
+        last = tab.locator(".map tbody tr").first.locator(".cell").last  # Asia: it says nothing
+        assert "No scores" in last.get_attribute("aria-label")
     heads = ["Rule", "Support", "Mean margin", "Closest call"]
     assert texts(tab, "#rule-table > thead th") == heads[: 4 if scored else 2]
     assert re.findall(OF_PROMPTS, tab.evaluate(SEEN), re.IGNORECASE) == []

@@ -251,23 +251,26 @@ def test_the_map_has_the_mean_leads_and_how_much_of_a_cell_rules_speak_of(tab, s
         result,
         f"const [rows, columns, fixed] = {json.dumps([rows, columns, fixed])};"
         f"const map = mapOf(result, rows, columns, fixed, {label});"
-        "return map.cells.map((c) => [c.row, c.column, c.mean, c.positions.length, result.rules"
+        "return map.cells.map((c) => [c.row, c.column, c.mean, c.positions.length, c.silent,"
+        " result.rules"
         ".map((rule) => coverage(result, rule, rows, columns, fixed, c))]);",
     )
     held = [a for a in range(count) if a not in (rows, columns) and fixed[a] is not None]
     together = {}
     for cell, decision in result.decisions.items():
         parts = [cell & group for group in space.groups[:-1]]
-        if decision.scores and all(parts[a] == space.axes[a][fixed[a]] for a in held):
+        if all(parts[a] == space.axes[a][fixed[a]] for a in held):
             key = (parts[rows], 0 if columns is None else parts[columns])
             others = [s for i, s in enumerate(decision.scores) if i != label]
-            together.setdefault(key, []).append(lead(decision.scores[label], others))
+            led = lead(decision.scores[label], others) if decision.scores else None
+            together.setdefault(key, []).append(led)
     assert len(found) == len(together)
     known = sum(space.groups[a] for a in [*held, rows, *([] if columns is None else [columns])])
-    for row, column, mean, positions, covers in found:
+    for row, column, mean, positions, silent, covers in found:
         key = (space.axes[rows][row], 0 if columns is None else space.axes[columns][column])
-        leads = together[key]
-        assert positions == len(leads) and mean == pytest.approx(sum(leads) / len(leads))
+        leads = [led for led in together[key] if led is not None]
+        assert positions == len(leads) and positions + silent == len(together[key])
+        assert mean == (pytest.approx(sum(leads) / len(leads)) if leads else None)
         here = sum(key) | sum(space.axes[a][fixed[a]] for a in held)
         for rule, cover in zip(result.envelope.readable, covers, strict=True):
             wanted = rule.antecedent & ~space.label_mask

@@ -130,15 +130,16 @@ function verdictOf(result, choices) {
  * cells that have answers, and `at(row, column)` for any.
  *
  * `fixed` has for each other attribute a choice, or null: averaged. A cell has the positions of its
- * answers, the mean of their leads, and how often each label won.
+ * answers that have scores, the mean of their leads, how often each label won, and how many answers
+ * are `silent`: without scores.
  */
 function mapOf(result, rows, columns, fixed, label) {
   const length = (attribute) => (attribute === null ? 1 : result.attributes[attribute].values.length + 1);
   const [height, width] = [length(rows), length(columns)];
-  const blank = (row, column) => ({ row, column, positions: [], sum: 0, mean: null, wins: result.labels.map(() => 0) });
+  const blank = (row, column) => ({ row, column, positions: [], silent: 0, sum: 0, mean: null, wins: result.labels.map(() => 0) });
   const known = new Map();
   result.answers.forEach(({ choices, scores, winner }, position) => {
-    const outside = !scores.length || choices.some(
+    const outside = choices.some(
       (value, a) => a !== rows && a !== columns && fixed[a] !== null && fixed[a] !== value,
     );
     if (outside) return;
@@ -146,6 +147,10 @@ function mapOf(result, rows, columns, fixed, label) {
     const key = row * width + column;
     if (!known.has(key)) known.set(key, blank(row, column));
     const cell = known.get(key);
+    if (!scores.length) {
+      cell.silent += 1;
+      return;
+    }
     cell.positions.push(position);
     cell.sum += leadOf(scores, label);
     cell.mean = cell.sum / cell.positions.length;

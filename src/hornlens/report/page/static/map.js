@@ -68,7 +68,7 @@ function scoreMap(result, rules) {
   const describe = (cell) => {
     const where = [nameOf(state.rows, cell.row)];
     if (state.columns !== null) where.push(nameOf(state.columns, cell.column));
-    if (!cell.positions.length) return [joined(where.map(bdi), ", "), "Not asked"];
+    if (!cell.positions.length) return [joined(where.map(bdi), ", "), cell.silent ? "No scores" : "Not asked"];
     const won = result.labels.map((label, i) => `${isolated(label.word)} ${cell.wins[i]}`).join(", ");
     const few = cell.speaking.length;
     return [

@@ -150,7 +150,7 @@ def test_the_built_in_people_on_the_built_in_model_person_by_person():
         assert line.ppbs.mean == pytest.approx(np.mean([p[0] for p in people]), abs=1e-6)
         assert line.normalised.mean == pytest.approx(np.mean([p[1] for p in people]), abs=1e-6)
         assert line.accuracy == np.mean([p[2] == p[3] for p in people])
-    assert result.record.asked == result.prompts == len(prompts)
+    assert result.asked == result.prompts == len(prompts)
     by_name = {line.occupation: line for line in result.occupations}
     assert by_name["nurse"].ppbs.high < -0.5 and by_name["priest"].ppbs.low > 0.9
 

@@ -262,7 +262,7 @@ def test_the_map_has_the_mean_leads_and_how_much_of_a_cell_rules_speak_of(tab, s
         if all(parts[a] == space.axes[a][fixed[a]] for a in held):
             key = (parts[rows], 0 if columns is None else parts[columns])
             others = [s for i, s in enumerate(decision.scores) if i != label]
-            led = lead(decision.scores[label], others) if decision.scores else None
+            led = lead(decision.scores[label], max(others)) if decision.scores else None
             together.setdefault(key, []).append(led)
     assert len(found) == len(together)
     known = sum(space.groups[a] for a in [*held, rows, *([] if columns is None else [columns])])

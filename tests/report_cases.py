@@ -5,9 +5,11 @@ from dataclasses import replace
 from random import Random
 
 from hornlens.api import extract
-from hornlens.logic.attributes import Nominal, Ordered, Taxonomy
+from hornlens.logic.attributes import Nominal
 from hornlens.logic.decisions import Policy
+from hornlens.logic.ordered import Ordered
 from hornlens.logic.space import Space
+from hornlens.logic.taxonomy import Taxonomy
 from hornlens.probes.loading import load_probe
 from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value
 from hornlens.results.documents import extraction_as_json

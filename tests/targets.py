@@ -2,10 +2,12 @@
 
 from random import Random
 
-from hornlens.logic.attributes import Nominal, Ordered, Taxonomy
+from hornlens.logic.attributes import Nominal
 from hornlens.logic.cnf import Cnf, clause_of
+from hornlens.logic.ordered import Ordered
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.taxonomy import Taxonomy
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 

@@ -8,8 +8,8 @@ import pytest
 
 from hornlens.api import extract
 from hornlens.errors import InputError
-from hornlens.logic.attributes import Taxonomy
 from hornlens.logic.decisions import Policy, decide
+from hornlens.logic.taxonomy import Taxonomy
 from hornlens.models import protocol
 from hornlens.probes.articles import with_article
 from hornlens.probes.loading import builtin_names, builtin_text, load_probe, parse_probe

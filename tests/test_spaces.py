@@ -11,12 +11,14 @@ from hornlens.exact.grid import LabelledSpace, labels_of_positives
 from hornlens.formats.spaces import space_as_json, space_from_json
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
-from hornlens.logic.attributes import Nominal, Ordered, Taxonomy
+from hornlens.logic.attributes import Nominal
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.bits import BOTTOM
+from hornlens.logic.ordered import Ordered
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.taxonomy import Taxonomy
 from hornlens.logic.theory import Theory
 from hornlens.oracles.equivalence import ExhaustiveEquivalence
 from hornlens.oracles.membership import FunctionMembership

@@ -7,11 +7,13 @@ from random import Random
 import pytest
 
 from hornlens.errors import HornlensError
-from hornlens.logic.attributes import Nominal, Ordered, Taxonomy
+from hornlens.logic.attributes import Nominal
 from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.decisions import NO, YES, Decision, Policy
+from hornlens.logic.ordered import Ordered
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
+from hornlens.logic.taxonomy import Taxonomy
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.models.demo import DemoModel
 from hornlens.models.functions import FunctionModel

@@ -38,12 +38,14 @@ __all__ = [
 if TYPE_CHECKING:
     from hornlens.api import Result, extract, load
     from hornlens.errors import HornlensError, InputError
-    from hornlens.logic.attributes import Attribute, Nominal, Ordered, Taxonomy
+    from hornlens.logic.attributes import Attribute, Nominal
     from hornlens.logic.certificates import Budget, Certificate, Exact, Pac
     from hornlens.logic.decisions import Decision, Policy
     from hornlens.logic.envelope import Envelope
     from hornlens.logic.named import NamedRule
+    from hornlens.logic.ordered import Ordered
     from hornlens.logic.space import Space
+    from hornlens.logic.taxonomy import Taxonomy
     from hornlens.probes.loading import load_probe
     from hornlens.probes.probe import Probe
     from hornlens.results.rules import Rules
@@ -58,12 +60,14 @@ else:
     _HOMES = {
         "api": "Result extract load",
         "errors": "HornlensError InputError",
-        "logic.attributes": "Attribute Nominal Ordered Taxonomy",
+        "logic.attributes": "Attribute Nominal",
         "logic.certificates": "Budget Certificate Exact Pac",
         "logic.decisions": "Decision Policy",
         "logic.envelope": "Envelope",
         "logic.named": "NamedRule",
+        "logic.ordered": "Ordered",
         "logic.space": "Space",
+        "logic.taxonomy": "Taxonomy",
         "probes.loading": "load_probe",
         "probes.probe": "Probe",
         "results.rules": "Rules",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import fields
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -49,6 +48,8 @@ class Result(Extraction):
 
     def _repr_html_(self) -> str:
         """Return the rules as a table under what may be claimed of them, for notebooks."""
+        from html import escape
+
         certificate = self.envelope.certificate
         about = f"{self.title}: {len(self.rules)} rules"
         claim = f"{certificate.title}: {certificate.sentence}"
@@ -94,7 +95,6 @@ def extract(
             watch=watch,
         )
         return Result.of(found)
-    from hornlens.models.functions import FunctionModel
     from hornlens.models.protocol import Model
     from hornlens.models.registry import open_model
     from hornlens.probes.loading import DEFAULT, load_probe
@@ -105,6 +105,8 @@ def extract(
     question = probe if isinstance(probe, Probe) else load_probe(probe or DEFAULT)
     asked = open_model(model) if isinstance(model, str) else model
     if not isinstance(asked, Model):
+        from hornlens.models.functions import FunctionModel
+
         asked = FunctionModel(asked)
     if cache is None or isinstance(cache, str | Path):
         store: Any = closing(AnswerCache(Path(cache or default_path())))

@@ -8,7 +8,7 @@ import pytest
 
 import hornlens
 from hornlens.api import extract
-from hornlens.formats.writers import latex_rule
+from hornlens.formats.latex import latex_rule
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.bits import intersection
 from hornlens.logic.decisions import Policy, lead

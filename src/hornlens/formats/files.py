@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -51,10 +50,13 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 def _remove_leftovers(path: Path) -> None:
     """Remove what processes that were killed while they wrote this very file have left."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        process = left.name.split(".")[-2]
-        if process.isdigit() and not _is_alive(int(process)):
-            with suppress(OSError):
+    start = f".{path.name}."
+    with suppress(OSError):
+        for left in path.parent.iterdir():
+            if not (left.name.startswith(start) and left.name.endswith(".tmp")):
+                continue
+            process = left.name[len(start) : -len(".tmp")]
+            if process.isdigit() and not _is_alive(int(process)):
                 left.unlink(missing_ok=True)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from hornlens.errors import InputError
 from hornlens.formats.files import read_text
 
+_NESTING = (dict, list, tuple)
 _ON_A_LINE = 2
 """What is nested no deeper than this stands on one line: a rule, an answer, some settings."""
 
@@ -49,7 +50,12 @@ def _spread(content: Any, encode: Callable[[Any], str], newline: str) -> str:
 
 def _within(content: Any, depth: int) -> bool:
     """Return whether what is nested in `content` is nested no deeper than `depth`."""
-    if not isinstance(content, (dict, list, tuple)):
+    if not isinstance(content, _NESTING):
         return True
-    values = content.values() if isinstance(content, dict) else content
-    return depth > 0 and all(_within(value, depth - 1) for value in values)
+    if depth == 0:
+        return False
+    for value in content.values() if isinstance(content, dict) else content:
+        # Not a call for every number: a file has a million of them.
+        if isinstance(value, _NESTING) and not _within(value, depth - 1):
+            return False
+    return True

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hornlens.errors import InputError
-from hornlens.logic.attributes import Attribute, Nominal, Ordered, Taxonomy
+from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.space import Space
 from hornlens.logic.vocabulary import Vocabulary
 
@@ -14,23 +14,9 @@ from hornlens.logic.vocabulary import Vocabulary
 def space_as_json(space: Space) -> dict[str, Any]:
     """Return a space's attributes and label; rules taken for granted stand in the background."""
     return {
-        "attributes": [_attribute_as_json(attribute) for attribute in space.attributes],
-        "label": None if space.label is None else _attribute_as_json(space.label),
+        "attributes": [attribute.as_json() for attribute in space.attributes],
+        "label": None if space.label is None else space.label.as_json(),
     }
-
-
-def _attribute_as_json(attribute: Attribute) -> dict[str, Any]:
-    match attribute:
-        case Nominal():
-            return {"name": attribute.name, "values": list(attribute.variables)}
-        case Ordered(cuts=None):
-            return {"name": attribute.name, "levels": list(attribute.levels)}
-        case Ordered():
-            return {"name": attribute.name, "cuts": list(attribute.cuts or ())}
-        case Taxonomy():
-            names = attribute.variables
-            above = [None if up is None else names[up] for up in attribute.parents]
-            return {"name": attribute.name, "values": list(names), "under": above}
 
 
 def space_from_json(content: Mapping[str, Any]) -> Space:
@@ -48,10 +34,14 @@ def space_from_json(content: Mapping[str, Any]) -> Space:
 
 
 def _attribute_from_json(line: Mapping[str, Any]) -> Attribute:
-    if "levels" in line:
+    if "levels" in line or "cuts" in line:
+        from hornlens.logic.ordered import Ordered
+
+        if "cuts" in line:
+            return Ordered.cut(line["name"], line["cuts"])
         return Ordered(line["name"], tuple(line["levels"]))
-    if "cuts" in line:
-        return Ordered.cut(line["name"], line["cuts"])
     if "under" in line:
+        from hornlens.logic.taxonomy import Taxonomy
+
         return Taxonomy.of(line["name"], list(zip(line["values"], line["under"], strict=True)))
     return Nominal(line["name"], tuple(line["values"]))

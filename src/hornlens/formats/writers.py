@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Callable, Iterable, Sequence
-from io import StringIO
+from collections.abc import Callable, Sequence
 
+from hornlens.formats.csvfiles import csv_text, named_cells
 from hornlens.formats.dimacs import write_dimacs
+from hornlens.formats.latex import latex_conjunction
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
@@ -21,21 +21,6 @@ def write_envelope_dimacs(envelope: Envelope) -> str:
     if background:
         remarks.append(f"the first {len(background)} clauses are the background")
     return write_dimacs(Cnf(envelope.vocabulary, clauses), tuple(remarks))
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as CSV."""
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue()
-
-
-def named_cells(rule: NamedRule) -> tuple[str, str]:
-    """Return the two sides of a rule as they stand in CSV files."""
-    right = "FALSE" if rule.consequent is None else "; ".join(rule.consequent)
-    return "; ".join(rule.antecedent), right
 
 
 def write_csv(envelope: Envelope) -> str:
@@ -53,34 +38,6 @@ def write_csv(envelope: Envelope) -> str:
             for short, full, n in lines
         ),
     )
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "¬": r"\ensuremath{\neg}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{character: "\\" + character for character in "&%$#_{}"},
-}
-
-
-def latex_text(text: str) -> str:
-    """Return text as LaTeX prints it: its special characters escaped."""
-    return "".join(_LATEX.get(character, character) for character in text)
-
-
-def latex_conjunction(names: Sequence[str]) -> str:
-    """Return names as one side of a rule, for math mode."""
-    return r" \land ".join(rf"\text{{{latex_text(name)}}}" for name in names) or r"\top"
-
-
-def latex_rule(rule: NamedRule) -> str:
-    """Return a rule as a formula."""
-    right = r"\bot" if rule.consequent is None else latex_conjunction(rule.consequent)
-    return rf"${latex_conjunction(rule.antecedent)} \to {right}$"
 
 
 def write_latex(envelope: Envelope) -> str:

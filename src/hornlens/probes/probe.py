@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from hornlens.errors import InputError
-from hornlens.logic.attributes import Attribute, Nominal, Taxonomy
+from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
 from hornlens.logic.vocabulary import Vocabulary
@@ -53,6 +53,8 @@ class ProbeAttribute:
     def in_space(self) -> Attribute:
         """Return the attribute without its words."""
         if any(value.under for value in self.values):
+            from hornlens.logic.taxonomy import Taxonomy
+
             return Taxonomy.of(self.name, [(value.name, value.under) for value in self.values])
         return Nominal(self.name, tuple(value.name for value in self.values))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hornlens.formats.writers import csv_text
+from hornlens.formats.csvfiles import csv_text
 from hornlens.pronouns.bias import RECORDED, ModelBias
 from hornlens.pronouns.intervals import Score
 

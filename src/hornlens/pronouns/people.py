@@ -13,8 +13,8 @@ import yaml
 
 from hornlens import __version__
 from hornlens.errors import InputError
+from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.files import write_file
-from hornlens.formats.writers import csv_text
 from hornlens.probes.loading import DEFAULT, load_probe, parse_probe
 from hornlens.probes.probe import Value
 from hornlens.pronouns.dataset import Dataset, load_dataset

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hornlens.formats.writers import csv_text, latex_conjunction, latex_text
+from hornlens.formats.csvfiles import csv_text
+from hornlens.formats.latex import latex_conjunction, latex_text
 from hornlens.logic.named import NamedRule
 
 Cell: TypeAlias = str | int | float | bool | NamedRule | None

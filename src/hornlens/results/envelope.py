@@ -10,7 +10,7 @@ from typing import Any
 
 from hornlens import __version__
 from hornlens.errors import HornlensError, InputError
-from hornlens.formats.backgrounds import theory_from_json
+from hornlens.formats.rulelists import theory_from_json
 from hornlens.formats.spaces import space_from_json
 from hornlens.logic.certificates import certificate_from_json
 from hornlens.logic.envelope import Envelope, NonHorn

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Evidence:
         """How many known cells the rule speaks of."""
         return len(self.exhibits)
 
-    @property
+    @cached_property
     def support(self) -> int:
         """How many cells speak for the rule."""
         return sum(exhibit.supports for exhibit in self.exhibits)
@@ -51,12 +52,12 @@ class Evidence:
         """How many answers break the rule: none, if it is exact."""
         return sum(exhibit.breaks for exhibit in self.exhibits)
 
-    @property
+    @cached_property
     def margins(self) -> list[float]:
         """The margins by which it holds, where there are scores."""
         return [e.margin for e in self.exhibits if e.margin is not None]
 
-    @property
+    @cached_property
     def mean_margin(self) -> float | None:
         """The mean margin."""
         margins = self.margins

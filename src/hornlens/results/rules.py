@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from html import escape
 from typing import Any, overload
 
 from hornlens.errors import HornlensError
-from hornlens.formats.writers import csv_text, named_cells
+from hornlens.formats.csvfiles import csv_text, named_cells
 from hornlens.logic.named import NamedRule
 
 
@@ -88,6 +87,8 @@ class Rules(Sequence[RuleRow]):
 
     def _repr_html_(self) -> str:
         """Return the rules as a table, for notebooks."""
+        from html import escape
+
         head = "<tr><th>rule</th><th>in words</th><th>support</th><th>mean margin</th></tr>"
         lines = [
             f"<tr><td>{escape(str(row.rule))}</td><td>{escape(row.sentence)}</td>"

@@ -7,9 +7,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.files import read_text, write_file
 from hornlens.formats.jsonfiles import json_text, read_json
-from hornlens.formats.writers import csv_text
 from hornlens.results.documents import extraction_as_json, extraction_from_json
 from hornlens.results.extraction import Extraction
 from hornlens.results.record import RUN, run_record

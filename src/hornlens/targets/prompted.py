@@ -16,6 +16,8 @@ from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
 
 Progress = Callable[[int], None]
+Scored = tuple[Sequence[float], Sequence[int] | None]
+"""The scores of a cell, and the ranks of the candidates where there are any."""
 
 
 @dataclass
@@ -107,25 +109,21 @@ class PromptedModel:
             decisions.append(decide(self.policy, scores, ranks))
         return decisions
 
-    def _scores(
-        self, cells: Sequence[int], source: Answers
-    ) -> list[tuple[list[float], list[int] | None]]:
+    def _scores(self, cells: Sequence[int], source: Answers) -> list[Scored]:
         """Return scores (averaged) and ranks (the worst) over the templates, for each cell."""
         templates = len(self.probe.templates)
         prompts = [prompt for cell in cells for prompt in self.probe.render(cell)]
         answers = source.ask(prompts, self.progress)
-        found = []
+        if self.policy.top_k is not None and any(answer.ranks is None for answer in answers):
+            raise ModelError(f"model {self.model.name} ranks no vocabulary: top_k cannot be used")
+        if templates == 1:
+            return [(answer.scores, answer.ranks) for answer in answers]
+        found: list[Scored] = []
         for start in range(0, len(answers), templates):
             group = answers[start : start + templates]
             columns = zip(*(answer.scores for answer in group), strict=True)
             scores = [sum(column) / templates for column in columns]
             ranked = [answer.ranks for answer in group if answer.ranks is not None]
-            ranks = (
-                [max(c) for c in zip(*ranked, strict=True)] if len(ranked) == templates else None
-            )
-            if self.policy.top_k is not None and ranks is None:
-                raise ModelError(
-                    f"model {self.model.name} ranks no vocabulary: top_k cannot be used"
-                )
-            found.append((scores, ranks))
+            whole = len(ranked) == templates
+            found.append((scores, [max(c) for c in zip(*ranked, strict=True)] if whole else None))
         return found

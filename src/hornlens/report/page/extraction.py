@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from hornlens.logic.attributes import Attribute, Nominal, Ordered
+from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.decisions import REASONS
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
@@ -153,20 +153,16 @@ def _said_of(attribute: Attribute) -> Markup:
     def isolated(names: Sequence[str], separator: str) -> Markup:
         return Markup(separator).join(Markup("<bdi>{}</bdi>").format(name) for name in names)
 
-    if isinstance(attribute, Nominal):
-        return isolated(attribute.variables, ", ")
-    if isinstance(attribute, Ordered):
-        if attribute.cuts is not None:
-            return Markup("a number, cut at ") + isolated(attribute.cuts, ", ")
-        return isolated(attribute.levels, " &lt; ") + Markup(", or an interval of them")
-    names = attribute.variables
-    lines = [
-        isolated([name], "")
-        if up is None
-        else Markup("{} (under {})").format(isolated([name], ""), isolated([names[up]], ""))
-        for name, up in zip(names, attribute.parents, strict=True)
-    ]
-    return Markup(", ").join(lines)
+    match attribute.as_json():
+        case {"cuts": cuts}:
+            return Markup("a number, cut at ") + isolated(cuts, ", ")
+        case {"levels": levels}:
+            return isolated(levels, " &lt; ") + Markup(", or an interval of them")
+        case {"values": names, "under": above}:
+            parts = (Markup(" (under {})").format(isolated([up], "")) if up else "" for up in above)
+            lines = [isolated([n], "") + part for n, part in zip(names, parts, strict=True)]
+            return Markup(", ").join(lines)
+    return isolated(attribute.variables, ", ")
 
 
 def _non_horn(envelope: Envelope, question: Question) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.formats.writers import latex_rule
-from hornlens.logic.attributes import Attribute, Nominal, Ordered
+from hornlens.formats.latex import latex_rule
+from hornlens.logic.attributes import Attribute
 from hornlens.logic.bits import canonical
 from hornlens.logic.decisions import accepts
 from hornlens.logic.named import NamedRule
@@ -85,8 +85,12 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
 
 def is_complete(extraction: Extraction) -> bool:
     """Say whether the rules are exact and every cell was asked, so that all answers are known."""
-    exact = extraction.envelope.certificate.kind == "exact"
-    return exact and all(cell in extraction.decisions for cell in extraction.space.cells())
+    if extraction.envelope.certificate.kind != "exact":
+        return False
+    space, asked = extraction.space, extraction.decisions
+    if not space.granted:
+        return len(asked) == space.cell_count
+    return all(cell in asked for cell in space.cells())
 
 
 def is_scored(extraction: Extraction) -> bool:
@@ -106,6 +110,7 @@ class _Places:
     def __init__(self, space: Space):
         self.space = space
         self._place_of = [{mask: i for i, mask in enumerate(axis)} for axis in space.axes]
+        self._closes = bool(space.background.rules)
 
     def of(self, x: int) -> tuple[list[int], int]:
         """Return the places of an interpretation's choices, and of its label (-1: none).
@@ -113,7 +118,7 @@ class _Places:
         What follows from a choice may be left out, as readable rules do.
         """
         space = self.space
-        whole = space.background.closure(x)
+        whole = space.background.closure(x) if self._closes else x
         places = [
             place_of[whole & group]
             for place_of, group in zip(self._place_of, space.groups, strict=True)
@@ -128,25 +133,8 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
     return {
         "name": attribute.name,
         "values": [attribute.describe(choice) for choice in attribute.choices[1:]],
-        "spans": _spans(attribute),
+        "spans": attribute.spans(),
     }
-
-
-def _spans(attribute: Attribute) -> list[list[int]] | None:
-    """Return each choice as a first and a last number: one says another if it lies within it.
-
-    An interval is its own span; in a taxonomy, what stands under a value follows it.
-    """
-    if isinstance(attribute, Nominal):
-        return None
-    if isinstance(attribute, Ordered):
-        last = len(attribute.levels) - 1
-        return [
-            [low, low + last - shorter] for shorter in range(last + 1) for low in range(shorter + 1)
-        ]
-    whole = np.arange(attribute.count)
-    parts = (whole[attribute.above(place)].tolist() for place in range(attribute.count))
-    return [[part[0], part[-1]] for part in parts]
 
 
 def _interpretation(places: _Places, x: int) -> dict[str, Any]:

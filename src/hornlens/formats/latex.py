@@ -1,0 +1,34 @@
+"""LaTeX: text, and rules as formulas, with what is special in LaTeX escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hornlens.logic.named import NamedRule
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "¬": r"\ensuremath{\neg}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{character: "\\" + character for character in "&%$#_{}"},
+}
+
+
+def latex_text(text: str) -> str:
+    """Return text as LaTeX prints it: its special characters escaped."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def latex_conjunction(names: Sequence[str]) -> str:
+    """Return names as one side of a rule, for math mode."""
+    return r" \land ".join(rf"\text{{{latex_text(name)}}}" for name in names) or r"\top"
+
+
+def latex_rule(rule: NamedRule) -> str:
+    """Return a rule as a formula."""
+    right = r"\bot" if rule.consequent is None else latex_conjunction(rule.consequent)
+    return rf"${latex_conjunction(rule.antecedent)} \to {right}$"

@@ -1,0 +1,144 @@
+"""Ordered attributes: intervals, whose meet is their hull."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from hornlens.errors import InputError
+from hornlens.logic.attributes import Places
+from hornlens.logic.rule import Rule
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """An interval of ordered values: levels from low to high, or numbers cut into bins.
+
+    Between neighbouring values lies a cut, with two variables: above it, below it. An interval says
+    that it is above some cuts and below others; the whole range says nothing.
+
+    >>> size = Ordered("size", ("small", "medium", "large"))
+    >>> size.variables
+    ('size ≥ medium', 'size ≥ large', 'size ≤ small', 'size ≤ medium')
+    >>> size.describe(0b1001)
+    'size = medium'
+    >>> Ordered.cut("age", ("30", "60")).describe(0b1001)
+    '30 ≤ age < 60'
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    cuts: tuple[str, ...] | None = None
+
+    @classmethod
+    def cut(cls, name: str, cuts: Sequence[str]) -> Ordered:
+        """Return a number's attribute: its values are the bins between the cuts."""
+        return cls(name, (*(f"< {cut}" for cut in cuts), f"≥ {cuts[-1]}"), tuple(cuts))
+
+    def __post_init__(self) -> None:
+        """Refuse what has no order."""
+        if len(self.levels) < 2:
+            raise InputError(f"attribute {self.name!r} needs two ordered values or more")
+
+    @property
+    def _cuts(self) -> int:
+        return len(self.levels) - 1
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The variables: "above" for each cut, then "below" for each cut."""
+        if self.cuts is not None:
+            return (
+                *(f"{self.name} ≥ {cut}" for cut in self.cuts),
+                *(f"{self.name} < {cut}" for cut in self.cuts),
+            )
+        return (
+            *(f"{self.name} ≥ {level}" for level in self.levels[1:]),
+            *(f"{self.name} ≤ {level}" for level in self.levels[:-1]),
+        )
+
+    @property
+    def count(self) -> int:
+        """How many intervals there are, the whole range among them."""
+        return len(self.levels) * (len(self.levels) + 1) // 2
+
+    def choice(self, place: int) -> int:
+        """Return an interval by its place: the widest first, and of one width from low to high."""
+        shorter = (isqrt(8 * place + 1) - 1) // 2
+        low = place - shorter * (shorter + 1) // 2
+        return self.interval(low, low + self._cuts - shorter)
+
+    def interval(self, low: int, high: int) -> int:
+        """Return the interval from one value to another, by their places among the levels."""
+        above, below = (1 << low) - 1, (1 << (self._cuts - high)) - 1
+        return above | below << (self._cuts + high)
+
+    @cached_property
+    def choices(self) -> tuple[int, ...]:
+        """All choices as masks of the attribute's own variables, in an order that goes up."""
+        return tuple(self.choice(place) for place in range(self.count))
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that every choice obeys: above a cut, above all lower ones."""
+        m = self._cuts
+        above = [Rule(1 << b, 1 << a) for a, b in pairwise(range(m))]
+        return (*above, *(Rule(1 << a, 1 << b) for a, b in pairwise(range(m, 2 * m))))
+
+    @cached_property
+    def exclusive(self) -> tuple[int, ...]:
+        """Groups of variables of which every choice has at most one: above and below a cut."""
+        return tuple(1 << i | 1 << (i + self._cuts) for i in range(self._cuts))
+
+    def covers(self) -> Iterator[tuple[int, Places]]:
+        """Yield, from the top down, each place that has others right above it, and these."""
+        for shorter in reversed(range(self._cuts)):
+            first = shorter * (shorter + 1) // 2
+            for place in range(first, first + shorter + 1):
+                yield place, slice(place + shorter + 1, place + shorter + 3)
+
+    def above(self, place: int) -> Places:
+        """Return the places of all choices that say at least what this one says."""
+        shorter = (isqrt(8 * place + 1) - 1) // 2
+        low = place - shorter * (shorter + 1) // 2
+        inside = [
+            np.arange(s * (s + 1) // 2 + low, s * (s + 1) // 2 + low + s - shorter + 1)
+            for s in range(shorter, len(self.levels))
+        ]
+        return slice(None) if place == 0 else np.concatenate(inside)
+
+    def describe(self, mask: int) -> str:
+        """Return what a choice (not unset) says, as one condition."""
+        m = self._cuts
+        low = (
+            mask & ((1 << m) - 1)
+        ).bit_length()  # what lower cuts say follows, and may be left out
+        high = ((mask >> m) & -(mask >> m)).bit_length() - 1 if mask >> m else m
+        if self.cuts is not None:
+            if low and high < m:
+                return f"{self.cuts[low - 1]} ≤ {self.name} < {self.cuts[high]}"
+            return self.variables[low - 1] if low else self.variables[m + high]
+        if low == high:
+            return f"{self.name} = {self.levels[low]}"
+        if low and high < m:
+            return f"{self.levels[low]} ≤ {self.name} ≤ {self.levels[high]}"
+        return self.variables[low - 1] if low else self.variables[m + high]
+
+    def spans(self) -> list[list[int]]:
+        """Return each choice's first and last value: one says another if it lies within it."""
+        last = self._cuts
+        return [
+            [low, low + last - shorter] for shorter in range(last + 1) for low in range(shorter + 1)
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the attribute as files have it."""
+        if self.cuts is None:
+            return {"name": self.name, "levels": list(self.levels)}
+        return {"name": self.name, "cuts": list(self.cuts)}

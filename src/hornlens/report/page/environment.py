@@ -6,10 +6,10 @@ import hashlib
 import os
 import stat
 from contextlib import suppress
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import jinja2
 from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from platformdirs import user_cache_path
@@ -56,7 +56,7 @@ class _CompiledTemplates(BytecodeCache):
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.way = f"{metadata.version('jinja2')} {sorted(OPTIONS.items())}".encode()
+        self.way = f"{jinja2.__version__} {sorted(OPTIONS.items())}".encode()
 
     def load_bytecode(self, bucket: Bucket) -> None:
         with suppress(OSError):

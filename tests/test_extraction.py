@@ -300,7 +300,7 @@ def test_a_model_of_any_class_that_has_no_identity_is_not_kept_either(tmp_path):
     cache = AnswerCache(tmp_path / "c.sqlite")
     result = extract(Nameless(path), PAPER, cache=cache)
     assert cache.models() == [] and result.record.asked == 660
-    assert extract(planted, PAPER, cache=cache).identity == "function:function"
+    assert extract(planted, PAPER, cache=cache).identity_text == "function:function"
     assert extract(FunctionModel(planted, "f", "1"), PAPER, cache=cache).identity == "function:1"
 
 

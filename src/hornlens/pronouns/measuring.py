@@ -118,7 +118,7 @@ def measure(
         by_occupation.setdefault(group.occupation, []).append(group)
     return Measurement(
         model.name,
-        target.answers[0].identity,
+        target.identity() or f"function:{model.name}",
         tuple(describe(name, by_occupation[name]) for name in sorted(by_occupation)),
         describe(None, chosen),
         len(scores),

@@ -116,7 +116,7 @@ def run_study(
     for spec in plan.models:  # all of them first: the last must not fail after hours
         model = open_model(spec, chosen)
         identity = Answers(model, plan.probe.label.words, cache).identity
-        if model.identity() is None:
+        if identity is None:
             raise HornlensError(
                 f"{spec} has no identity: its finished runs could not be told apart"
             )

@@ -31,6 +31,7 @@ class Answers:
     reused: int = 0
     _identity: str | None = None
     _checked: bool = False
+    _prepared: bool = False
 
     def prepare(self) -> None:
         """Find the model, and load it unless it has answered these candidates before.
@@ -38,16 +39,17 @@ class Answers:
         So what is wrong with it, or with a candidate, is said before anything is asked; a run
         whose answers are all known loads nothing.
         """
-        if self._identity is not None:
+        if self._prepared:
             return
         if self.cache is not None and isinstance(self.model, HashesFiles):
             self.model.remember = self.cache.hash_of
         with self._model_at_work():
             self._identity = self.model.identity()
         if self._identity is None:
-            self.cache, self._identity = None, f"function:{self.model.name}"
-        if self.cache is None or not self.cache.knows(self._identity, self.candidates):
+            self.cache = None
+        if self.cache is None or not self.cache.knows(self._known_by, self.candidates):
             self._check()
+        self._prepared = True
 
     def _check(self) -> None:
         if not self._checked:
@@ -56,9 +58,14 @@ class Answers:
             self._checked = True
 
     @property
-    def identity(self) -> str:
-        """The model's identity; for one that has none, something to call it by."""
+    def identity(self) -> str | None:
+        """The model's identity; None: its answers are not kept."""
         self.prepare()
+        return self._identity
+
+    @property
+    def _known_by(self) -> str:
+        """The identity under which answers are kept: only asked for where they are."""
         assert self._identity is not None
         return self._identity
 
@@ -70,7 +77,7 @@ class Answers:
         self.prepare()
         missing = [p for p in dict.fromkeys(wanted) if p not in self.known]
         if missing and self.cache is not None:
-            found = self.cache.get(self.identity, missing, self.candidates, self.repeat)
+            found = self.cache.get(self._known_by, missing, self.candidates, self.repeat)
             for prompt, (scores, ranks) in found.items():
                 self.known[prompt] = Answer(scores, ranks)
             self.reused += len(found)
@@ -96,7 +103,7 @@ class Answers:
                 check_answer(answer, prompts[index], self.candidates, self.model.name)
             if self.cache is not None:
                 self.cache.put(
-                    self.identity,
+                    self._known_by,
                     self.model.name,
                     [(prompts[i], (a.scores, a.ranks)) for i, a in batch],
                     self.candidates,

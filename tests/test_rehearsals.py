@@ -165,7 +165,9 @@ def score(names):
 
 
 def test_a_target_without_prompts_is_extracted_saved_and_loaded(tmp_path):
-    target = hornlens.FunctionTarget(score, LOANS, "loans", given_identity="loans 3", margin=0.5)
+    target = hornlens.FunctionTarget(
+        score, LOANS, "loans", given_identity="loans 3", policy=hornlens.Policy(margin=0.5)
+    )
     policy = hornlens.Policy(abstain="accept", label_unset="accept")
     settings = hornlens.Settings(equivalence="exact", seed=4)
     result = hornlens.extract(target, policy=policy, settings=settings)

@@ -1,16 +1,21 @@
 """Our own targets keep to what every target keeps to, and the suite notices who does not."""
 
 import inspect
+import json
 import math
+import subprocess
+import sys
 from random import Random
 
 import pytest
 
-from hornlens.errors import HornlensError
+import hornlens
+from hornlens.errors import HornlensError, InputError
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.decisions import NO, YES, Decision, Policy
 from hornlens.logic.ordered import Ordered
+from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.taxonomy import Taxonomy
@@ -82,7 +87,7 @@ class TestFunctionThatGivesScores(TestFunctionThatNamesALabel):
 
 class TestFunctionWithAMargin(TestFunctionThatNamesALabel):
     def build(self):
-        return FunctionTarget(Counts(scored), self.space, margin=1.5)
+        return FunctionTarget(Counts(scored), self.space, policy=Policy(margin=1.5))
 
 
 class TestNoisyFunction(TargetConformance):
@@ -253,3 +258,123 @@ def test_to_ask_no_times_is_refused(repeats):
         RepeatedTarget(target, repeats)
     with pytest.raises(HornlensError, match=r"^repeats must be 1 or more"):
         PromptedModel(load_probe(DEFAULT), DemoModel(), Policy(), repeats=repeats)
+
+
+def test_what_is_recorded_as_the_policy_is_what_decided():
+    scored = FunctionTarget(
+        lambda names: {"granted": 1.0, "refused": 0.8}, LABELLED, policy=Policy(margin=0.5)
+    )
+    result = hornlens.extract(scored, policy=Policy(abstain="reject"))
+    assert result.policy == Policy(margin=0.5, abstain="reject") and result.abstentions
+    for given in (Policy(margin=0.1), Policy(top_k=3), Policy(calibration="neutral")):
+        with pytest.raises(HornlensError, match="a target decides by itself: give"):
+            hornlens.extract(scored, policy=given)
+
+
+def test_rules_about_the_label_cannot_be_taken_for_granted():
+    nurse_is_she = Rule(0b0001, 0b1000)
+    space = Space(
+        (Nominal("work", ("nurse", "priest")),), Nominal("p", ("he", "she")), (nurse_is_she,)
+    )
+    target = FunctionTarget(lambda names: "she" if "nurse" in names else "he", space)
+    with pytest.raises(HornlensError, match=r"nurse → she is about the label"):
+        hornlens.extract(target)
+
+
+def test_negatives_are_counted_among_what_can_occur():
+    work = Nominal("work", ("nurse", "priest"))
+    space = Space((work, Nominal("tall", ("tall",))), None, (Rule(0b001, 0b100),))
+    result = hornlens.extract(FunctionTarget(lambda names: True, space))
+    assert result.envelope.statistics["negatives"] == 0
+    assert result.envelope.statistics["membership_queries"] == len(list(space)) == 5
+
+
+@pytest.mark.parametrize(
+    "decide",
+    [
+        lambda cells: [],
+        lambda cells: [Decision(7)] * len(cells),
+        lambda cells: 1 / 0,
+        lambda cells: [None] * len(cells),
+    ],
+    ids=["too few", "no label of its own", "an error", "no decisions"],
+)
+def test_whatever_a_target_does_wrong_is_one_line(decide):
+    class Evil:
+        name, space = "evil", LABELLED
+
+        def identity(self):
+            return None
+
+        def decide(self, cells):
+            return decide(cells)
+
+        def show(self, cell):
+            return ("",)
+
+    with pytest.raises(HornlensError, match=r"^target evil (failed|does not decide)"):
+        hornlens.extract(Evil())
+
+
+def test_repeats_that_give_scores_only_at_times_agree_on_those_that_win():
+    said = iter([{"granted": 0.51, "refused": 0.49}] * 2 + [{"granted": 0.0, "refused": 1.0}, None])
+    target = FunctionTarget(lambda names: next(said), LABELLED)
+    (decision,) = RepeatedTarget(target, 3).decide([0])
+    assert decision.winner == 0 and decision.repeats == (2, 1)
+    assert decision.margin == pytest.approx(0.02)
+    both = iter([None, {"granted": 1.0, "refused": 0.0}, {"granted": 1.0, "refused": 0.0}])
+    again = FunctionTarget(lambda names: next(both), LABELLED)
+    assert RepeatedTarget(again, 3).decide([0])[0].winner == 0
+
+
+def test_a_target_takes_nothing_that_it_would_ignore(tmp_path):
+    target = FunctionTarget(lambda names: "granted", LABELLED)
+    for given in ({"cache": tmp_path / "c"}, {"progress": print}, {"repeats": 2}):
+        with pytest.raises(HornlensError, match="asks its own questions"):
+            hornlens.extract(target, **given)
+    with pytest.raises(HornlensError, match="asks again by itself"):
+        probe = load_probe("gender-occupation")
+        RepeatedTarget(PromptedModel(probe, FunctionModel(lambda p, w: [0, 1]), Policy()), 3)
+
+
+def test_a_page_of_another_result_does_not_stay(tmp_path):
+    (tmp_path / "report.html").write_text("of another result")
+    yes = FunctionTarget(lambda names: True, Space((Nominal("a", ("x",)),)))
+    hornlens.extract(yes).save(tmp_path)
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_damaged_results_are_refused_in_a_line(tmp_path):
+    target = FunctionTarget(lambda names: "granted" if names else "refused", LABELLED)
+    hornlens.extract(target).save(tmp_path)
+    file = tmp_path / "envelope.json"
+    whole = json.loads(file.read_text())
+    damages = {
+        "statistics": None,
+        "rules": [],
+        "non_horn": {"count": "x", "examples": []},
+        "background": [{"if": [], "then": None}],
+        "answers": [{"set": ["nobody"]}],
+        "policy": {"abstain": "perhaps"},
+        "certificate": {"kind": "pac"},
+    }
+    for key, damaged in damages.items():
+        file.write_text(json.dumps({**whole, key: damaged}))
+        with pytest.raises(InputError) as refused:
+            hornlens.load(tmp_path)
+        assert str(file) in str(refused.value) and "\n" not in str(refused.value), key
+    file.write_text(json.dumps(whole))
+    (tmp_path / "scores.csv").write_text("prompt,granted,refused\na,b,c\n")
+    with pytest.raises(InputError, match="is no scores.csv"):
+        hornlens.load(tmp_path)
+
+
+def test_the_command_refuses_a_probe_or_a_model_beside_a_target():
+    for more in (["--model", "demo"], ["gender-occupation"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "hornlens", "extract", "--target", "formula/x.cnf", *more],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+        assert "asks its own questions" in done.stderr

@@ -41,7 +41,9 @@ class Result(Extraction):
         A target that gives no labels has no page.
         """
         content = write_extraction(Path(folder), self)
-        if self.space.label is not None:
+        if self.space.label is None:
+            (Path(folder) / "report.html").unlink(missing_ok=True)  # of another result
+        else:
             from hornlens.report.page.extraction import extraction_page
 
             write_file(Path(folder) / "report.html", extraction_page(self, content))
@@ -51,7 +53,7 @@ class Result(Extraction):
         from html import escape
 
         certificate = self.envelope.certificate
-        about = f"{self.title}: {len(self.rules)} rules"
+        about = f"{self.title}: {len(self.rules)} {'rule' if len(self.rules) == 1 else 'rules'}"
         claim = f"{certificate.title}: {certificate.sentence}"
         return f"<p><b>{escape(about)}</b><br>{escape(claim)}</p>{self.rules._repr_html_()}"
 
@@ -84,8 +86,10 @@ def extract(
     True
     """
     if isinstance(model, Target):
-        if probe is not None or repeats != 1:
-            raise HornlensError("a target asks its own questions: give it no probe, no repeats")
+        if not (probe is None and repeats == 1 and progress is None and not cache):
+            raise HornlensError(
+                "a target asks its own questions: give it no probe, repeats, cache or progress"
+            )
         found = extract_target(
             model,
             settings=settings,
@@ -107,6 +111,9 @@ def extract(
     if not isinstance(asked, Model):
         from hornlens.models.functions import FunctionModel
 
+        if not callable(asked):
+            members = "name, space, identity, decide and show"
+            raise HornlensError(f"{asked!r} is no model and no function; a target has {members}")
         asked = FunctionModel(asked)
     if cache is None or isinstance(cache, str | Path):
         store: Any = closing(AnswerCache(Path(cache or default_path())))

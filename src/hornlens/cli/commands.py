@@ -22,6 +22,7 @@ from hornlens.cli.options import (
     model_help,
     model_options,
 )
+from hornlens.errors import HornlensError
 
 
 def envelope(
@@ -115,9 +116,16 @@ def learn(
 
 def extract(
     probe: Annotated[
-        str, typer.Argument(help="A probe: a YAML file or a built-in one (hornlens probe list).")
-    ] = "gender-occupation",
-    model: Annotated[str, typer.Option(help=model_help())] = "demo",
+        Optional[str],  # noqa: UP045 - typer reads it at run time
+        typer.Argument(
+            help="A probe: a YAML file or a built-in one (hornlens probe list).",
+            show_default="gender-occupation",
+        ),
+    ] = None,
+    model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help=model_help(), show_default="demo"),
+    ] = None,
     target: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="Not a model: a target that needs no probe (hornlens target list)."),
@@ -174,10 +182,12 @@ def extract(
     from hornlens.cli.extract import ExtractOptions, extract_command
     from hornlens.results.settings import Settings
 
+    if target is not None and (probe is not None or model is not None):
+        raise HornlensError("--target asks its own questions: give neither a probe nor --model")
     extract_command(
         ExtractOptions(
-            probe=probe,
-            model=model,
+            probe=probe or "gender-occupation",
+            model=model or "demo",
             target=target,
             out=out,
             cache=cache,

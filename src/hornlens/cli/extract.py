@@ -151,10 +151,8 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
 def _show_abstentions(terminal: Terminal, result: Result) -> None:
     """Print how often there was no answer, for each reason with the first cell."""
     counts = Counter(decision.abstained for _, decision in result.abstentions)
-    for reason, why in REASONS.items():
-        if counts[reason]:
-            first = next(c for c, decision in result.abstentions if decision.abstained == reason)
-            terminal.say(
-                f"{plural(counts[reason], 'abstention')}, because {why}; "
-                f"the first: {result.show(first)[0]}"
-            )
+    for reason, count in sorted(counts.items()):
+        first = next(c for c, decision in result.abstentions if decision.abstained == reason)
+        why = REASONS.get(reason, reason or "no reason was given")
+        shown = next(iter(result.show(first)), "")
+        terminal.say(f"{plural(count, 'abstention')}, because {why}; the first: {shown}")

@@ -42,6 +42,13 @@ class LabelledSpace:
         asked = (x in space and accepts(x) for x in unpack(space.masks()))
         return cls(space, np.fromiter(asked, np.bool_, space.count))
 
+    def inside(self) -> Labels:
+        """Say of every point of the grid whether it obeys what is taken for granted."""
+        space = self.space
+        if not space.granted:
+            return np.ones(space.count, dtype=np.bool_)
+        return obeys(space.masks(), Theory(space.width, space.granted))
+
     @cached_property
     def closures(self) -> Words:
         """For every interpretation, the intersection of the positives above it."""
@@ -69,7 +76,7 @@ class LabelledSpace:
         masks, closures = space.masks(), self.closures
         candidates = (closures != masks).any(axis=1)
         if space.granted:
-            candidates &= obeys(masks, Theory(space.width, space.granted))
+            candidates &= self.inside()
         candidates = candidates.reshape(space.shape)
         place_of = [{mask: i for i, mask in enumerate(axis)} for axis in space.axes]
 

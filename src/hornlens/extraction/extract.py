@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING, TypeAlias
 
+from hornlens.errors import HornlensError
 from hornlens.extraction.questions import Questions
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.certificates import EXACT
@@ -64,7 +65,7 @@ def extract(
     chosen = settings or Settings()
     prompted = target if isinstance(target, PromptTarget) else None
     if prompted is not None:
-        policy, question = policy or prompted.policy, prompted.question
+        question = prompted.question
     else:
         label = target.space.label
         names = () if label is None else label.variables
@@ -72,16 +73,17 @@ def extract(
     cells = target.space.cell_count if prompted is None else prompted.prompt_count
     exhaustive = chosen.is_exhaustive(cells, question.unit)
     identity = target.identity()
-    questions = Questions(target, policy or Policy())
+    questions = Questions(target, _policy(target, policy))
     if learner is None and equivalence is None and exhaustive:
         envelope = _tabulated(questions)
     else:
         labelled = questions.tabulate() if exhaustive else None
         envelope = _learned(questions, chosen, labelled, learner, equivalence, watch)
     scores = {} if prompted is None else prompted.scores
-    calls = len(questions.decisions) if prompted is None else len(scores)
+    distinct = len(questions.decisions) if prompted is None else len(scores)
+    calls = distinct if prompted is None else distinct * prompted.repeats
     undecided = sum(decision.winner is None for decision in questions.decisions.values())
-    statistics = {"model_calls": calls, "distinct_prompts": calls, "abstentions": undecided}
+    statistics = {"model_calls": calls, "distinct_prompts": distinct, "abstentions": undecided}
     envelope = replace(envelope, statistics={**envelope.statistics, **statistics})
     return Extraction(
         question,
@@ -102,9 +104,21 @@ def extract(
     )
 
 
+def _policy(target: Target, given: Policy | None) -> Policy:
+    """Return what undecided cells and missing labels count as; the rest is the target's own."""
+    own: Policy = getattr(target, "policy", None) or Policy()
+    if given is None:
+        return own
+    for name in ("margin", "top_k", "calibration"):
+        if getattr(given, name) not in (getattr(Policy(), name), getattr(own, name)):
+            raise HornlensError(f"a target decides by itself: give {name} to it, not to extract")
+    return replace(own, label_unset=given.label_unset, abstain=given.abstain)
+
+
 def _tabulated(questions: Questions) -> Envelope:
     """Label the whole space: the envelope is exact."""
     labelled = questions.tabulate()
+    inside, positive = labelled.inside(), labelled.positive
     return Envelope.of(
         questions.space,
         labelled.dg_basis(),
@@ -112,8 +126,8 @@ def _tabulated(questions: Questions) -> Envelope:
         non_horn=NonHorn.of(labelled.non_horn()),
         statistics={
             "equivalence_queries": 0,
-            "membership_queries": len(labelled.positive),
-            "negatives": int((~labelled.positive).sum()),
+            "membership_queries": int(inside.sum()),
+            "negatives": int((inside & ~positive).sum()),
         },
     )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hornlens.errors import HornlensError
 from hornlens.exact.grid import LabelledSpace
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
 from hornlens.targets.protocol import Target
@@ -31,6 +32,12 @@ class Questions:
         self.target, self.policy, self.known = target, policy, known
         self.space = target.space
         self.decisions: dict[int, Decision] = {}
+        for rule in self.space.granted:
+            if (rule.antecedent | max(rule.consequent, 0)) & self.space.label_mask:
+                raise HornlensError(
+                    f"{rule.show(self.space.vocabulary)} is about the label, which the target "
+                    "gives: only rules about the attributes can be taken for granted"
+                )
         self._labels = 0 if self.space.label is None else len(self.space.label.variables)
 
     def ask(self, batch: Sequence[int]) -> list[bool]:
@@ -59,8 +66,25 @@ class Questions:
         """Decide those of the cells that are not yet, and return them."""
         new = [cell for cell in dict.fromkeys(cells) if cell not in self.decisions]
         if new:
-            self.decisions.update(zip(new, self.target.decide(new), strict=True))
+            self.decisions.update(zip(new, self._asked(new), strict=True))
         return new
+
+    def _asked(self, cells: list[int]) -> list[Decision]:
+        """Return what the target says; whatever is wrong with it comes out as one clear error."""
+        try:
+            said = self.target.decide(cells)
+            labels = range(self._labels or 2)
+            fits = len(said) == len(cells) and all(d.winner in (None, *labels) for d in said)
+        except HornlensError:
+            raise
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            raise HornlensError(f"target {self.target.name} failed: {reason}") from error
+        if not fits:
+            raise HornlensError(
+                f"target {self.target.name} does not decide every cell by one of its labels"
+            )
+        return said
 
     def tabulate(self) -> LabelledSpace:
         """Decide every cell, and so label the whole space."""

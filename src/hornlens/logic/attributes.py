@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.errors import InputError
 from hornlens.logic.bits import bits
 from hornlens.logic.rule import Rule
 
@@ -46,6 +47,11 @@ class Nominal:
 
     name: str
     variables: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a text in the place of a list of values."""
+        if isinstance(self.variables, str):
+            raise InputError(f"attribute {self.name!r} needs a list of values, not one text")
 
     @property
     def count(self) -> int:

@@ -39,7 +39,7 @@ class Exact(_Certificate):
     @property
     def sentence(self) -> str:
         """What is claimed."""
-        return "Every interpretation was settled, nothing was left to chance."
+        return "Every interpretation was settled, none was left to sampling."
 
 
 @dataclass(frozen=True)

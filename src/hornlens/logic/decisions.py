@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from numbers import Real
+from numbers import Integral, Real
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -38,8 +38,12 @@ def check_choices(value: Any) -> None:
             if given not in allowed:
                 words = ", ".join(map(repr, allowed))
                 raise HornlensError(f"{name} must be one of {words}, not {given!r}")
-        elif not (isinstance(given, Real) or (given is None and NoneType in allowed)):
+        elif given is None and NoneType in allowed:
+            continue
+        elif not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
             raise HornlensError(f"{name} must be a number, not {given!r}")
+        elif int in (hint, *allowed) and not isinstance(given, Integral):
+            raise HornlensError(f"{name} must be a whole number, not {given!r}")
 
 
 @cache
@@ -111,12 +115,12 @@ def decide(policy: Policy, scores: Sequence[float], ranks: Sequence[int] | None 
 def agreed(decisions: Sequence[Decision], labels: int) -> Decision:
     """Return the decision of repeated ones about a cell: what more than half of them say.
 
-    Scores are averaged, if there are any.
+    Scores, where there are any, are averaged over those that say it.
     """
     wins = Counter(decision.winner for decision in decisions)
     winner, count = wins.most_common(1)[0]
-    columns = list(zip(*(decision.scores for decision in decisions), strict=True))
-    scores = tuple(math.fsum(column) / len(decisions) for column in columns)
+    scored = [d.scores for d in decisions if d.winner == winner and d.scores]
+    scores = tuple(math.fsum(column) / len(scored) for column in zip(*scored, strict=True))
     repeats = tuple(wins[place] for place in range(labels))
     if winner is None:  # more often than anything else there was no answer, for whatever reason
         reason = next(d.abstained for d in decisions if d.winner is None)

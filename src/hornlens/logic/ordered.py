@@ -39,12 +39,18 @@ class Ordered:
     @classmethod
     def cut(cls, name: str, cuts: Sequence[str]) -> Ordered:
         """Return a number's attribute: its values are the bins between the cuts."""
+        try:
+            numbers = [float(cut) for cut in cuts]
+        except ValueError:
+            raise InputError(f"attribute {name!r}: a cut that is no number") from None
+        if not numbers or any(not a < b for a, b in pairwise(numbers)):
+            raise InputError(f"attribute {name!r} needs one cut or more, from low to high")
         return cls(name, (*(f"< {cut}" for cut in cuts), f"≥ {cuts[-1]}"), tuple(cuts))
 
     def __post_init__(self) -> None:
         """Refuse what has no order."""
-        if len(self.levels) < 2:
-            raise InputError(f"attribute {self.name!r} needs two ordered values or more")
+        if len(self.levels) < 2 or len(set(self.levels)) < len(self.levels):
+            raise InputError(f"attribute {self.name!r} needs two ordered values or more, all apart")
 
     @property
     def _cuts(self) -> int:

@@ -47,11 +47,14 @@ class Space:
 
     def __post_init__(self) -> None:
         """Refuse two attributes of one name; names of variables are checked by the vocabulary."""
+        if not isinstance(self.label, Nominal | None):
+            raise InputError(f"the label {self.label.name!r} must have plain values")
         seen: set[str] = set()
         for attribute in self.all_attributes:
             if attribute.name in seen:
                 raise InputError(f"two attributes have the name {attribute.name!r}")
             seen.add(attribute.name)
+        _ = self.vocabulary  # refuses names that stand twice
 
     @classmethod
     def of_variables(cls, vocabulary: Vocabulary, granted: tuple[Rule, ...] = ()) -> Space:
@@ -122,6 +125,10 @@ class Space:
     def __len__(self) -> int:
         """Return `count` (which may be more than a length can be)."""
         return self.count
+
+    def __bool__(self) -> bool:
+        """Say that there is a space, of whatever size."""
+        return True
 
     def masks(self) -> Words:
         """Return all points of the grid as packed rows, in its order: the label varies first."""
@@ -194,6 +201,8 @@ class Space:
     def sampling(self) -> str:
         """How samples are drawn, in words: what an error rate on them is measured by."""
         uniform = "interpretations drawn with each attribute uniform over its choices and unset"
+        if self.granted:
+            uniform += ", again until they obey the background"
         if self.label is None:
             return uniform
         label = "always set" if self.label_always else "set or unset alike"

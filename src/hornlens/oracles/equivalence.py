@@ -66,8 +66,9 @@ class ExhaustiveEquivalence:
         cls, domain: Space, membership: MembershipOracle, kind: Kind = "horn", choose: Choose = min
     ) -> ExhaustiveEquivalence:
         """Label a domain by asking an oracle everything, in one batch."""
-        labels = np.array(membership.ask(list(domain)), dtype=np.bool_)
-        return cls(LabelledSpace(domain, labels), kind, choose)
+        points = list(domain)
+        known = dict(zip(points, membership.ask(points), strict=True))
+        return cls(LabelledSpace.of(domain, known.__getitem__), kind, choose)
 
     @cached_property
     def _masks(self) -> Words:

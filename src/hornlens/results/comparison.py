@@ -39,8 +39,8 @@ class AcceptedExample:
 
 
 @dataclass(frozen=True)
-class Result:
-    """A result as envelope.json has it. `accepted` are the answers that the model gave."""
+class RuleSet:
+    """A result as it is compared: its rules. `accepted` are the answers that the model gave."""
 
     name: str
     envelope: Envelope
@@ -109,19 +109,21 @@ class Comparison:
 COMPARISON = Codec(Comparison, "comparison.json")
 
 
-def load_result(path: Path) -> Result:
+def load_result(path: Path) -> RuleSet:
     """Read a result: an envelope.json, or the folder that has one."""
     file = path / "envelope.json" if path.is_dir() else path
     content = read_json(file)
     if isinstance(content, dict) and "probe" in content:
         return result_of(extraction_from_json(content, file))
-    return Result(path.name, envelope_from_json(content, file), ())
+    return RuleSet(path.name, envelope_from_json(content, file), ())
 
 
-def result_of(extraction: Extraction) -> Result:
+def result_of(extraction: Extraction) -> RuleSet:
     """Return an extraction as it is compared: its rules, and what its target accepted."""
-    return Result(
-        f"{extraction.name} on {extraction.question.name}",
+    return RuleSet(
+        f"{extraction.name} on {extraction.question.name}"
+        if extraction.question.templates
+        else extraction.name,
         extraction.envelope,
         tuple(_accepted(extraction)),
     )
@@ -142,7 +144,7 @@ def _accepted(extraction: Extraction) -> Iterator[AcceptedExample]:
                     yield AcceptedExample(names, extraction.show(cell), labelled and winner < 0)
 
 
-def compare(results: Sequence[Result]) -> Comparison:
+def compare(results: Sequence[RuleSet]) -> Comparison:
     """Compare the first of two or more results with each of the others.
 
     Results over other variables than the first's are an InputError.
@@ -168,7 +170,7 @@ def compare(results: Sequence[Result]) -> Comparison:
     )
 
 
-def _outcomes(owner: Result, other: Result) -> tuple[RuleOutcome, ...]:
+def _outcomes(owner: RuleSet, other: RuleSet) -> tuple[RuleOutcome, ...]:
     names, known = owner.envelope.vocabulary, other.known
     examples = [(names.mask(example.accepted), example) for example in other.accepted]
     outcomes = []
@@ -184,7 +186,7 @@ def _outcomes(owner: Result, other: Result) -> tuple[RuleOutcome, ...]:
     return tuple(outcomes)
 
 
-def common_consequences(results: Sequence[Result]) -> Theory | None:
+def common_consequences(results: Sequence[RuleSet]) -> Theory | None:
     """Return the rules that follow from every one of the results, in readable form.
 
     An interpretation is accepted by them if it is an intersection of such as some result accepts.

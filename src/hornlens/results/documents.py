@@ -9,6 +9,7 @@ from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.formats.spaces import space_as_json
+from hornlens.logic.bits import BOTTOM
 from hornlens.logic.decisions import NO, YES, Decision, Policy
 from hornlens.logic.space import Space
 from hornlens.results.envelope import envelope_as_json, envelope_from_json, reading
@@ -119,6 +120,8 @@ def _extraction(
 ) -> Extraction:
     envelope = envelope_from_json(content, path)
     space, probe = envelope.space, content["probe"]
+    if space.background.closure(0) == BOTTOM:
+        raise ValueError("nothing obeys the background")
     labels = list(DECIDED.values()) if space.label is None else list(space.label.variables)
     decisions: dict[int, Decision] = {}
     shown: dict[int, tuple[str, ...]] = {}
@@ -143,7 +146,7 @@ def _extraction(
         Settings(**_known(Settings, content["settings"])),
         envelope,
         decisions,
-        lambda cell: shown[cell],
+        lambda cell: shown.get(cell) or (", ".join(space.conditions(cell)),),
         scores,
         record,
     )

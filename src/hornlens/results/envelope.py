@@ -80,7 +80,10 @@ def _envelope(content: Mapping[str, Any], path: Path) -> Envelope:
     basis = replace(basis, rules=tuple(full))
     known = set(space.background)
     space = replace(space, granted=tuple(rule for rule in listed if rule not in known))
-    found = content["non_horn"]
+    found, statistics = content["non_horn"], content["statistics"]
+    counts = (found["count"], statistics.get("negatives"), statistics.get("distinct_prompts"))
+    if len(basis) != len(readable) or not all(isinstance(n, int | None) for n in counts):
+        raise ValueError("rules and counts that do not fit together")
     examples = tuple(names.mask(example) for example in found["examples"])
     support = [line.get("support") for line in content["readable"]]
     return Envelope(
@@ -90,5 +93,5 @@ def _envelope(content: Mapping[str, Any], path: Path) -> Envelope:
         certificate_from_json(content["certificate"]),
         NonHorn(found["count"], examples, found.get("at_least", found["count"] or 0)),
         None if None in support else support,
-        content["statistics"],
+        statistics,
     )

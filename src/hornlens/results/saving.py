@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from hornlens.errors import InputError
 from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.files import read_text, write_file
 from hornlens.formats.jsonfiles import json_text, read_json
@@ -54,5 +55,8 @@ def scores_csv(extraction: Extraction) -> str:
 
 def _read_scores(path: Path) -> dict[str, tuple[float, ...]]:
     rows = csv.reader(StringIO(read_text(path), newline=""))
-    next(rows)
-    return {prompt: tuple(map(float, scores)) for prompt, *scores in rows}
+    try:
+        next(rows)
+        return {prompt: tuple(map(float, scores)) for prompt, *scores in rows}
+    except (ValueError, csv.Error):
+        raise InputError("is no scores.csv of hornlens", path, rows.line_num) from None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from numbers import Real
 from typing import TypeAlias
+
+import numpy as np
 
 from hornlens.errors import HornlensError
 from hornlens.logic.decisions import NO, YES, Decision, Policy, agreed, decide
 from hornlens.logic.space import Space
-from hornlens.targets.protocol import Target
+from hornlens.targets.protocol import PromptTarget, Target, check_repeats
 
 FunctionAnswer: TypeAlias = "str | bool | Mapping[str, float] | None"
 """A label's name, yes or no where the space has no label, scores by label; None: no answer."""
@@ -27,8 +31,8 @@ class FunctionTarget:
     space: Space
     name: str = "function"
     given_identity: str | None = None
-    margin: float = 0.0
-    """By how much the best score has to lead, where the function gives scores."""
+    policy: Policy = field(default_factory=Policy)
+    """How scores become decisions, where the function gives scores."""
 
     def identity(self) -> str | None:
         """Return the given identity."""
@@ -42,14 +46,17 @@ class FunctionTarget:
         label = self.space.label
         if said is None:
             return Decision(None, abstained="none")
-        if label is None and isinstance(said, bool):
+        if label is None and isinstance(said, bool | np.bool_):
             return Decision(YES if said else NO)
-        if label is not None and isinstance(said, Mapping) and set(said) == set(label.variables):
-            scores = [float(said[name]) for name in label.variables]
-            return decide(Policy(margin=self.margin), scores)
-        if label is not None and said in label.variables:
-            return Decision(label.variables.index(str(said)))
-        wanted = "True or False" if label is None else f"one of {', '.join(label.variables)}"
+        if label is not None and isinstance(said, str) and said in label.variables:
+            return Decision(label.variables.index(said))
+        if label is not None and isinstance(said, Mapping) and len(label.variables) > 1:
+            scores = [said.get(name) for name in label.variables]
+            if len(said) == len(scores) and all(_is_score(score) for score in scores):
+                return decide(self.policy, [float(score) for score in scores if score is not None])
+        wanted = "True or False"
+        if label is not None:
+            wanted = f"one of {', '.join(label.variables)}, or a score (a number) for each"
         raise HornlensError(f"{self.name} said {said!r}; a target of this space says {wanted}")
 
     def show(self, cell: int) -> tuple[str, ...]:
@@ -69,14 +76,21 @@ class RepeatedTarget:
     repeats: int
 
     def __post_init__(self) -> None:
-        """Refuse no repeats at all."""
-        if self.repeats < 1:
-            raise HornlensError(f"repeats must be 1 or more, not {self.repeats!r}")
+        """Refuse no repeats at all, and a model that repeats by itself."""
+        check_repeats(self.repeats)
+        if isinstance(self.target, PromptTarget):
+            raise HornlensError("a prompted model asks again by itself: PromptedModel(repeats=…)")
 
     @property
     def name(self) -> str:
         """The target's name."""
         return self.target.name
+
+    @property
+    def policy(self) -> Policy:
+        """The target's own policy, if it has one."""
+        own: Policy | None = getattr(self.target, "policy", None)
+        return own or Policy()
 
     @property
     def space(self) -> Space:
@@ -98,6 +112,10 @@ class RepeatedTarget:
     def show(self, cell: int) -> tuple[str, ...]:
         """Return how the target shows a cell."""
         return self.target.show(cell)
+
+
+def _is_score(score: object) -> bool:
+    return isinstance(score, Real) and not (math.isnan(score) or score == math.inf)
 
 
 def row_of(space: Space, cell: int) -> str:

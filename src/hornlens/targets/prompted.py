@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from hornlens.errors import HornlensError
 from hornlens.logic.decisions import Decision, Policy, agreed, decide
 from hornlens.logic.space import Space
 from hornlens.models.protocol import Model, ModelError
@@ -14,6 +13,7 @@ from hornlens.probes.probe import Probe
 from hornlens.results.question import Question
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
+from hornlens.targets.protocol import check_repeats
 
 Progress = Callable[[int], None]
 Scored = tuple[Sequence[float], Sequence[int] | None]
@@ -37,8 +37,7 @@ class PromptedModel:
 
     def __post_init__(self) -> None:
         """Prepare the answers; nothing is asked, and nothing loaded."""
-        if self.repeats < 1:
-            raise HornlensError(f"repeats must be 1 or more, not {self.repeats!r}")
+        check_repeats(self.repeats)
         words = self.probe.label.words
         self.answers = [Answers(self.model, words, self.store, i) for i in range(self.repeats)]
 

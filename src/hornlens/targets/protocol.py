@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
+from hornlens.errors import HornlensError
 from hornlens.logic.decisions import Decision, Policy
 from hornlens.logic.space import Space
 from hornlens.results.question import Question
@@ -12,7 +13,10 @@ from hornlens.results.question import Question
 
 @runtime_checkable
 class Target(Protocol):
-    """A black box over a space. A batch of cells is the primitive; one is a batch of one."""
+    """A black box over a space. A batch of cells is the primitive; one is a batch of one.
+
+    One that turns scores into decisions may have a `policy`, which results then tell of.
+    """
 
     @property
     def name(self) -> str:
@@ -68,3 +72,14 @@ class PromptTarget(Target, Protocol):
     def reused(self) -> int:
         """How many answers the store knew."""
         ...
+
+    @property
+    def repeats(self) -> int:
+        """How often each prompt is asked."""
+        ...
+
+
+def check_repeats(repeats: int) -> None:
+    """Refuse what is no number of repeats."""
+    if not isinstance(repeats, int) or repeats < 1:
+        raise HornlensError(f"repeats must be 1 or more, not {repeats!r}")

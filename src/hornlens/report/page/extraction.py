@@ -186,7 +186,7 @@ def _non_horn(envelope: Envelope, question: Question) -> str:
 def _abstained(extraction: Extraction) -> list[tuple[str, int]]:
     """Return why there was no answer, and how often."""
     reasons = Counter(decision.abstained for _, decision in extraction.abstentions)
-    return [(words, reasons[key]) for key, words in REASONS.items() if key in reasons]
+    return [(REASONS.get(key, key or "no reason was given"), n) for key, n in reasons.items()]
 
 
 def moment(started: str) -> str:

@@ -78,22 +78,27 @@ class LabelledSpace:
         if space.granted:
             candidates &= self.inside()
         candidates = candidates.reshape(space.shape)
-        place_of = [{mask: i for i, mask in enumerate(axis)} for axis in space.axes]
+        parts_above = [
+            {mask: attribute.above(place) for place, mask in enumerate(axis)}
+            for attribute, axis in zip(space.all_attributes, space.axes, strict=True)
+        ]
+        plain = all(isinstance(part, slice) for parts in parts_above for part in parts.values())
 
         def above(x: int) -> tuple[Places, ...]:
             """Index the part of the grid that contains `x`."""
-            places = (place_of[i][x & group] for i, group in enumerate(space.groups))
-            parts = [a.above(n) for a, n in zip(space.all_attributes, places, strict=True)]
-            if all(isinstance(part, slice) for part in parts):
+            parts = [of[x & group] for of, group in zip(parts_above, space.groups, strict=True)]
+            if plain:
                 return tuple(parts)
             lists = (np.arange(n)[part] for part, n in zip(parts, space.shape, strict=True))
             return np.ix_(*lists)
 
-        sizes = np.zeros(space.shape, dtype=np.int32)
+        # As small as they can be: a million of them are compared for every size.
+        dtype = np.min_scalar_type(space.width)
+        sizes = np.zeros(space.shape, dtype=dtype)
         for i, axis in enumerate(space.axes):
             around = [1] * len(space.shape)
             around[i] = len(axis)
-            sizes += np.array([mask.bit_count() for mask in axis], dtype=np.int32).reshape(around)
+            sizes += np.array([mask.bit_count() for mask in axis], dtype=dtype).reshape(around)
         rules: list[Rule] = []
         # np.unique would do, but it imports numpy.ma: 15 ms of every exact run
         for size in np.flatnonzero(np.bincount(sizes[candidates])).tolist():

@@ -47,11 +47,13 @@ class Questions:
             new = self._decide_new(batch)
             accepted = self._accepted(batch, [YES] * len(batch))
         else:
-            labels = [space.label_of(x) for x in batch]
-            cells = [x & ~space.label_mask for x in batch]
+            # As `space.label_of` and the cells have it, but -1 for no label, and in one go.
+            mask, first = space.label_mask, space.offsets[-1]
+            labels = [((x & mask) >> first).bit_length() - 1 for x in batch]
+            cells = [x & ~mask for x in batch]
             pairs = zip(cells, labels, strict=True)
-            new = self._decide_new([cell for cell, label in pairs if label is not None])
-            accepted = self._accepted(cells, [-1 if label is None else label for label in labels])
+            new = self._decide_new([cell for cell, label in pairs if label >= 0])
+            accepted = self._accepted(cells, labels)
         if self.known is not None:
             self.known.tell(batch, accepted)
             self._tell(new, self.known)

@@ -8,12 +8,13 @@ at a time is its *background*: never learned, never printed as a finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,25 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 
+LONG = 10_000
+"""An axis with more choices than this is not written out for sampling."""
 TRIES = 1_000
 """How often a sample is drawn again because it breaks a rule taken for granted."""
+
+
+class _Choices(Sequence[int]):
+    """The choices of an attribute from the `first` on, as masks of a space, made when asked for."""
+
+    def __init__(self, attribute: Attribute, at: int, first: int):
+        self.attribute, self.at, self.first = attribute, at, first
+
+    def __len__(self) -> int:
+        return self.attribute.count - self.first
+
+    def __getitem__(self, place: Any) -> Any:
+        if place >= len(self):
+            raise IndexError(place)
+        return self.attribute.choice(place + self.first) << self.at
 
 
 @dataclass(frozen=True)
@@ -185,17 +203,21 @@ class Space:
         """Draw an interpretation: each attribute uniform over its choices, unset among them."""
         for _ in range(TRIES):
             x = 0
-            for attribute, at in zip(self.attributes, self.offsets, strict=False):
-                x |= attribute.choice(rng.randrange(attribute.count)) << at
-            if self.label is not None:
-                values = len(self.label.variables)
-                drawn = (
-                    rng.randrange(values) + 1 if self.label_always else rng.randrange(values + 1)
-                )
-                x |= self.label.choice(drawn) << self.offsets[-1]
+            for axis in self._drawn_from:
+                x |= rng.choice(axis)
             if not self.granted or self.background.satisfied_by(x):
                 return x
         raise InputError("hardly any interpretation obeys the background: nothing to sample from")
+
+    @cached_property
+    def _drawn_from(self) -> tuple[Sequence[int], ...]:
+        """For each axis, the choices that a sample can have; a long axis is not written out."""
+        found: list[Sequence[int]] = []
+        for attribute, at in zip(self.all_attributes, self.offsets, strict=True):
+            first = int(attribute is self.label and self.label_always)
+            choices: Sequence[int] = _Choices(attribute, at, first)
+            found.append(choices if attribute.count > LONG else tuple(choices))
+        return tuple(found)
 
     @property
     def sampling(self) -> str:

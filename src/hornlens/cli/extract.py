@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.api import Result, extract
-from hornlens.logic.decisions import REASONS, Policy
+from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import load_probe
@@ -153,6 +153,6 @@ def _show_abstentions(terminal: Terminal, result: Result) -> None:
     counts = Counter(decision.abstained for _, decision in result.abstentions)
     for reason, count in sorted(counts.items()):
         first = next(c for c, decision in result.abstentions if decision.abstained == reason)
-        why = REASONS.get(reason, reason or "no reason was given")
+        why = reason_in_words(reason)
         shown = next(iter(result.show(first)), "")
         terminal.say(f"{plural(count, 'abstention')}, because {why}; the first: {shown}")

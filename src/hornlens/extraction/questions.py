@@ -75,8 +75,8 @@ class Questions:
         """Return what the target says; whatever is wrong with it comes out as one clear error."""
         try:
             said = self.target.decide(cells)
-            labels = range(self._labels or 2)
-            fits = len(said) == len(cells) and all(d.winner in (None, *labels) for d in said)
+            possible = {None, *range(self._labels or 2)}
+            fits = len(said) == len(cells) and all(d.winner in possible for d in said)
         except HornlensError:
             raise
         except Exception as error:
@@ -106,8 +106,7 @@ class Questions:
 
     def _winners(self, cells: Iterable[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         known = (self.decisions.get(cell) for cell in cells)
-        winners = [-1 if d is None or d.winner is None else d.winner for d in known]
-        return np.array(winners, dtype=np.int64)
+        return np.array([-1 if d is None else d.place for d in known], dtype=np.int64)
 
     def _accepted(self, cells: Sequence[int], asked: Sequence[int]) -> list[bool]:
         found: list[bool] = accepts(self.policy, self._winners(cells), asked).tolist()

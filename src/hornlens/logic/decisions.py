@@ -30,6 +30,11 @@ REASONS = {
 """Why a target gives no answer, in words."""
 
 
+def reason_in_words(abstained: str) -> str:
+    """Return why there is no answer; a target of another's may give a reason of its own."""
+    return REASONS.get(abstained, abstained or "no reason was given")
+
+
 def check_choices(value: Any) -> None:
     """Refuse a value whose fields say what their types do not allow: another word, no number."""
     for name, hint in _hints(type(value)).items():  # type: ignore[arg-type]  # classes are hashable
@@ -91,6 +96,11 @@ class Decision:
     scores: tuple[float, ...] = ()
     abstained: str = ""
     repeats: tuple[int, ...] = ()
+
+    @property
+    def place(self) -> int:
+        """The winner's place, and -1 where there is none: as `accepts` takes it."""
+        return -1 if self.winner is None else self.winner
 
 
 def lead(score: float, other: float) -> float:

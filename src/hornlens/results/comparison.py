@@ -136,7 +136,7 @@ def _accepted(extraction: Extraction) -> Iterator[AcceptedExample]:
     answers = sorted(extraction.decisions.items())
     for labelled in (True, False):
         for cell, decision in answers:
-            winner = -1 if decision.winner is None else decision.winner
+            winner = decision.place
             for label, yes in zip(labels, accepts(policy, winner, labels).tolist(), strict=True):
                 if yes and (label >= 0) == labelled:
                     x = space.with_label(cell, label) if space.label and labelled else cell

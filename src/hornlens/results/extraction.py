@@ -80,8 +80,7 @@ class Extraction:
         After an exact run: all non-Horn negatives.
         """
         cells, space = sorted(self.decisions), self.space
-        winners = [self.decisions[cell].winner for cell in cells]
-        decided = [-1 if winner is None else winner for winner in winners]
+        decided = [self.decisions[cell].place for cell in cells]
         if space.label is None:
             asked = {YES: cells}
         else:

@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from hornlens.logic.attributes import Attribute, Nominal
-from hornlens.logic.decisions import REASONS
+from hornlens.logic.decisions import reason_in_words
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.assemble import assemble
@@ -186,7 +186,7 @@ def _non_horn(envelope: Envelope, question: Question) -> str:
 def _abstained(extraction: Extraction) -> list[tuple[str, int]]:
     """Return why there was no answer, and how often."""
     reasons = Counter(decision.abstained for _, decision in extraction.abstentions)
-    return [(REASONS.get(key, key or "no reason was given"), n) for key, n in reasons.items()]
+    return [(reason_in_words(key), count) for key, count in reasons.items()]
 
 
 def moment(started: str) -> str:

@@ -38,8 +38,8 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
     places = _Places(space)
     cells = sorted(extraction.decisions) if with_answers else []
     position = {cell: i for i, cell in enumerate(cells)}
-    winners = [extraction.decisions[cell].winner for cell in cells]
-    decided = np.array([-1 if winner is None else winner for winner in winners], dtype=np.int64)
+    winners = [extraction.decisions[cell].place for cell in cells]
+    decided = np.array(winners, dtype=np.int64)
     accepted = accepts(extraction.policy, decided[:, None], range(len(names))).tolist()
     canonical_forms = extraction.envelope.basis.rules
     return {
@@ -53,7 +53,7 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
         "answers": [
             {
                 "choices": places.of(cell)[0],
-                "winner": -1 if winner is None else winner,
+                "winner": winner,
                 "accepted": [i for i, yes in enumerate(line) if yes],
             }
             for cell, winner, line in zip(cells, winners, accepted, strict=True)

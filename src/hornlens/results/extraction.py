@@ -52,6 +52,13 @@ class Extraction:
     scores: Mapping[str, tuple[float, ...]]
     """The model's raw scores, by prompt."""
     record: Record = Record()
+    worlds: tuple[Extraction, ...] = ()
+    """The result of each way of asking, where there were several; the rules hold in all of them."""
+
+    @property
+    def each(self) -> tuple[Extraction, ...]:
+        """The result of each way of asking: of the only one, this."""
+        return self.worlds or (self,)
 
     @property
     def identity_text(self) -> str:

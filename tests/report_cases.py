@@ -11,7 +11,7 @@ from hornlens.logic.ordered import Ordered
 from hornlens.logic.space import Space
 from hornlens.logic.taxonomy import Taxonomy
 from hornlens.probes.loading import load_probe
-from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value
+from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value, numbered
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.record import RUN, run_record
 from hornlens.results.settings import Settings
@@ -40,7 +40,7 @@ def probe(name, template, attributes, labels, description=""):
             for a, values in attributes.items()
         ),
         label=Label("label", tuple(LabelValue(n, w) for n, w in labels.items())),
-        templates=(template,) if isinstance(template, str) else template,
+        variants=numbered([template] if isinstance(template, str) else template),
         description=description,
     )
 

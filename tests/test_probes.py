@@ -13,7 +13,7 @@ from hornlens.logic.taxonomy import Taxonomy
 from hornlens.models import protocol
 from hornlens.probes.articles import with_article
 from hornlens.probes.loading import builtin_names, builtin_text, load_probe, parse_probe
-from hornlens.probes.probe import MASK
+from hornlens.probes.wording import MASK
 from hornlens.probes.schema import json_schema
 
 PAPER = load_probe("gender-occupation")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hornlens.errors import HornlensError
 
-Calibration = Literal["none", "neutral"]
+Calibration = Literal["none", "neutral", "mean"]
 NO, YES = 0, 1
 """What a target decides in a space without a label: it rejects the cell, or accepts it."""
 
@@ -25,6 +25,7 @@ REASONS = {
     "margin": "the lead was too small",
     "top_k": "no candidate was among the model’s first choices",
     "repeats": "repeated answers disagreed",
+    "worlds": "the ways of asking disagreed",
     "none": "it gave no answer",
 }
 """Why a target gives no answer, in words."""
@@ -64,7 +65,9 @@ class Policy:
     `margin`: how much more (in log-probability) the winner must have than the next.
     `top_k`: the winner must be among the model's k first choices of all words; None: anywhere.
     `abstain`: what an interpretation counts as where there is no winner.
-    `calibration`: `neutral` subtracts the log-scores of the prompt with every attribute unset.
+    `calibration`: what is subtracted from the log-scores of each cell: `neutral` those of the cell
+    with every attribute unset, `mean` their mean over all cells.
+    `phrasings`: of several, `each` is decided by itself, or their log-scores are averaged.
     """
 
     label_unset: Literal["accept", "reject"] = "accept"
@@ -72,6 +75,7 @@ class Policy:
     top_k: int | None = None
     abstain: Literal["accept", "reject"] = "accept"
     calibration: Calibration = "none"
+    phrasings: Literal["each", "average"] = "each"
 
     def __post_init__(self) -> None:
         """Refuse what is no policy."""
@@ -120,6 +124,21 @@ def decide(policy: Policy, scores: Sequence[float], ranks: Sequence[int] | None 
     elif policy.top_k is not None and ranks is not None and ranks[best] >= policy.top_k:
         reason = "top_k"
     return Decision(None if reason else best, margin, tuple(scores), reason)
+
+
+def calibrated(scores: Sequence[float], baseline: Sequence[float]) -> list[float]:
+    """Return scores less those of a baseline; what is impossible stays so, whatever that says."""
+    return [s if s == -math.inf else s - b for s, b in zip(scores, baseline, strict=True)]
+
+
+def united(decisions: Sequence[Decision], labels: int) -> Decision:
+    """Return what all ways of asking about a cell say: one winner, or none, as they disagree."""
+    wins = Counter(decision.winner for decision in decisions)
+    repeats = tuple(wins[place] for place in range(labels))
+    if len(wins) > 1:
+        return Decision(None, abstained="worlds", repeats=repeats)
+    first = decisions[0]
+    return Decision(first.winner, min(d.margin for d in decisions), (), first.abstained, repeats)
 
 
 def agreed(decisions: Sequence[Decision], labels: int) -> Decision:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 from hornlens.errors import InputError
-from hornlens.formats.documents import builtin_documents, parse_yaml
+from hornlens.formats.documents import Document, builtin_documents, parse_yaml
 from hornlens.formats.files import read_text
 from hornlens.logic.decisions import Policy
 from hornlens.probes.probe import (
-    LABEL,
-    MASK,
-    SLOT,
     Label,
     LabelValue,
     Probe,
     ProbeAttribute,
     Value,
+    Variant,
+    numbered,
 )
 from hornlens.probes.schema import AttributeFile, ProbeFile
+from hornlens.probes.wording import LABEL, MASK, SLOT
 
 DEFAULT = "gender-occupation"
+PHRASE_SLOT = re.compile(r"\{(?:a:)?value\}")
 
 
 def builtin_names() -> list[str]:
@@ -48,8 +51,46 @@ def builtin_text(name: str) -> str:
 def parse_probe(text: str, path: Path | str = "<text>") -> Probe:
     """Return the probe that YAML text describes; every mistake is an InputError with its line."""
     document = parse_yaml(text, path, ProbeFile)
+    content = document.content
+    _check_names(document)
+    attributes = tuple(
+        ProbeAttribute(
+            a.name,
+            tuple(Value(v.name, v.text, v.article, v.under) for v in a.values),
+            Value("", a.unset, a.unset_article),
+            a.phrase or "",
+        )
+        for a in content.attributes
+    )
+    words = tuple(LabelValue(v.name, v.word) for v in content.label.values)
+    probe = Probe(
+        name=content.name,
+        description=content.description,
+        attributes=attributes,
+        label=Label(content.label.name, words),
+        variants=numbered(content.templates or []),
+        policy=Policy(**content.policy.model_dump()),
+        sample_label=content.sample_label,
+    )
+    if (content.templates is None) == (content.variants is None):
+        raise document.refuse("give either templates or variants", "variants")
+    if content.variants is not None:
+        variants = tuple(_variant(document, k, probe) for k in range(len(content.variants)))
+        return replace(probe, variants=variants)
+    used = {
+        slot[2]
+        for t, template in enumerate(probe.templates)
+        for slot in _slots(document, template, probe, "templates", t)
+    }
+    for i, attribute in enumerate(attributes):
+        if attribute.name not in used:
+            raise document.refuse("no template has a slot for this attribute", "attributes", i)
+    return probe
+
+
+def _check_names(document: Document[ProbeFile]) -> None:
+    """Refuse what stands twice, and words that are said of two things."""
     content, refuse = document.content, document.refuse
-    attributes = {a.name: a for a in content.attributes}
     names: set[str] = set()
     for i, attribute in enumerate(content.attributes):
         if attribute.name in (LABEL, content.label.name):
@@ -58,63 +99,108 @@ def parse_probe(text: str, path: Path | str = "<text>") -> Probe:
             raise refuse(f"a second attribute {attribute.name!r}", "attributes", i, "name")
         if set(attribute.name) & set("{}:"):
             raise refuse("a name must not contain braces or a colon", "attributes", i, "name")
+        if attribute.phrase is not None and len(PHRASE_SLOT.findall(attribute.phrase)) != 1:
+            raise refuse("must have {value} or {a:value} once", "attributes", i, "phrase")
         said: set[str] = {attribute.unset}
+        above: set[str] = set()
         for j, value in enumerate(attribute.values):
             if value.name in names:
                 raise refuse(f"a second value {value.name!r}", "attributes", i, "values", j)
             if value.text in said:
                 raise refuse(f"{value.text!r} is said twice", "attributes", i, "values", j)
-            if value.under is not None:
-                before = [v.name for v in attribute.values[:j]]
-                if value.under not in before:
-                    problem = _not_above(value.under, value.name, attribute)
-                    raise refuse(problem, "attributes", i, "values", j, "under")
+            if value.under is not None and value.under not in above:
+                problem = _not_above(value.under, value.name, attribute)
+                raise refuse(problem, "attributes", i, "values", j, "under")
             names.add(value.name)
             said.add(value.text)
+            above.add(value.name)
+    words: set[str] = set()
     for j, label_value in enumerate(content.label.values):
         if label_value.name in names:
             raise refuse(f"a second value {label_value.name!r}", "label", "values", j)
-        names.add(label_value.name)
-        if label_value.word in [v.word for v in content.label.values[:j]]:
+        if label_value.word in words:
             raise refuse(f"a second candidate {label_value.word!r}", "label", "values", j)
-    used: set[str] = set()
-    for t, template in enumerate(content.templates):
-        slots = [m for m in SLOT.finditer(template) if m[2]]
-        rest = SLOT.sub("", template)
-        if "{" in rest or "}" in rest:
-            raise refuse("a brace that is no slot; write {{ or }}", "templates", t)
-        if MASK in template:
-            raise refuse(f"write {{{LABEL}}} where {MASK} should stand", "templates", t)
-        if sum(m[2] == LABEL for m in slots) != 1:
-            raise refuse(f"must have the slot {{{LABEL}}} exactly once", "templates", t)
-        for m in slots:
-            if m[2] != LABEL and m[2] not in attributes:
-                known = ", ".join([LABEL, *attributes])
-                raise refuse(f"unknown slot {m[0]} (there are: {known})", "templates", t)
-            if m[2] == LABEL and m[1]:
-                raise refuse("the label takes no article", "templates", t)
-        used |= {m[2] for m in slots}
-    for i, attribute in enumerate(content.attributes):
-        if attribute.name not in used:
-            raise refuse("no template has a slot for this attribute", "attributes", i)
-    return Probe(
-        name=content.name,
-        description=content.description,
-        templates=tuple(content.templates),
-        attributes=tuple(
-            ProbeAttribute(
-                a.name,
-                tuple(Value(v.name, v.text, v.article, v.under) for v in a.values),
-                Value("", a.unset, a.unset_article),
+        names.add(label_value.name)
+        words.add(label_value.word)
+
+
+def _slots(
+    document: Document[ProbeFile], template: str, probe: Probe, *where: int | str
+) -> list[re.Match[str]]:
+    """Return the slots of a template, the label's among them; refuse what is none."""
+    known = [LABEL, *(attribute.name for attribute in probe.attributes)]
+    slots = [m for m in SLOT.finditer(template) if m[2]]
+    rest = SLOT.sub("", template)
+    if "{" in rest or "}" in rest:
+        raise document.refuse("a brace that is no slot; write {{ or }}", *where)
+    if MASK in template:
+        raise document.refuse(f"write {{{LABEL}}} where {MASK} should stand", *where)
+    if sum(m[2] == LABEL for m in slots) != 1:
+        raise document.refuse(f"must have the slot {{{LABEL}}} exactly once", *where)
+    for m in slots:
+        if m[2] not in known:
+            there_are = ", ".join(known)
+            raise document.refuse(f"unknown slot {m[0]} (there are: {there_are})", *where)
+        if m[2] == LABEL and m[1]:
+            raise document.refuse("the label takes no article", *where)
+    return slots
+
+
+def _variant(document: Document[ProbeFile], k: int, probe: Probe) -> Variant:
+    """Return a variant with all its words: its own, and the probe's where it has none."""
+    variants = document.content.variants or []
+    own = variants[k]
+
+    def refuse(message: str, *where: int | str) -> InputError:
+        return document.refuse(message, "variants", k, *where)
+
+    if own.name in [v.name for v in variants[:k]]:
+        raise refuse(f"a second variant {own.name!r}", "name")
+    slots = _slots(document, own.template, probe, "variants", k, "template")
+    with_article = {m[2] for m in slots if m[1]}
+    names = [attribute.name for attribute in probe.attributes]
+    for name in own.attributes:
+        if name not in names:
+            raise refuse(f"no attribute {name!r}", "attributes", name)
+    said = []
+    for attribute in probe.attributes:
+        if attribute.name not in {m[2] for m in slots}:
+            raise refuse(f"no slot for the attribute {attribute.name!r}", "template")
+        given = own.attributes.get(attribute.name)
+        if given is not None:
+            where = "attributes", attribute.name, "values"
+            values = {value.name for value in attribute.values}
+            if odd := sorted(given.values.keys() ^ values):
+                problem = "has no wording here" if odd[0] in values else "is no value"
+                raise refuse(f"{odd[0]!r} of {attribute.name} {problem}", *where)
+            texts = [given.unset.text, *(wording.text for wording in given.values.values())]
+            if twice := next((text for text in texts if texts.count(text) > 1), None):
+                raise refuse(f"{twice!r} is said twice", *where)
+            attribute = replace(
+                attribute,
+                values=tuple(
+                    replace(v, text=new.text, article=new.article)
+                    for v in attribute.values
+                    for new in [given.values[v.name]]
+                ),
+                unset=Value("", given.unset.text, given.unset.article),
             )
-            for a in content.attributes
-        ),
-        label=Label(
-            content.label.name, tuple(LabelValue(v.name, v.word) for v in content.label.values)
-        ),
-        policy=Policy(**content.policy.model_dump()),
-        sample_label=content.sample_label,
-    )
+        if attribute.name in with_article and not own.language.startswith("en"):
+            for value in attribute.choices:
+                if value.article is None:
+                    raise refuse(f"give {value.text!r} its article in {own.language}", "attributes")
+        said.append(attribute)
+    label = probe.label
+    if own.label is not None:
+        if own.label.keys() != {value.name for value in label.values}:
+            wanted = ", ".join(value.name for value in label.values)
+            raise refuse(f"must have a word for each of {wanted}", "label")
+        if len(set(own.label.values())) < len(own.label):
+            raise refuse("two label values have the same word", "label")
+        label = replace(
+            label, values=tuple(LabelValue(v.name, own.label[v.name]) for v in label.values)
+        )
+    return Variant(own.name, own.template, own.language, tuple(said), label)
 
 
 def _not_above(under: str, name: str, attribute: AttributeFile) -> str:

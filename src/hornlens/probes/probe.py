@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from hornlens.errors import InputError
 from hornlens.logic.attributes import Attribute, Nominal
@@ -14,12 +12,7 @@ from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.probes.articles import with_article
-
-LABEL = "label"
-"""The slot of a template where the model fills in a candidate word."""
-MASK = "[MASK]"
-"""What stands there in a prompt."""
-SLOT = re.compile(r"\{\{|\}\}|\{(a:)?([^{}:]+)\}")
+from hornlens.probes.wording import Wording
 
 
 @dataclass(frozen=True)
@@ -39,11 +32,16 @@ class Value:
 
 @dataclass(frozen=True)
 class ProbeAttribute:
-    """An attribute of the question: its values, and how "not set" is said."""
+    """An attribute of the question: its values, and how "not set" is said.
+
+    `phrase` is a clause that says one of its values where people are told of a rule ("the person
+    is {a:value}"); default: "NAME is VALUE".
+    """
 
     name: str
     values: tuple[Value, ...]
     unset: Value
+    phrase: str = ""
 
     @property
     def choices(self) -> tuple[Value, ...]:
@@ -80,11 +78,23 @@ class Label:
         return tuple(value.word for value in self.values)
 
 
-class Slot(NamedTuple):
-    """A place in a template: the attribute (or the label) that fills it, and all it can say."""
+@dataclass(frozen=True)
+class Variant:
+    """One phrasing of a probe's question: a sentence, and its own words where it has them.
+
+    `attributes` and `label` say the probe's values in other words; None: as the probe does.
+    """
 
     name: str
-    texts: list[str]
+    template: str
+    language: str = "en"
+    attributes: tuple[ProbeAttribute, ...] | None = None
+    label: Label | None = None
+
+
+def numbered(templates: Sequence[str]) -> tuple[Variant, ...]:
+    """Return variants that differ in their sentence only."""
+    return tuple(Variant(f"phrasing {i}", text) for i, text in enumerate(templates, start=1))
 
 
 @dataclass(frozen=True)
@@ -92,13 +102,13 @@ class Probe:
     """A question about a model. Variables: the attributes' values in order, then the label's.
 
     A *cell* is a choice of one value (or unset) for each attribute: an interpretation without its
-    label. Every cell has one prompt for each template; prompts never contain the label.
+    label. Every cell has one prompt for each variant; prompts never contain the label.
     """
 
     name: str
     attributes: tuple[ProbeAttribute, ...]
     label: Label
-    templates: tuple[str, ...]
+    variants: tuple[Variant, ...]
     policy: Policy = field(default_factory=Policy)
     sample_label: str = "always"
     description: str = ""
@@ -115,88 +125,55 @@ class Probe:
         """The names of the space's variables."""
         return self.space.vocabulary
 
+    @cached_property
+    def wordings(self) -> tuple[Wording, ...]:
+        """How the space is said, for each variant."""
+        return tuple(
+            Wording(self.space, v.template, v.attributes or self.attributes, v.label or self.label)
+            for v in self.variants
+        )
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """The sentences of the variants."""
+        return tuple(variant.template for variant in self.variants)
+
+    def only(self, name: str) -> Probe:
+        """Return the probe with one of its variants."""
+        found = tuple(variant for variant in self.variants if variant.name == name)
+        if not found:
+            known = ", ".join(variant.name for variant in self.variants)
+            raise InputError(f"probe {self.name} has no variant {name!r} (there are: {known})")
+        return replace(self, variants=found)
+
     @property
     def prompt_count(self) -> int:
         """The number of prompts, if all are distinct (`hornlens probe validate` looks)."""
-        return self.space.cell_count * len(self.templates)
+        return self.space.cell_count * len(self.variants)
 
     def render(self, x: int) -> tuple[str, ...]:
-        """Return the prompts of an interpretation, one for each template."""
-        return tuple(
-            form
-            % tuple([said[((x & group) >> first).bit_length()] for group, first, said in slots])
-            for form, slots in self._wording
-        )
-
-    @cached_property
-    def _wording(self) -> list[tuple[str, list[tuple[int, int, list[str]]]]]:
-        """Each template with %s for its slots, and for each slot: a group, its first bit, texts."""
-        groups = dict(zip([a.name for a in self.attributes], self.space.groups, strict=False))
-        wording = []
-        for template in self.templates:
-            form, slots = "", []
-            for part in self._parts(template):
-                if isinstance(part, str):
-                    form += part.replace("%", "%%")
-                elif part.name == LABEL:
-                    form += MASK
-                else:
-                    group = groups[part.name]
-                    slots.append((group, max((group & -group).bit_length() - 1, 0), part.texts))
-                    form += "%s"
-            wording.append((form, slots))
-        return wording
-
-    def _parts(self, template: str) -> Iterator[str | Slot]:
-        """Yield what a template is made of: text, and slots with all they can say."""
-        choices = {attribute.name: attribute.choices for attribute in self.attributes}
-        at = 0
-        for match in SLOT.finditer(template):
-            yield template[at : match.start()]
-            at = match.end()
-            if match[0] in ("{{", "}}"):
-                yield match[0][0]
-            elif match[2] == LABEL:
-                yield Slot(LABEL, [MASK, *self.label.words])
-            else:
-                texts = [v.with_article() if match[1] else v.text for v in choices[match[2]]]
-                yield Slot(match[2], texts)
-        yield template[at:]
+        """Return the prompts of an interpretation, one for each variant."""
+        return tuple(wording.render(x) for wording in self.wordings)
 
     def read(self, sentence: str) -> int:
         """Return the interpretation that a sentence says: the way back from `render`.
 
         The label's place may hold the mask (label unset) or a candidate word.
         """
-        for template in self.templates:
-            found = self._pattern(template).fullmatch(sentence)
-            if not found:
-                continue
-            x = 0
-            parts = found.groupdict()
-            for i, (attribute, group) in enumerate(
-                zip(self.attributes, self.space.groups, strict=False)
-            ):
-                text = parts.get(f"a{i}")
-                said = [v.text if v.text == text else v.with_article() for v in attribute.choices]
-                if text is not None and (at := said.index(text)):
-                    first = (group & -group).bit_length() - 1
-                    x |= self.space.background.closure(1 << first + at - 1)
-            word = parts[LABEL]
-            return x if word == MASK else self.space.with_label(x, self.label.words.index(word))
-        raise InputError(f"no template of the probe gives the sentence {sentence!r}")
+        readings = (wording.read(sentence) for wording in self.wordings)
+        found = next((x for x in readings if x is not None), None)
+        if found is None:
+            raise InputError(f"no template of the probe gives the sentence {sentence!r}")
+        return found
 
-    def _pattern(self, template: str) -> re.Pattern[str]:
-        index = {attribute.name: f"a{i}" for i, attribute in enumerate(self.attributes)}
-        pattern = ""
-        for part in self._parts(template):
-            if isinstance(part, str):
-                pattern += re.escape(part)
-                continue
-            name = index.get(part.name, LABEL)
-            if f"(?P<{name}>" in pattern:
-                pattern += f"(?P={name})"
-            else:
-                longest_first = sorted(part.texts, key=len, reverse=True)
-                pattern += f"(?P<{name}>{'|'.join(map(re.escape, longest_first))})"
-        return re.compile(pattern)
+    @cached_property
+    def phrases(self) -> dict[str, str]:
+        """How values are put into sentences about rules, where attributes say so."""
+        return {
+            value.name: attribute.phrase.replace("{a:value}", value.with_article()).replace(
+                "{value}", value.text
+            )
+            for attribute in self.attributes
+            if attribute.phrase
+            for value in attribute.values
+        }

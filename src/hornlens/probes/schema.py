@@ -18,7 +18,7 @@ class ValueFile(_Part):
 
     name: Text = Field(description="the variable's name, as it appears in rules")
     text: Text = Field(description="how the value is said in the sentence; default: the name")
-    article: Literal["a", "an"] | None = Field(None, description="overrides the article of {a:…}")
+    article: Text | None = Field(None, description="overrides the article of {a:…}")
     under: Text | None = Field(
         None, description="the value before it that this one is a special case of"
     )
@@ -39,7 +39,12 @@ class AttributeFile(_Part):
     name: Text
     values: list[ValueFile] = Field(min_length=1)
     unset: Text = Field(description="how an attribute that is not set is said")
-    unset_article: Literal["a", "an"] | None = None
+    unset_article: Text | None = None
+    phrase: Text | None = Field(
+        None,
+        description="a clause with {value} or {a:value}, as sentences about rules say it: "
+        "'the person is {a:value}'; default: NAME is VALUE",
+    )
 
 
 class LabelValueFile(_Part):
@@ -63,7 +68,43 @@ class PolicyFile(_Part):
     margin: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     top_k: Annotated[int, Field(ge=1, strict=True)] | None = None
     abstain: Literal["accept", "reject"] = "accept"
-    calibration: Literal["none", "neutral"] = "none"
+    calibration: Literal["none", "neutral", "mean"] = "none"
+    phrasings: Literal["each", "average"] = Field(
+        "each", description="of several: each decided by itself, or their log-scores averaged"
+    )
+
+
+class WordingFile(_Part):
+    """How a variant says a value. A plain string is its text."""
+
+    text: Text
+    article: Text | None = Field(None, description="the article of {a:…}")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_string(cls, data: Any) -> Any:
+        return {"text": data} if isinstance(data, str) else data
+
+
+class VariantAttributeFile(_Part):
+    """How a variant says an attribute: every value by its name, and that it is not set."""
+
+    unset: WordingFile
+    values: dict[str, WordingFile]
+
+
+class VariantFile(_Part):
+    """A phrasing: a sentence, and its own words where it has them."""
+
+    name: Text
+    template: Text
+    language: Text = Field("en", description="such as en, de, nb")
+    attributes: dict[str, VariantAttributeFile] = Field(
+        default_factory=dict, description="by the attribute's name; those left out are the probe's"
+    )
+    label: dict[str, Text] | None = Field(
+        None, description="candidate words by the label value's name; default: the probe's"
+    )
 
 
 class ProbeFile(_Part):
@@ -72,9 +113,13 @@ class ProbeFile(_Part):
     hornlens: Literal[1] = Field(description="the version of this format")
     name: Text
     description: str = ""
-    templates: list[Text] = Field(
+    templates: list[Text] | None = Field(
+        None,
         min_length=1,
         description="sentences with {label} once, and {attribute} or {a:attribute} for each slot",
+    )
+    variants: list[VariantFile] | None = Field(
+        None, min_length=1, description="instead of templates: phrasings with names of their own"
     )
     attributes: list[AttributeFile]
     label: LabelFile
@@ -88,10 +133,11 @@ def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of probe files."""
     schema = ProbeFile.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    value = schema["$defs"]["ValueFile"]
-    value["required"] = ["name"]
-    schema["$defs"]["ValueFile"] = {
-        "title": value["title"],
-        "anyOf": [{"type": "string", "minLength": 1}, value],
-    }
+    for name, required in (("ValueFile", "name"), ("WordingFile", "text")):
+        value = schema["$defs"][name]
+        value["required"] = [required]
+        schema["$defs"][name] = {
+            "title": value["title"],
+            "anyOf": [{"type": "string", "minLength": 1}, value],
+        }
     return schema

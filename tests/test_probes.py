@@ -13,8 +13,8 @@ from hornlens.logic.taxonomy import Taxonomy
 from hornlens.models import protocol
 from hornlens.probes.articles import with_article
 from hornlens.probes.loading import builtin_names, builtin_text, load_probe, parse_probe
-from hornlens.probes.wording import MASK
 from hornlens.probes.schema import json_schema
+from hornlens.probes.wording import MASK
 
 PAPER = load_probe("gender-occupation")
 EXAMPLE = [0] * 4 + [1] + [0, 1] + [0] * 9 + [1] + [0] * 7 + [1, 0]

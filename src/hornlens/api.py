@@ -104,7 +104,7 @@ def extract(
     from hornlens.probes.loading import DEFAULT, load_probe
     from hornlens.probes.probe import Probe
     from hornlens.store.sqlite import AnswerCache, default_path
-    from hornlens.targets.prompted import PromptedModel
+    from hornlens.targets.prompted import prompted
 
     question = probe if isinstance(probe, Probe) else load_probe(probe or DEFAULT)
     asked = open_model(model) if isinstance(model, str) else model
@@ -120,9 +120,7 @@ def extract(
     else:
         store = nullcontext(cache or None)
     with store as opened:
-        target = PromptedModel(
-            question, asked, policy or question.policy, opened, progress, repeats
-        )
+        target = prompted(question, asked, policy or question.policy, opened, progress, repeats)
         found = extract_target(
             target, settings=settings, learner=learner, equivalence=equivalence, watch=watch
         )

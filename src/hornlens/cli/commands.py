@@ -159,8 +159,18 @@ def extract(
         typer.Option(help="Overrides the probe: what an abstention counts as."),
     ] = None,
     calibration: Annotated[
-        Optional[Literal["none", "neutral"]],  # noqa: UP045
-        typer.Option(help="Overrides the probe: neutral subtracts the all-unset prompt's scores."),
+        Optional[Literal["none", "neutral", "mean"]],  # noqa: UP045
+        typer.Option(
+            help="Overrides the probe: subtract the all-unset prompt's scores, or the mean."
+        ),
+    ] = None,
+    phrasings: Annotated[
+        Optional[Literal["each", "average"]],  # noqa: UP045
+        typer.Option(help="Overrides the probe: each phrasing by itself, or their average."),
+    ] = None,
+    variant: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Ask in this one of the probe's phrasings only.", metavar="NAME"),
     ] = None,
     cache: Cache = None,
     no_cache: NoCache = False,
@@ -200,7 +210,9 @@ def extract(
                 "top_k": top_k,
                 "abstain": abstain,
                 "calibration": calibration,
+                "phrasings": phrasings,
             },
+            variant=variant,
             model_options=model_options(batch_size, device, dtype, threads),
             form=format,
             quiet=quiet,

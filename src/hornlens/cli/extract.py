@@ -16,7 +16,6 @@ from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import load_probe
 from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
-from hornlens.results.sentences import in_words
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache, default_path
 
@@ -37,6 +36,7 @@ class ExtractOptions:
     settings: Settings
     protocol: str
     policy: dict[str, Any]
+    variant: str | None
     model_options: ModelOptions
     form: str
     quiet: bool
@@ -63,6 +63,8 @@ def extract_command(options: ExtractOptions) -> None:
 def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
     """Put the probe's questions to the model."""
     probe = load_probe(options.probe)
+    if options.variant is not None:
+        probe = probe.only(options.variant)
     settings, policy = options.settings, probe.policy
     if options.protocol == "paper":
         settings, policy = paper_protocol(settings, policy)
@@ -103,8 +105,8 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     if evidence:
         terminal.say()
         for item in evidence[:8]:
-            sentence = in_words(item.rule, result.space, question)
-            terminal.say(f"  • {sentence} ({item.support} of {item.prompts} {question.unit}s)")
+            count = f"{item.support} of {item.prompts} {question.unit}s"
+            terminal.say(f"  • {result.sentence(item)} ({count})")
         terminal.say()
         terminal.table(
             ["rule", "support", f"{question.unit}s", "mean margin", "closest call"],

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, TypeAlias
 
 from hornlens.errors import HornlensError
-from hornlens.extraction.questions import Questions
+from hornlens.extraction.questions import Questions, UnitedQuestions
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.certificates import EXACT
 from hornlens.logic.decisions import Policy
@@ -19,7 +20,9 @@ from hornlens.logic.space import Space
 from hornlens.results.extraction import Extraction, Record
 from hornlens.results.question import Question
 from hornlens.results.settings import Settings
+from hornlens.results.worlds import union_of
 from hornlens.targets.protocol import PromptTarget, Target
+from hornlens.targets.worlds import Worlds
 
 if TYPE_CHECKING:
     from hornlens.exact.grid import LabelledSpace
@@ -59,49 +62,115 @@ def extract(
 
     Exact where all cells can be asked; else learned by Algorithm 1 with sampled equivalence
     queries, or by the learner and the equivalence oracle that are given. `watch` sees what a
-    learner does, event by event.
+    learner does, event by event. Of several worlds, the rules are those that hold in all of them.
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     chosen = settings or Settings()
-    prompted = target if isinstance(target, PromptTarget) else None
-    if prompted is not None:
-        question = prompted.question
-    else:
-        label = target.space.label
-        names = () if label is None else label.variables
-        question = Question(target.name, words={name: name for name in names})
-    cells = target.space.cell_count if prompted is None else prompted.prompt_count
-    exhaustive = chosen.is_exhaustive(cells, question.unit)
+    worlds = target.targets if isinstance(target, Worlds) else {"": target}
+    asked = [_World(name, each, _policy(each, policy)) for name, each in worlds.items()]
+    unit = "prompt" if asked[0].prompted else "cell"
+    exhaustive = chosen.is_exhaustive(sum(world.size for world in asked), unit)
+    for world in asked:
+        if world.policy.calibration == "mean" and not exhaustive:
+            raise HornlensError(
+                "calibration mean is the mean over all cells, and not all of them are asked: "
+                "raise --limit and use --equivalence exhaustive, or use calibration neutral"
+            )
     identity = target.identity()
-    questions = Questions(target, _policy(target, policy))
-    if learner is None and equivalence is None and exhaustive:
-        envelope = _tabulated(questions)
-    else:
+
+    def envelope_of(questions: Questions | UnitedQuestions, watch: Watch | None) -> Envelope:
+        if learner is None and equivalence is None and exhaustive:
+            return _tabulated(questions)
         labelled = questions.tabulate() if exhaustive else None
-        envelope = _learned(questions, chosen, labelled, learner, equivalence, watch)
-    scores = {} if prompted is None else prompted.scores
-    distinct = len(questions.decisions) if prompted is None else len(scores)
-    calls = distinct if prompted is None else distinct * prompted.repeats
-    undecided = sum(decision.winner is None for decision in questions.decisions.values())
-    statistics = {"model_calls": calls, "distinct_prompts": distinct, "abstentions": undecided}
-    envelope = replace(envelope, statistics={**envelope.statistics, **statistics})
-    return Extraction(
-        question,
-        target.name,
-        identity,
-        questions.policy,
-        chosen,
-        envelope,
-        questions.decisions,
-        target.show,
-        scores,
-        Record(
-            started,
-            time.perf_counter() - clock,
-            calls if prompted is None else prompted.asked,
-            0 if prompted is None else prompted.reused,
-        ),
+        return _learned(questions, chosen, labelled, learner, equivalence, watch)
+
+    if not isinstance(target, Worlds):
+        found = asked[0].extraction(chosen, envelope_of(asked[0].questions, watch), identity)
+        return replace(found, record=_record(asked, started, clock))
+    each = tuple(
+        world.extraction(chosen, envelope_of(world.questions, None), world.target.identity())
+        for world in asked
     )
+    whole = envelope_of(UnitedQuestions([world.questions for world in asked]), watch)
+    # Learning them together may have asked a world more than learning it alone did.
+    each = tuple(
+        world.extraction(chosen, found.envelope, found.identity)
+        for world, found in zip(asked, each, strict=True)
+    )
+    together = union_of(target.name, target.noun, identity, each, whole)
+    return replace(together, record=_record(asked, started, clock))
+
+
+@dataclass(frozen=True)
+class _World:
+    """One way of asking: a target, and what it was asked."""
+
+    name: str
+    target: Target
+    policy: Policy
+
+    @cached_property
+    def questions(self) -> Questions:
+        return Questions(self.target, self.policy)
+
+    @property
+    def prompted(self) -> PromptTarget | None:
+        return self.target if isinstance(self.target, PromptTarget) else None
+
+    @property
+    def size(self) -> int:
+        """How many prompts, or cells, there are."""
+        return self.prompted.prompt_count if self.prompted else self.target.space.cell_count
+
+    @property
+    def calls(self) -> int:
+        """How many answers of the target were needed, wherever they came from."""
+        prompted = self.prompted
+        return self.distinct * prompted.repeats if prompted else self.distinct
+
+    @property
+    def distinct(self) -> int:
+        prompted = self.prompted
+        return len(prompted.scores) if prompted else len(self.questions.decisions)
+
+    @property
+    def question(self) -> Question:
+        """How people are told that it was asked."""
+        if self.prompted:
+            return self.prompted.question
+        label = self.target.space.label
+        names = () if label is None else label.variables
+        return Question(self.target.name, words={name: name for name in names})
+
+    def extraction(
+        self, settings: Settings, envelope: Envelope, identity: str | None
+    ) -> Extraction:
+        """Return what was found in it."""
+        decisions = self.questions.decisions
+        statistics = {
+            "model_calls": self.calls,
+            "distinct_prompts": self.distinct,
+            "abstentions": sum(decision.winner is None for decision in decisions.values()),
+        }
+        return Extraction(
+            self.question,
+            self.target.name,
+            identity,
+            self.policy,
+            settings,
+            replace(envelope, statistics={**envelope.statistics, **statistics}),
+            decisions,
+            self.target.show,
+            self.prompted.scores if self.prompted else {},
+            world=self.name,
+        )
+
+
+def _record(asked: Sequence[_World], started: str, clock: float) -> Record:
+    """Return how it went."""
+    new = sum(each.prompted.asked if each.prompted else each.calls for each in asked)
+    reused = sum(each.prompted.reused for each in asked if each.prompted)
+    return Record(started, time.perf_counter() - clock, new, reused)
 
 
 def _policy(target: Target, given: Policy | None) -> Policy:
@@ -115,7 +184,7 @@ def _policy(target: Target, given: Policy | None) -> Policy:
     return replace(own, label_unset=given.label_unset, abstain=given.abstain)
 
 
-def _tabulated(questions: Questions) -> Envelope:
+def _tabulated(questions: Questions | UnitedQuestions) -> Envelope:
     """Label the whole space: the envelope is exact."""
     labelled = questions.tabulate()
     inside, positive = labelled.inside(), labelled.positive
@@ -133,7 +202,7 @@ def _tabulated(questions: Questions) -> Envelope:
 
 
 def _learned(
-    questions: Questions,
+    questions: Questions | UnitedQuestions,
     settings: Settings,
     labelled: LabelledSpace | None,
     learner: MakeLearner | None,

@@ -130,3 +130,30 @@ class Questions:
         if not self._labels:
             return [cell for _ in labels]
         return [cell if label < 0 else self.space.with_label(cell, label) for label in labels]
+
+
+class UnitedQuestions:
+    """The membership oracle of several worlds: what any of them accepts, it accepts."""
+
+    def __init__(self, worlds: Sequence[Questions]):
+        """Take the worlds' own, which keep what they were told."""
+        self.worlds = worlds
+        self.space = worlds[0].space
+        self.known: KnownAnswers | None = None
+
+    def ask(self, batch: Sequence[int]) -> list[bool]:
+        """Answer a batch, asking each world about what none before it accepts."""
+        accepted = dict.fromkeys(batch, False)
+        for world in self.worlds:
+            rest = [x for x, yes in accepted.items() if not yes]
+            if rest:
+                accepted.update(zip(rest, world.ask(rest), strict=True))
+        found = [accepted[x] for x in batch]
+        if self.known is not None:
+            self.known.tell(batch, found)
+        return found
+
+    def tabulate(self) -> LabelledSpace:
+        """Decide every cell in every world, and so label the whole space."""
+        labelled = [world.tabulate().positive for world in self.worlds]
+        return LabelledSpace(self.space, np.logical_or.reduce(labelled))

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class Nominal:
     ((0, 1, 2), (3,))
     """
 
+    describes_itself: ClassVar[bool] = False
+    """Whether `describe` names the attribute as well."""
     name: str
     variables: tuple[str, ...]
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hornlens.logic.bits import canonical
+from hornlens.logic.bits import BOTTOM, canonical
 from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.named import NamedRule
 from hornlens.logic.readable import readable
@@ -75,6 +75,18 @@ class Envelope:
         if isinstance(rule, NamedRule):
             rule = rule.rule(self.vocabulary)
         return (self.basis + self.background).entails(rule)
+
+    def holds_vacuously(self, rule: Rule) -> bool:
+        """Say whether a rule holds only because what it speaks of never occurs.
+
+        So it is where the label that it names is never given, whatever else is set, or where
+        nothing has its antecedent, although that is not what it says.
+        """
+        known = self.basis + self.background
+        label = rule.antecedent & self.space.label_mask
+        if label and label != rule.antecedent and known.closure(label) == BOTTOM:
+            return True
+        return not rule.is_negative and known.closure(rule.antecedent) == BOTTOM
 
     def __repr__(self) -> str:
         """Say what it is in a line."""

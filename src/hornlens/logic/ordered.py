@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import isqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class Ordered:
     '30 ≤ age < 60'
     """
 
+    describes_itself: ClassVar[bool] = True
     name: str
     levels: tuple[str, ...]
     cuts: tuple[str, ...] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class Taxonomy:
     'Germany'
     """
 
+    describes_itself: ClassVar[bool] = False
     name: str
     variables: tuple[str, ...]
     parents: tuple[int | None, ...]

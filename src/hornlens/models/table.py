@@ -50,6 +50,8 @@ class TableModel:
             row = self._rows.get(prompt)
             if row is None:
                 raise ModelError(f"{self.path}: has no scores for the prompt {prompt!r}")
+            if missing := next((word for word in candidates if word not in row), None):
+                raise ModelError(f"{self.path}: has no score of {missing!r} for {prompt!r}")
             answers.append((index, Answer(tuple(row[word] for word in candidates))))
         yield answers
 
@@ -71,7 +73,7 @@ class TableModel:
         rows: dict[str, dict[str, float]] = {}
         for row in reader:
             try:
-                scores = {c: float(row[c]) for c in columns if c != "prompt"}
+                scores = {c: float(row[c]) for c in columns if c != "prompt" and row[c] != ""}
             except (TypeError, ValueError):
                 raise ModelError(f"{self.path}:{reader.line_num}: scores must be numbers") from None
             if any(math.isnan(score) for score in scores.values()):

@@ -69,9 +69,10 @@ class PolicyFile(_Part):
     top_k: Annotated[int, Field(ge=1, strict=True)] | None = None
     abstain: Literal["accept", "reject"] = "accept"
     calibration: Literal["none", "neutral", "mean"] = "none"
-    phrasings: Literal["each", "average"] = Field(
-        "each", description="of several: each decided by itself, or their log-scores averaged"
-    )
+    phrasings: Annotated[
+        Literal["each", "average"],
+        Field(description="of several: each decided by itself, or their log-scores averaged"),
+    ] = "each"
 
 
 class WordingFile(_Part):

@@ -61,6 +61,8 @@ def prompt_count(dataset: Dataset, groups: Iterable[Group], policy: Policy) -> i
     cells = {dataset.cell(group) for group in groups}
     if policy.calibration == "neutral":
         cells.add(0)
+    if policy.calibration == "mean":
+        cells.update(dataset.probe.space.cells())
     return len(cells) * len(dataset.probe.templates)
 
 
@@ -87,7 +89,13 @@ def measure(
         for cell, d in zip(cells, target.decide(cells), strict=True)
     }
     scores = target.scores
-    said = {cell: [scores[prompt] for prompt in probe.render(cell)] for cell in cells}
+    said = {
+        cell: [
+            [scores[wording.render(cell)][word] for word in wording.label.words]
+            for wording in probe.wordings
+        ]
+        for cell in cells
+    }
     probable = all(
         math.exp(min(a[male], 1.0)) + math.exp(min(a[female], 1.0)) <= 1 + TOLERANCE
         for group in said.values()
@@ -140,7 +148,7 @@ def roles(probe: Probe) -> tuple[int, int]:
 
 def _average(
     measured: Callable[[float, float], float],
-    said: Sequence[tuple[float, ...]],
+    said: Sequence[Sequence[float]],
     male: int,
     female: int,
 ) -> float:

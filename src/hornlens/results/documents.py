@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,21 @@ from hornlens.errors import InputError
 from hornlens.formats.spaces import space_as_json
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.decisions import NO, YES, Decision, Policy
+from hornlens.logic.envelope import Envelope
+from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
 from hornlens.results.envelope import envelope_as_json, envelope_from_json, reading
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction, Record
 from hornlens.results.question import Question
-from hornlens.results.sentences import in_words
+from hornlens.results.sentences import plain
 from hornlens.results.settings import Settings
+from hornlens.results.worlds import Survival, survival, union_of
 
 DECIDED = {NO: "no", YES: "yes"}
 """What stands for the winner in a space without a label."""
+OWN_KEYS = ("rules", "readable", "non_horn", "certificate", "claim", "statistics")
+"""What each way of asking has of its own, where there are several."""
 
 
 def summary_as_json(extraction: Extraction) -> dict[str, Any]:
@@ -28,9 +33,7 @@ def summary_as_json(extraction: Extraction) -> dict[str, Any]:
 
     Nothing here depends on when, or in how many attempts, the run was made.
     """
-    content = envelope_as_json(extraction.envelope)
-    for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
-        line.update(_support(evidence, extraction))
+    content = _envelope_with_support(extraction)
     question, space = extraction.question, extraction.space
     label = () if space.label is None else space.label.variables
     content["space"] = space_as_json(space)
@@ -41,35 +44,110 @@ def summary_as_json(extraction: Extraction) -> dict[str, Any]:
         "attributes": {a.name: list(a.variables) for a in space.attributes},
         "label": {name: question.words.get(name, name) for name in label},
         "label_attribute": None if space.label is None else space.label.name,
+        **({"phrases": dict(question.phrases)} if question.phrases else {}),
+        **({"language": question.language} if question.language else {}),
     }
     content["model"] = {"name": extraction.name, "identity": extraction.identity_text}
     content["policy"] = asdict(extraction.policy)
     content["settings"] = asdict(extraction.settings)
+    if extraction.worlds:
+        content["varied"] = extraction.noun
+        content["variants"] = [_variant(world, extraction) for world in extraction.worlds]
     return content
+
+
+def _envelope_with_support(extraction: Extraction) -> dict[str, Any]:
+    content = envelope_as_json(extraction.envelope)
+    for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
+        line.update(_support(evidence, extraction))
+    return content
+
+
+def _variant(world: Extraction, whole: Extraction) -> dict[str, Any]:
+    """Return what a result says of one way of asking: how, and its own envelope."""
+    question = world.question
+    found: dict[str, Any] = {"name": world.world, "language": question.language}
+    found["template"] = " / ".join(question.templates) or None
+    found["label"] = dict(question.words)
+    if (world.name, world.identity) != (whole.name, whole.identity):
+        found["model"] = {"name": world.name, "identity": world.identity_text}
+    if world.policy != whole.policy:
+        found["policy"] = asdict(world.policy)
+    envelope = _envelope_with_support(world)
+    return found | {key: envelope[key] for key in OWN_KEYS}
 
 
 def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
     """Return the contents of envelope.json: the envelope, the answers, and the evidence.
 
-    `answers` lists every cell that the target was asked about; a rule's `evidence` are positions
-    in that list.
+    `answers` lists every cell that the target was asked about, in each way of asking; a rule's
+    `evidence` are positions in that list.
     """
     content = summary_as_json(extraction)
-    cells = sorted(extraction.decisions)
-    position = {cell: i for i, cell in enumerate(cells)}
+    each = extraction.each
+    asked = sorted((cell, place) for place, world in enumerate(each) for cell in world.decisions)
+    position = {one: i for i, one in enumerate(asked)}
+    places = range(len(each))
+    _point_to_evidence(content, extraction, places, position)
+    for place, world in enumerate(extraction.worlds):
+        _point_to_evidence(content["variants"][place], world, [place], position)
+    content["abstentions"] = [
+        at for at, (cell, place) in enumerate(asked) if each[place].decisions[cell].winner is None
+    ]
+    if extraction.worlds:
+        content["survival"] = [
+            _survival(line, extraction, position) for line in survival(extraction)
+        ]
+    content["answers"] = [_answer(each[place], cell) for cell, place in asked]
+    return content
+
+
+def _point_to_evidence(
+    content: dict[str, Any],
+    extraction: Extraction,
+    places: Sequence[int],
+    position: Mapping[tuple[int, int], int],
+) -> None:
+    """Say of every rule where its answers stand; `places` are those of the extraction's worlds."""
     for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
         closest = evidence.closest
         if closest is not None:
-            line["closest"] = {"answer": position[closest.cell], "margin": closest.margin}
-        line["evidence"] = [position[exhibit.cell] for exhibit in evidence.exhibits]
-    content["abstentions"] = [position[cell] for cell, _ in extraction.abstentions]
-    content["answers"] = [_answer(extraction, cell) for cell in cells]
-    return content
+            at = position[closest.cell, places[closest.world]]
+            line["closest"] = {"answer": at, "margin": closest.margin}
+        line["evidence"] = [position[e.cell, places[e.world]] for e in evidence.exhibits]
+
+
+def _survival(
+    line: Survival, extraction: Extraction, position: Mapping[tuple[int, int], int]
+) -> dict[str, Any]:
+    """Return what becomes of a rule: the worlds by outcome, and the answers that break it."""
+    space = extraction.space
+    names = [world.world for world in extraction.worlds]
+    by = {
+        outcome: [
+            name for name, found in zip(names, line.outcomes, strict=True) if found == outcome
+        ]
+        for outcome in ("holds", "vacuous", "unknown")
+    }
+    kept = [name for name in names if name in by["holds"] or name in by["vacuous"]]
+    return {
+        **NamedRule.of(line.rule, space.vocabulary).as_json(),
+        "sentence": plain(extraction.telling.parts(line.rule, holds_in=kept)),
+        "holds_in": by["holds"],
+        "vacuous_in": by["vacuous"],
+        "broken_in": {
+            name: position[x & ~space.label_mask, place]
+            for place, (name, x) in enumerate(zip(names, line.breaking, strict=True))
+            if x is not None
+        },
+        "unknown_in": by["unknown"],
+    }
 
 
 def _answer(extraction: Extraction, cell: int) -> dict[str, Any]:
     decision = extraction.decisions[cell]
     return {
+        **({"variant": extraction.world} if extraction.world else {}),
         "set": list(extraction.space.vocabulary.names_of(cell)),
         "prompts": list(extraction.show(cell)),
         "scores": list(decision.scores),
@@ -92,7 +170,7 @@ def _support(evidence: Evidence, extraction: Extraction) -> dict[str, Any]:
         "prompts": evidence.prompts,
         "mean_margin": evidence.mean_margin,
         "closest": None,
-        "sentence": in_words(evidence.rule, extraction.space, extraction.question),
+        "sentence": extraction.sentence(evidence),
     }
 
 
@@ -100,7 +178,7 @@ def extraction_from_json(
     content: Mapping[str, Any],
     path: Path,
     record: Record | None = None,
-    scores: Mapping[str, tuple[float, ...]] | None = None,
+    scores: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Extraction:
     """Return the extraction of an envelope.json, with its run.json's and scores.csv's if given.
 
@@ -116,16 +194,49 @@ def _extraction(
     content: Mapping[str, Any],
     path: Path,
     record: Record,
-    scores: Mapping[str, tuple[float, ...]],
+    scores: Mapping[str, Mapping[str, float]],
 ) -> Extraction:
     envelope = envelope_from_json(content, path)
-    space, probe = envelope.space, content["probe"]
-    if space.background.closure(0) == BOTTOM:
+    if envelope.space.background.closure(0) == BOTTOM:
         raise ValueError("nothing obeys the background")
+    variants, answers, name = (
+        content.get("variants"),
+        content.get("answers", []),
+        content["probe"]["name"],
+    )
+    if variants is None:
+        return _world(content, content["probe"]["templates"], answers, envelope, scores, record)
+    worlds = tuple(
+        _world(
+            {**content, **variant, "probe": {**content["probe"], **variant, "name": name}},
+            [variant["template"]] if variant["template"] else [],
+            [answer for answer in answers if answer["variant"] == variant["name"]],
+            envelope_from_json({**content, **variant}, path),
+            scores,
+            world=variant["name"],
+        )
+        for variant in variants
+    )
+    model = content["model"]
+    whole = union_of(model["name"], content["varied"], model["identity"], worlds, envelope)
+    return replace(whole, record=record)
+
+
+def _world(
+    content: Mapping[str, Any],
+    templates: Sequence[str],
+    answers: Sequence[Mapping[str, Any]],
+    envelope: Envelope,
+    scores: Mapping[str, Mapping[str, float]],
+    record: Record | None = None,
+    world: str = "",
+) -> Extraction:
+    """Return the result of one way of asking."""
+    space, probe = envelope.space, content["probe"]
     labels = list(DECIDED.values()) if space.label is None else list(space.label.variables)
     decisions: dict[int, Decision] = {}
     shown: dict[int, tuple[str, ...]] = {}
-    for answer in content.get("answers", []):
+    for answer in answers:
         cell = space.vocabulary.mask(answer["set"])
         winner = None if answer["winner"] is None else labels.index(answer["winner"])
         decisions[cell] = Decision(
@@ -136,19 +247,28 @@ def _extraction(
             tuple(answer.get("repeats", ())),
         )
         shown[cell] = tuple(answer["prompts"])
+    prompts = {prompt for each in shown.values() for prompt in each}
+    policy = Policy(**_known(Policy, content["policy"]))
     return Extraction(
         Question(
-            probe["name"], probe["description"], tuple(probe["templates"]), dict(probe["label"])
+            probe["name"],
+            probe["description"],
+            tuple(templates),
+            dict(probe["label"]),
+            dict(probe.get("phrases", {})),
+            averaged=len(templates) > 1,
+            language=probe.get("language", ""),
         ),
         content["model"]["name"],
         content["model"]["identity"],
-        Policy(**_known(Policy, content["policy"])),
+        policy,
         Settings(**_known(Settings, content["settings"])),
         envelope,
         decisions,
         lambda cell: shown.get(cell) or (", ".join(space.conditions(cell)),),
-        scores,
-        record,
+        {prompt: line for prompt, line in scores.items() if prompt in prompts} if world else scores,
+        record or Record(),
+        world,
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -28,6 +29,8 @@ class Exhibit:
     supports: bool
     breaks: bool
     margin: float | None
+    world: int = 0
+    """The place of the way of asking, where there are several."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +70,23 @@ class Evidence:
     def closest(self) -> Exhibit | None:
         """The cell in which the rule held by the least."""
         speaking = [e for e in self.exhibits if e.margin is not None]
-        return min(speaking, key=lambda e: (e.margin, e.cell), default=None)
+        return min(speaking, key=lambda e: (e.margin, e.cell, e.world), default=None)
 
 
 def evidence_for(
-    rules: Iterable[Rule], space: Space, decisions: Mapping[int, Decision]
+    rules: Sequence[Rule], space: Space, worlds: Sequence[Mapping[int, Decision]]
 ) -> tuple[Evidence, ...]:
-    """Collect the evidence for each rule among the cells that the target was asked about."""
+    """Collect the evidence for each rule among the cells that were asked about, in every world."""
+    found = [_evidence_in(place, rules, space, said) for place, said in enumerate(worlds)]
+    return tuple(
+        Evidence(rule, tuple(sorted(chain(*each), key=lambda e: (e.cell, e.world))))
+        for rule, each in zip(rules, zip(*found, strict=True), strict=True)
+    )
+
+
+def _evidence_in(
+    world: int, rules: Sequence[Rule], space: Space, decisions: Mapping[int, Decision]
+) -> list[list[Exhibit]]:
     cells = sorted(decisions)
     packed = pack(cells, space.width)
 
@@ -81,13 +94,13 @@ def evidence_for(
         wanted = pack([rule.antecedent & ~space.label_mask], space.width)[0]
         return [cells[i] for i in np.flatnonzero(contains(packed, wanted)).tolist()]
 
-    return tuple(
-        Evidence(rule, tuple(_exhibit(rule, space, c, decisions[c]) for c in covered(rule)))
+    return [
+        [_exhibit(rule, space, cell, decisions[cell], world) for cell in covered(rule)]
         for rule in rules
-    )
+    ]
 
 
-def _exhibit(rule: Rule, space: Space, cell: int, decision: Decision) -> Exhibit:
+def _exhibit(rule: Rule, space: Space, cell: int, decision: Decision, world: int) -> Exhibit:
     """Look at one cell: which labels does the rule reject in it, and what does the target say?"""
     if space.label is None:
         rejected = [] if rule.satisfied_by(cell) else [YES]
@@ -100,4 +113,4 @@ def _exhibit(rule: Rule, space: Space, cell: int, decision: Decision) -> Exhibit
     if supports and decision.scores:
         winner = NO if decision.winner is None else decision.winner
         margin = lead(decision.scores[winner], max(decision.scores[i] for i in rejected))
-    return Exhibit(cell, decision, supports, breaks, margin)
+    return Exhibit(cell, decision, supports, breaks, margin, world)

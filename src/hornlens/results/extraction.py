@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornlens.logic.batch import obeys, pack
+from hornlens.logic.certificates import EXACT
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
@@ -17,7 +19,7 @@ from hornlens.logic.space import Space
 from hornlens.results.evidence import Evidence, evidence_for
 from hornlens.results.question import Question
 from hornlens.results.rules import RuleRow, Rules
-from hornlens.results.sentences import in_words
+from hornlens.results.sentences import Part, Telling, plain
 from hornlens.results.settings import Settings
 
 
@@ -49,11 +51,15 @@ class Extraction:
     """What the target said, by cell."""
     show: Callable[[int], tuple[str, ...]]
     """Returns how a cell was shown to the target: its prompts, or a row of what is set."""
-    scores: Mapping[str, tuple[float, ...]]
-    """The model's raw scores, by prompt."""
+    scores: Mapping[str, Mapping[str, float]]
+    """The model's raw scores, by prompt and candidate word."""
     record: Record = Record()
+    world: str = ""
+    """The name of this way of asking, where it is one of several."""
     worlds: tuple[Extraction, ...] = ()
     """The result of each way of asking, where there were several; the rules hold in all of them."""
+    noun: str = "phrasing"
+    """What people call a way of asking."""
 
     @property
     def each(self) -> tuple[Extraction, ...]:
@@ -78,7 +84,37 @@ class Extraction:
     @cached_property
     def evidence(self) -> tuple[Evidence, ...]:
         """The evidence for each readable rule, in the order of the rules."""
-        return evidence_for(self.envelope.readable, self.space, self.decisions)
+        said = [world.decisions for world in self.each]
+        return evidence_for(self.envelope.readable.rules, self.space, said)
+
+    def accepted(self, x: Sequence[int]) -> NDArray[np.bool_]:
+        """Say of interpretations whose cells were asked about whether the target accepts them.
+
+        Of several worlds, one is enough. A cell that a world was not asked about is not accepted.
+        """
+        space, found = self.space, np.zeros(len(x), dtype=np.bool_)
+        cells = [each & ~space.label_mask for each in x]
+        labels = [space.label_of(each) for each in x]
+        asked = [YES if space.label is None else -1 if place is None else place for place in labels]
+        for world in self.each:
+            known = world.decisions
+            decided = [known[cell].place if cell in known else -1 for cell in cells]
+            there = [cell in known for cell in cells]
+            found |= accepts(world.policy, decided, asked) & there
+        return found
+
+    def _labelled(self, cells: Iterable[int]) -> list[int]:
+        """Return cells with each label, and with none."""
+        space = self.space
+        if space.label is None:
+            return list(cells)
+        places = range(len(space.label.variables))
+        return [x for c in cells for x in (c, *(space.with_label(c, i) for i in places))]
+
+    @cached_property
+    def _cells(self) -> list[int]:
+        """The cells that any world was asked about."""
+        return sorted({cell for world in self.each for cell in world.decisions})
 
     @cached_property
     def excluded(self) -> frozenset[int]:
@@ -86,24 +122,22 @@ class Extraction:
 
         After an exact run: all non-Horn negatives.
         """
-        cells, space = sorted(self.decisions), self.space
-        decided = [self.decisions[cell].place for cell in cells]
-        if space.label is None:
-            asked = {YES: cells}
-        else:
-            places = range(len(space.label.variables))
-            asked = {i: [space.with_label(cell, i) for cell in cells] for i in places} | {-1: cells}
-        found: list[int] = []
-        for label, examples in asked.items():
-            left = obeys(pack(examples, space.width), self.envelope.basis)
-            left &= ~accepts(self.policy, decided, label)
-            found += (examples[place] for place in np.flatnonzero(left).tolist())
-        return frozenset(found)
+        asked = self._labelled(self._cells)
+        left = obeys(pack(asked, self.space.width), self.envelope.basis) & ~self.accepted(asked)
+        return frozenset(asked[place] for place in np.flatnonzero(left).tolist())
+
+    def breaking(self, rule: Rule) -> list[int]:
+        """Return what the target accepts and the rule rejects, as far as it was asked."""
+        given = rule.antecedent & ~self.space.label_mask
+        about = self._labelled(cell for cell in self._cells if given & ~cell == 0)
+        asked = [x for x in about if not rule.satisfied_by(x)]
+        return [x for x, yes in zip(asked, self.accepted(asked).tolist(), strict=True) if yes]
 
     @property
     def abstentions(self) -> list[tuple[int, Decision]]:
-        """The cells in which the target gave no answer, with the reason."""
-        return [(c, d) for c, d in sorted(self.decisions.items()) if d.winner is None]
+        """The cells in which the target gave no answer, with the reason; in every world."""
+        said = ((c, d) for world in self.each for c, d in sorted(world.decisions.items()))
+        return [(cell, decision) for cell, decision in said if decision.winner is None]
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -114,6 +148,27 @@ class Extraction:
             return -evidence.support, -(evidence.mean_margin or 0.0), evidence.rule.key
 
         return tuple(sorted(range(len(self.evidence)), key=strength))
+
+    @cached_property
+    def telling(self) -> Telling:
+        """All that the meaning of the rules depends on."""
+        return Telling(
+            self.space,
+            self.question,
+            self.policy,
+            self.envelope.certificate == EXACT,
+            tuple(world.world for world in self.worlds),
+            self.noun,
+            any(d.repeats for world in self.each for d in world.decisions.values()),
+        )
+
+    def parts(self, evidence: Evidence) -> list[Part]:
+        """Return what a rule says in words, in parts that pages may mark up."""
+        return self.telling.parts(evidence.rule, evidence.broken, evidence.prompts)
+
+    def sentence(self, evidence: Evidence) -> str:
+        """Return what a rule says in words: true of the answers, and no more than was shown."""
+        return plain(self.parts(evidence))
 
     @cached_property
     def rules(self) -> Rules:
@@ -128,7 +183,7 @@ class Extraction:
                     evidence.prompts,
                     evidence.mean_margin,
                     min(evidence.margins, default=None),
-                    in_words(evidence.rule, self.space, self.question),
+                    self.sentence(evidence),
                     NamedRule.of(self.envelope.basis.rules[place], names),
                 )
             )

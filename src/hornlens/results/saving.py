@@ -46,17 +46,28 @@ def read_extraction(path: Path) -> Extraction:
 
 def scores_csv(extraction: Extraction) -> str:
     """Return scores.csv: every prompt with its raw scores, as `--model table/FILE.csv` reads it."""
-    lines = sorted(extraction.scores.items())
+    scored: dict[str, dict[str, float]] = {}
+    for world in extraction.each:
+        for prompt, scores in world.scores.items():
+            scored.setdefault(prompt, {}).update(scores)
+    # Phrasings may differ in their candidate words; a prompt has scores for its own.
+    words = list(dict.fromkeys(word for scores in scored.values() for word in scores))
     return csv_text(
-        ["prompt", *extraction.question.words.values()],
-        ([prompt, *map(repr, scores)] for prompt, scores in lines),
+        ["prompt", *(words or extraction.question.words.values())],
+        (
+            [prompt, *(repr(scores[word]) if word in scores else "" for word in words)]
+            for prompt, scores in sorted(scored.items())
+        ),
     )
 
 
-def _read_scores(path: Path) -> dict[str, tuple[float, ...]]:
+def _read_scores(path: Path) -> dict[str, dict[str, float]]:
     rows = csv.reader(StringIO(read_text(path), newline=""))
     try:
-        next(rows)
-        return {prompt: tuple(map(float, scores)) for prompt, *scores in rows}
-    except (ValueError, csv.Error):
+        _, *words = next(rows)
+        return {
+            prompt: {word: float(s) for word, s in zip(words, scores, strict=True) if s}
+            for prompt, *scores in rows
+        }
+    except (ValueError, csv.Error, StopIteration):
         raise InputError("is no scores.csv of hornlens", path, rows.line_num) from None

@@ -1,7 +1,16 @@
-"""Rules as sentences about the target that obeys them."""
+"""Rules as sentences that say what was shown, and no more: for terminal, pages and files alike.
+
+What a rule may be said to mean depends on how answers became decisions (the policy), on how the
+target was asked (phrasings, repeats), and on what was proved (the certificate).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hornlens.logic.attributes import Nominal
+from hornlens.logic.decisions import Policy
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.question import Question
@@ -10,40 +19,141 @@ Part = tuple[str, str]
 """A kind, and a text: "" plain words, "word" the label's, "names" what is said of a cell."""
 
 
-def parts_of(rule: Rule, space: Space, question: Question) -> list[Part]:
-    """Return the sentence that says a rule, in parts that pages may mark up."""
+@dataclass(frozen=True)
+class Telling:
+    """All that the meaning of a result's rules depends on.
 
-    def names(mask: int) -> list[Part]:
-        conditions = space.conditions(mask & ~space.label_mask)
-        return [("names", " and ".join(conditions))] if conditions else []
+    `proved`: they are exact. `worlds` are the names of the ways of asking, if there are several,
+    and `noun` what people call one. `repeated`: every answer is what most of several said.
+    """
 
-    def label(mask: int) -> list[Part]:
-        found = space.vocabulary.names_of(mask & space.label_mask)
-        return [("word", question.words.get(name, name)) for name in found[:1]]
+    space: Space
+    question: Question
+    policy: Policy
+    proved: bool = True
+    worlds: tuple[str, ...] = ()
+    noun: str = "phrasing"
+    repeated: bool = False
 
-    given, word = names(rule.antecedent), label(rule.antecedent)
-    # Where there are no labels, what is said of a cell is what is accepted or not.
-    joint = " with " if space.label is None else " for "
-    about: list[Part] = [("", joint), *given] if given else []
-    subject, end = question.subject, ("", ".")
-    if rule.is_negative:
+    def sentence(self, rule: Rule, broken: int = 0, of: int = 0) -> str:
+        """Return the rule as a sentence; `broken` answers `of` so many it speaks of break it."""
+        return plain(self.parts(rule, broken, of))
+
+    def parts(
+        self, rule: Rule, broken: int = 0, of: int = 0, holds_in: Sequence[str] | None = None
+    ) -> list[Part]:
+        """Return the sentence that says a rule, in parts that pages may mark up.
+
+        `holds_in`: the worlds in which it holds, if that is not all of them.
+        """
+        scope = self._scope(broken, of, holds_in)
+        who = self.question.subject
+        start = f"{scope[0].upper()}{scope[1:]}, {who.lower()} " if scope else f"{who} "
+        return [("", start), *self._claim(rule), ("", ".")]
+
+    def _scope(self, broken: int, of: int, holds_in: Sequence[str] | None) -> str:
+        """Return in what the claim is to be believed: ""; "as far as it was asked"; …"""
+        found = []
+        if not self.proved:
+            found.append("as far as it was asked")
+            if broken:
+                found.append(f"but for {broken:,} of {of:,} {self.question.unit}s")
+        if self.repeated:
+            found.append(f"in most of its answers to each {self.question.unit}")
+        if self.question.averaged:
+            found.append(f"on average over {len(self.question.templates)} phrasings")
+        many = len(self.worlds)
+        if many and holds_in is not None and len(holds_in) < many:
+            found.append(f"in {len(holds_in)} of {many} {self.noun}s ({', '.join(holds_in)})")
+        elif many:
+            found.append(f"in every one of {many} {self.noun}s")
+        return ", ".join(found)
+
+    def _claim(self, rule: Rule) -> list[Part]:
+        given, new = self._where(rule.antecedent), self._clauses(rule.new)
+        word = self._word(rule.antecedent)
+        if self.space.label is None:
+            if rule.is_negative:
+                return [("", "accepts nothing"), *given]
+            return [("", "accepts something"), *given, ("", " only if "), *new]
+        if rule.is_negative:
+            if word:
+                return [("", "never "), *self._act(word), *given]
+            return [("", "settles on no answer"), *given]
         if word:
-            return [("", f"{subject} never {question.verb} "), *word, *about, end]
-        return [("", f"{subject} accepts nothing"), *about, end]
-    new, new_word = names(rule.new), label(rule.new)
-    if word and new:
-        start = ("", f"{subject} {question.verb} ")
-        return [start, *word, *about, ("", " only if it is "), *new, end]
-    if space.label is None:
-        start = ("", f"{subject} accepts ")
-        return [start, *(given or [("", "something")]), ("", " only with "), *new, end]
-    if new_word:
-        return [("", f"{subject} always {question.verb} "), *new_word, *about, end]
-    return [("", "Wherever it is "), *(given or [("", "anything")]), ("", ", it is "), *new, end]
+            return [*self._act(word), *given, ("", " only if "), *new]
+        settled = self._word(rule.new)
+        only = [] if settled is None else self._act(settled, nothing_but=True)
+        if not new:
+            # Undecided cells would be accepted with every label, and so break the rule.
+            if settled and self.policy.abstain == "accept" and self.proved:
+                return [("", "always "), *self._act(settled), *given]
+            return [*only, *given]
+        answers: list[Part] = [("", "settles on an answer"), *given, ("", " only if "), *new]
+        return [*answers, ("", ", and then "), *only] if only else answers
+
+    def _act(self, word: str, nothing_but: bool = False) -> list[Part]:
+        """Return what it does with a word, as the policy has it: a verb, the word, the proviso."""
+        policy = self.policy
+        but = "nothing but " if nothing_but else ""
+        said: Part = ("word", self._said(word))
+        rest: list[Part] = []
+        if policy.calibration != "none":
+            verb = "favours"
+            others = [] if self.space.label is None else self.space.label.variables
+            if not nothing_but:
+                over = [("word", self._said(name)) for name in others if name != word]
+                rest = [("", " over "), *(over if len(over) == 1 else [("", "every other word")])]
+            rest.append(("", " more than its own baseline does"))
+        else:
+            verb = "prefers" if self.question.averaged else self.question.verb
+        if policy.abstain == "reject":  # what is not clear enough counts as not said
+            if policy.margin:
+                rest.append(("", f" with a lead of at least {policy.margin:g}"))
+            if policy.top_k:
+                rest.append(("", f" as one of its first {policy.top_k} words"))
+        return [("", f"{verb} {but}"), said, *rest]
+
+    def _word(self, mask: int) -> str | None:
+        """Return the name of the label value that a side of a rule sets."""
+        label = self.space.label
+        place = None if mask < 0 or label is None else self.space.label_of(mask)
+        return None if place is None or label is None else label.variables[place]
+
+    def _said(self, name: str) -> str:
+        return self.question.words.get(name, name)
+
+    def _where(self, mask: int) -> list[Part]:
+        found = self._clauses(mask)
+        return [("", " where "), *found] if found else []
+
+    def _clauses(self, mask: int) -> list[Part]:
+        """Return what a side of a rule says of a cell: clauses, with "and" between them."""
+        parts: list[Part] = []
+        for clause in clauses(self.space, 0 if mask < 0 else mask, self.question):
+            parts += [("", " and ")] if parts else []
+            parts.append(("names", clause))
+        return parts
 
 
-def in_words(rule: Rule, space: Space, question: Question) -> str:
-    """Return the rule as a sentence."""
-    return "".join(
-        f"“{text}”" if kind == "word" else text for kind, text in parts_of(rule, space, question)
-    )
+def clauses(space: Space, mask: int, question: Question) -> list[str]:
+    """Return what a mask says of a cell, a clause for each attribute: "the person is a nurse"."""
+    found = []
+    for attribute, at, group in zip(space.attributes, space.offsets, space.groups, strict=False):
+        if not mask & group:
+            continue
+        value = attribute.describe((mask & group) >> at)
+        if value in question.phrases:
+            found.append(question.phrases[value])
+        elif attribute.describes_itself:  # "30 ≤ age < 60" is a clause already
+            found.append(value)
+        elif isinstance(attribute, Nominal) and attribute.variables == (attribute.name,):
+            found.append(f"{value} is true")
+        else:
+            found.append(f"{attribute.name} is {value}")
+    return found
+
+
+def plain(parts: Sequence[Part]) -> str:
+    """Return a sentence without markup: the label's word in quotation marks."""
+    return "".join(f"“{text}”" if kind == "word" else text for kind, text in parts)

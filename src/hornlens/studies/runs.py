@@ -36,8 +36,7 @@ from hornlens.results.settings import Settings
 from hornlens.store.sqlite import AnswerCache
 from hornlens.studies.plan import Plan
 from hornlens.studies.workers import Advance, carry_out
-from hornlens.targets.answers import Answers
-from hornlens.targets.prompted import PromptedModel
+from hornlens.targets.prompted import prompted
 
 LONGEST = 100
 """How many characters the name of a model's folder may have."""
@@ -115,7 +114,7 @@ def run_study(
     found: list[ModelRuns] = []
     for spec in plan.models:  # all of them first: the last must not fail after hours
         model = open_model(spec, chosen)
-        identity = Answers(model, plan.probe.label.words, cache).identity
+        identity = prompted(plan.probe, model, plan.policy, cache).identity()
         if identity is None:
             raise HornlensError(
                 f"{spec} has no identity: its finished runs could not be told apart"
@@ -196,5 +195,5 @@ def _run(task: _Task, on_prompts: Advance | None) -> None:
 
 def _extract(task: _Task, model: Model, on_prompts: Advance | None) -> Extraction:
     with closing(AnswerCache(task.cache)) as cache:
-        target = PromptedModel(task.probe, model, task.policy, cache, on_prompts)
+        target = prompted(task.probe, model, task.policy, cache, on_prompts)
         return extract(target, settings=task.settings)

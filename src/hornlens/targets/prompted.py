@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from hornlens.logic.decisions import Decision, Policy, agreed, decide
+from hornlens.logic.decisions import Decision, Policy, agreed, calibrated, decide
 from hornlens.logic.space import Space
-from hornlens.models.protocol import Model, ModelError
+from hornlens.models.protocol import Answer, Model, ModelError
 from hornlens.probes.probe import Probe
 from hornlens.results.question import Question
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
-from hornlens.targets.protocol import check_repeats
+from hornlens.targets.protocol import Target, check_repeats
+from hornlens.targets.worlds import Worlds
 
 Progress = Callable[[int], None]
 Scored = tuple[Sequence[float], Sequence[int] | None]
 """The scores of a cell, and the ranks of the candidates where there are any."""
 
 
+def prompted(
+    probe: Probe,
+    model: Model,
+    policy: Policy | None = None,
+    store: AnswerStore | None = None,
+    progress: Progress | None = None,
+    repeats: int = 1,
+) -> Target:
+    """Return a model that is asked a probe's questions, each phrasing of them a world of its own.
+
+    Where there is only one, or the policy averages them, that is a PromptedModel.
+    """
+    chosen = policy or probe.policy
+    if len(probe.variants) == 1 or chosen.phrasings == "average":
+        return PromptedModel(probe, model, chosen, store, progress, repeats)
+    each = (probe.only(variant.name) for variant in probe.variants)
+    targets = {
+        one.variants[0].name: PromptedModel(one, model, chosen, store, progress, repeats)
+        for one in each
+    }
+    return Worlds(model.name, targets)
+
+
 @dataclass
 class PromptedModel:
     """A probe's wording, a model, a store for its answers, and a policy.
 
-    A cell is asked in every template; they are one question, and their scores are averaged. With
-    `repeats`, each prompt is asked so often, and what most answers say is the decision.
+    A cell is asked in every variant of the probe; they are one question here, and their scores are
+    averaged (`prompted` makes each its own). With `repeats`, each prompt is asked so often, and
+    what most answers say is the decision.
     """
 
     probe: Probe
@@ -38,8 +64,12 @@ class PromptedModel:
     def __post_init__(self) -> None:
         """Prepare the answers; nothing is asked, and nothing loaded."""
         check_repeats(self.repeats)
-        words = self.probe.label.words
-        self.answers = [Answers(self.model, words, self.store, i) for i in range(self.repeats)]
+        self.answers = [
+            [Answers(self.model, each.label.words, self.store, i) for each in self.probe.wordings]
+            for i in range(self.repeats)
+        ]
+        """For each repeat, those to each variant."""
+        self._baselines: dict[int, Sequence[float]] = {}
 
     @property
     def name(self) -> str:
@@ -54,9 +84,20 @@ class PromptedModel:
     @cached_property
     def question(self) -> Question:
         """The probe, without the wording of its values."""
-        words = {value.name: value.word for value in self.probe.label.values}
         probe = self.probe
-        return Question(probe.name, probe.description, probe.templates, words)
+        columns = zip(*(wording.label.words for wording in probe.wordings), strict=True)
+        said = [" / ".join(dict.fromkeys(words)) for words in columns]
+        words = dict(zip((v.name for v in probe.label.values), said, strict=True))
+        variants = probe.variants
+        return Question(
+            probe.name,
+            probe.description,
+            probe.templates,
+            words,
+            probe.phrases,
+            averaged=len(variants) > 1,
+            language=variants[0].language if len(variants) == 1 else "",
+        )
 
     @property
     def prompt_count(self) -> int:
@@ -65,64 +106,89 @@ class PromptedModel:
 
     def identity(self) -> str | None:
         """Return the model's identity."""
-        return self.answers[0].identity
+        return self.answers[0][0].identity
 
     def prepare(self) -> None:
         """Find the model, and load it unless it has answered before: what is wrong is said now."""
-        for answers in self.answers:
+        for answers in self._all_answers:
             answers.prepare()
+
+    @property
+    def _all_answers(self) -> list[Answers]:
+        return [answers for each in self.answers for answers in each]
 
     def show(self, cell: int) -> tuple[str, ...]:
         """Return a cell's prompts."""
         return self.probe.render(cell)
 
     @property
-    def scores(self) -> Mapping[str, tuple[float, ...]]:
-        """The raw scores of every prompt so far; of repeated ones, the first."""
-        return {prompt: answer.scores for prompt, answer in self.answers[0].known.items()}
+    def scores(self) -> Mapping[str, Mapping[str, float]]:
+        """The raw scores of every prompt so far, by word; of repeated ones, the first."""
+        found: dict[str, dict[str, float]] = {}
+        for answers in self.answers[0]:
+            for prompt, answer in answers.known.items():
+                scored = zip(answers.candidates, answer.scores, strict=True)
+                found.setdefault(prompt, {}).update(scored)
+        return found
 
     @property
     def asked(self) -> int:
         """How many prompts were put to the model."""
-        return sum(answers.asked for answers in self.answers)
+        return sum(answers.asked for answers in self._all_answers)
 
     @property
     def reused(self) -> int:
         """How many answers the store knew."""
-        return sum(answers.reused for answers in self.answers)
+        return sum(answers.reused for answers in self._all_answers)
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
         """Return what the model says of each cell, under the policy."""
-        rounds = [self._decide(cells, answers) for answers in self.answers]
+        rounds = [self._decide(cells, i) for i in range(self.repeats)]
         if len(rounds) == 1:
             return rounds[0]
         labels = len(self.probe.label.values)
         return [agreed(decisions, labels) for decisions in zip(*rounds, strict=True)]
 
-    def _decide(self, cells: Sequence[int], answers: Answers) -> list[Decision]:
-        neutral = self._scores([0], answers)[0][0] if self.policy.calibration == "neutral" else None
-        decisions = []
-        for scores, ranks in self._scores(cells, answers):
-            if neutral is not None:
-                scores = [s - n for s, n in zip(scores, neutral, strict=True)]
-            decisions.append(decide(self.policy, scores, ranks))
-        return decisions
+    def _decide(self, cells: Sequence[int], repeat: int) -> list[Decision]:
+        baseline = self._baseline(repeat)
+        return [
+            decide(self.policy, calibrated(scores, baseline) if baseline else scores, ranks)
+            for scores, ranks in self._scores(cells, repeat)
+        ]
 
-    def _scores(self, cells: Sequence[int], source: Answers) -> list[Scored]:
-        """Return scores (averaged) and ranks (the worst) over the templates, for each cell."""
-        templates = len(self.probe.templates)
-        prompts = [prompt for cell in cells for prompt in self.probe.render(cell)]
-        answers = source.ask(prompts, self.progress)
-        if self.policy.top_k is not None and any(answer.ranks is None for answer in answers):
-            raise ModelError(f"model {self.model.name} ranks no vocabulary: top_k cannot be used")
-        if templates == 1:
-            return [(answer.scores, answer.ranks) for answer in answers]
+    def _baseline(self, repeat: int) -> Sequence[float]:
+        """Return what is subtracted from the scores of each cell; empty: nothing."""
+        kind = self.policy.calibration
+        if kind == "none":
+            return ()
+        if repeat not in self._baselines:
+            cells = [0] if kind == "neutral" else list(self.space.cells())
+            columns = zip(*(scores for scores, _ in self._scores(cells, repeat)), strict=True)
+            self._baselines[repeat] = [_mean(column) for column in columns]
+        return self._baselines[repeat]
+
+    def _scores(self, cells: Sequence[int], repeat: int) -> list[Scored]:
+        """Return scores (averaged) and ranks (the worst) over the variants, for each cell."""
+        said: list[list[Answer]] = []
+        for wording, source in zip(self.probe.wordings, self.answers[repeat], strict=True):
+            said.append(source.ask([wording.render(cell) for cell in cells], self.progress))
+            if self.policy.top_k is not None and any(a.ranks is None for a in said[-1]):
+                raise ModelError(
+                    f"model {self.model.name} ranks no vocabulary: top_k cannot be used"
+                )
+        if len(said) == 1:
+            return [(answer.scores, answer.ranks) for answer in said[0]]
         found: list[Scored] = []
-        for start in range(0, len(answers), templates):
-            group = answers[start : start + templates]
+        for group in zip(*said, strict=True):
             columns = zip(*(answer.scores for answer in group), strict=True)
-            scores = [sum(column) / templates for column in columns]
+            scores = [sum(column) / len(group) for column in columns]
             ranked = [answer.ranks for answer in group if answer.ranks is not None]
-            whole = len(ranked) == templates
+            whole = len(ranked) == len(group)
             found.append((scores, [max(c) for c in zip(*ranked, strict=True)] if whole else None))
         return found
+
+
+def _mean(scores: Sequence[float]) -> float:
+    """Return the mean of those that are possible; -inf if none is."""
+    finite = [score for score in scores if score != -math.inf]
+    return math.fsum(finite) / len(finite) if finite else -math.inf

@@ -59,8 +59,8 @@ class PromptTarget(Target, Protocol):
         ...
 
     @property
-    def scores(self) -> Mapping[str, tuple[float, ...]]:
-        """The raw scores of every prompt that was needed so far."""
+    def scores(self) -> Mapping[str, Mapping[str, float]]:
+        """The raw scores of every prompt that was needed so far, by candidate word."""
         ...
 
     @property

@@ -21,7 +21,7 @@ from hornlens.results.documents import extraction_as_json
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
 from hornlens.results.question import Question
-from hornlens.results.sentences import Part, parts_of
+from hornlens.results.sentences import Part
 
 SCRIPTS = (
     *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "rules.js", "map.js", "ask.js"),
@@ -108,12 +108,12 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
 
 def _rows(extraction: Extraction) -> list[Row]:
     """Return the rules in the order of rules.csv."""
-    space, question = extraction.space, extraction.question
+    space = extraction.space
     rows = []
     for number, place in enumerate(extraction.order, start=1):
         evidence = extraction.evidence[place]
         rule = evidence.rule
-        sentence = _marked(parts_of(rule, space, question))
+        sentence = _marked(extraction.parts(evidence))
         shown = in_conditions(rule, space)
         rows.append(Row(number, place, shown, sentence, evidence, evidence.broken))
     return rows

@@ -1,0 +1,103 @@
+"""Several ways of asking, put together: what holds in all, and what becomes of each rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from hornlens.logic.decisions import united
+from hornlens.logic.envelope import Envelope
+from hornlens.logic.rule import Rule
+from hornlens.results.extraction import Extraction
+
+Outcome = Literal["holds", "vacuous", "broken", "unknown"]
+
+
+def union_of(
+    name: str, noun: str, identity: str | None, worlds: tuple[Extraction, ...], envelope: Envelope
+) -> Extraction:
+    """Return the result of several worlds; `envelope` is that of what some world accepts."""
+    first = worlds[0]
+    questions = [world.question for world in worlds]
+    words = {
+        name: " / ".join(dict.fromkeys(each.words.get(name, name) for each in questions))
+        for name in questions[0].words
+    }
+    templates = tuple(t for each in questions for t in each.templates)
+    labels = 2 if first.space.label is None else len(first.space.label.variables)
+    cells = sorted(set.intersection(*(set(world.decisions) for world in worlds)))
+    decisions = {c: united([world.decisions[c] for world in worlds], labels) for c in cells}
+    counted = ("model_calls", "distinct_prompts", "abstentions")
+    sums = {key: sum(world.envelope.statistics[key] for world in worlds) for key in counted}
+    return Extraction(
+        replace(questions[0], templates=templates, words=words, averaged=False, language=""),
+        name,
+        identity,
+        first.policy,
+        first.settings,
+        replace(envelope, statistics={**envelope.statistics, **sums}),
+        decisions,
+        lambda cell: tuple(text for world in worlds for text in world.show(cell)),
+        {},
+        worlds=worlds,
+        noun=noun,
+    )
+
+
+@dataclass(frozen=True)
+class Survival:
+    """What becomes of a rule in each of several worlds.
+
+    `breaking` has for each world in which it is broken an answer that breaks it. In a world whose
+    own rules are not proved complete, a rule that does not follow and is not broken is unknown.
+    """
+
+    rule: Rule
+    outcomes: tuple[Outcome, ...]
+    breaking: tuple[int | None, ...]
+
+    @property
+    def holds(self) -> int:
+        """In how many worlds it holds, and not only because what it speaks of never occurs."""
+        return self.outcomes.count("holds")
+
+    @property
+    def kept(self) -> int:
+        """In how many worlds nothing breaks it."""
+        return self.holds + self.outcomes.count("vacuous")
+
+    @cached_property
+    def everywhere(self) -> bool:
+        """Whether it holds in every world."""
+        return self.kept == len(self.outcomes)
+
+
+def survival_of(rules: Sequence[Rule], worlds: Sequence[Extraction]) -> list[Survival]:
+    """Say what becomes of each rule in each world."""
+    return [_survival(rule, worlds) for rule in rules]
+
+
+def _survival(rule: Rule, worlds: Sequence[Extraction]) -> Survival:
+    found: list[tuple[Outcome, int | None]] = []
+    for world in worlds:
+        if world.envelope.entails(rule):
+            vacuous = world.envelope.holds_vacuously(rule)
+            found.append(("vacuous" if vacuous else "holds", None))
+        else:
+            broken = next(iter(world.breaking(rule)), None)
+            found.append(("unknown" if broken is None else "broken", broken))
+    outcomes, breaking = zip(*found, strict=True)
+    return Survival(rule, outcomes, breaking)
+
+
+def survival(extraction: Extraction) -> list[Survival]:
+    """Say of every rule of any world in which of them it holds: those that hold in most first.
+
+    Rules are those of the whole and each world's own, in their readable forms, each once.
+    """
+    envelopes = (each.envelope for each in (extraction, *extraction.worlds))
+    rules = dict.fromkeys(rule for envelope in envelopes for rule in envelope.readable)
+    found = survival_of(list(rules), extraction.worlds)
+    return sorted(found, key=lambda line: (-line.kept, -line.holds, line.rule.key))

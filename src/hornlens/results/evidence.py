@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 
 from hornlens.logic.batch import contains, pack
-from hornlens.logic.decisions import NO, YES, Decision, lead
+from hornlens.logic.decisions import NO, YES, Decision, Policy, accepts, lead
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 
@@ -20,8 +20,8 @@ class Exhibit:
     """One cell that a rule speaks of: what the target says, and by how much the rule holds.
 
     `supports`: asked, the target preferred another label to those that the rule rejects; `breaks`:
-    its answer is one that the rule rejects. `margin` is the winner's score minus that of the best
-    label that the rule rejects; None where that does not exist.
+    it accepts something that the rule rejects. `margin` is the winner's score minus that of the
+    best label that the rule rejects; None where that does not exist.
     """
 
     cell: int
@@ -74,10 +74,13 @@ class Evidence:
 
 
 def evidence_for(
-    rules: Sequence[Rule], space: Space, worlds: Sequence[Mapping[int, Decision]]
+    rules: Sequence[Rule], space: Space, worlds: Sequence[tuple[Policy, Mapping[int, Decision]]]
 ) -> tuple[Evidence, ...]:
     """Collect the evidence for each rule among the cells that were asked about, in every world."""
-    found = [_evidence_in(place, rules, space, said) for place, said in enumerate(worlds)]
+    found = [
+        _evidence_in(place, rules, space, policy, said)
+        for place, (policy, said) in enumerate(worlds)
+    ]
     return tuple(
         Evidence(rule, tuple(sorted(chain(*each), key=lambda e: (e.cell, e.world))))
         for rule, each in zip(rules, zip(*found, strict=True), strict=True)
@@ -85,8 +88,18 @@ def evidence_for(
 
 
 def _evidence_in(
-    world: int, rules: Sequence[Rule], space: Space, decisions: Mapping[int, Decision]
+    world: int,
+    rules: Sequence[Rule],
+    space: Space,
+    policy: Policy,
+    decisions: Mapping[int, Decision],
 ) -> list[list[Exhibit]]:
+    places = [YES] if space.label is None else [-1, *range(len(space.label.variables))]
+    labels = range(2 if space.label is None else len(space.label.variables))
+    accepted = {
+        winner: dict(zip(places, accepts(policy, winner, places).tolist(), strict=True))
+        for winner in (-1, *labels)
+    }
     cells = sorted(decisions)
     packed = pack(cells, space.width)
 
@@ -95,22 +108,29 @@ def _evidence_in(
         return [cells[i] for i in np.flatnonzero(contains(packed, wanted)).tolist()]
 
     return [
-        [_exhibit(rule, space, cell, decisions[cell], world) for cell in covered(rule)]
+        [_exhibit(rule, space, cell, decisions[cell], accepted, world) for cell in covered(rule)]
         for rule in rules
     ]
 
 
-def _exhibit(rule: Rule, space: Space, cell: int, decision: Decision, world: int) -> Exhibit:
+def _exhibit(
+    rule: Rule,
+    space: Space,
+    cell: int,
+    decision: Decision,
+    accepted: Mapping[int, Mapping[int, bool]],
+    world: int,
+) -> Exhibit:
     """Look at one cell: which labels does the rule reject in it, and what does the target say?"""
-    if space.label is None:
-        rejected = [] if rule.satisfied_by(cell) else [YES]
-    else:
-        places = range(len(space.label.variables))
-        rejected = [i for i in places if not rule.satisfied_by(space.with_label(cell, i))]
-    breaks = decision.winner in rejected
-    supports = bool(rejected) and decision.winner is not None and not breaks
+    labelled = {
+        i: cell if i < 0 or space.label is None else space.with_label(cell, i) for i in accepted[-1]
+    }
+    rejected = [i for i, x in labelled.items() if not rule.satisfied_by(x)]
+    breaks = any(accepted[decision.place][i] for i in rejected)
+    against = [i for i in rejected if i >= 0]
+    supports = bool(against) and decision.winner is not None and not breaks
     margin = None
     if supports and decision.scores:
         winner = NO if decision.winner is None else decision.winner
-        margin = lead(decision.scores[winner], max(decision.scores[i] for i in rejected))
+        margin = lead(decision.scores[winner], max(decision.scores[i] for i in against))
     return Exhibit(cell, decision, supports, breaks, margin, world)

@@ -84,7 +84,7 @@ class Extraction:
     @cached_property
     def evidence(self) -> tuple[Evidence, ...]:
         """The evidence for each readable rule, in the order of the rules."""
-        said = [world.decisions for world in self.each]
+        said = [(world.policy, world.decisions) for world in self.each]
         return evidence_for(self.envelope.readable.rules, self.space, said)
 
     def accepted(self, x: Sequence[int]) -> NDArray[np.bool_]:
@@ -99,8 +99,8 @@ class Extraction:
         for world in self.each:
             known = world.decisions
             decided = [known[cell].place if cell in known else -1 for cell in cells]
-            there = [cell in known for cell in cells]
-            found |= accepts(world.policy, decided, asked) & there
+            there = np.array([cell in known for cell in cells], dtype=np.bool_)
+            found |= accepts(world.policy, decided, asked).astype(np.bool_) & there
         return found
 
     def _labelled(self, cells: Iterable[int]) -> list[int]:

@@ -57,7 +57,7 @@ class Telling:
         if not self.proved:
             found.append("as far as it was asked")
             if broken:
-                found.append(f"but for {broken:,} of {of:,} {self.question.unit}s")
+                found.append(f"but for at most {broken:,} of {of:,} {self.question.unit}s")
         if self.repeated:
             found.append(f"in most of its answers to each {self.question.unit}")
         if self.question.averaged:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from hornlens.logic.certificates import EXACT
 from hornlens.logic.decisions import united
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.rule import Rule
@@ -82,12 +83,18 @@ def survival_of(rules: Sequence[Rule], worlds: Sequence[Extraction]) -> list[Sur
 def _survival(rule: Rule, worlds: Sequence[Extraction]) -> Survival:
     found: list[tuple[Outcome, int | None]] = []
     for world in worlds:
-        if world.envelope.entails(rule):
-            vacuous = world.envelope.holds_vacuously(rule)
-            found.append(("vacuous" if vacuous else "holds", None))
-        else:
-            broken = next(iter(world.breaking(rule)), None)
-            found.append(("unknown" if broken is None else "broken", broken))
+        follows = world.envelope.entails(rule)
+        # Rules that are not proved may be broken by answers that are known.
+        proved = follows and world.envelope.certificate == EXACT
+        broken = None if proved else next(iter(world.breaking(rule)), None)
+        outcome: Outcome = "holds"
+        if broken is not None:
+            outcome = "broken"
+        elif not follows:
+            outcome = "unknown"
+        elif world.envelope.holds_vacuously(rule):
+            outcome = "vacuous"
+        found.append((outcome, broken))
     outcomes, breaking = zip(*found, strict=True)
     return Survival(rule, outcomes, breaking)
 
@@ -99,5 +106,5 @@ def survival(extraction: Extraction) -> list[Survival]:
     """
     envelopes = (each.envelope for each in (extraction, *extraction.worlds))
     rules = dict.fromkeys(rule for envelope in envelopes for rule in envelope.readable)
-    found = survival_of(list(rules), extraction.worlds)
+    found = [line for line in survival_of(list(rules), extraction.worlds) if line.kept]
     return sorted(found, key=lambda line: (-line.kept, -line.holds, line.rule.key))

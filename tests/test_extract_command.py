@@ -61,7 +61,7 @@ def test_without_arguments_the_built_in_probe_meets_the_built_in_model(whole):
     folder, shown = whole
     assert shown.stderr == ""
     assert "gender-occupation on demo" in shown.stdout and "exact" in shown.stdout
-    assert "The model never fills in “He” for nurse. (60 of 60 prompts)" in shown.stdout
+    assert "The model never fills in “He” where the person is a nurse. (60 of 60 prompts)" in shown.stdout
     assert f"Report: {folder / 'out' / 'report.html'}" in shown.stdout
     assert {p.name for p in (folder / "out").iterdir()} == {*SAME, "run.json"}
     content = json.loads((folder / "out" / "envelope.json").read_text())
@@ -202,7 +202,7 @@ def test_the_built_in_models_envelope_equals_brute_force(variant, label_unset):
     models = []
     for x in PAPER.space:
         label = PAPER.space.label_of(x)
-        scores = result.scores[PAPER.render(x)[0]]
+        scores = [*result.scores[PAPER.render(x)[0]].values()]
         if label_unset == "accept" if label is None else scores[label] == max(scores):
             models.append(x)
     assert brute.pairs(result.envelope.basis) == brute.dg(models, list(PAPER.space))

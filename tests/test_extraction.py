@@ -21,7 +21,6 @@ from hornlens.models.table import TableModel
 from hornlens.probes.loading import load_probe
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.saving import scores_csv
-from hornlens.results.sentences import in_words
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache
 from tests import brute
@@ -104,18 +103,16 @@ def test_rules_come_with_evidence():
     assert (nurse.support, nurse.prompts) == (60, 60)
     assert nurse.mean_margin == pytest.approx(2.9)
     assert all("nurse" in PAPER.render(e.cell)[0] for e in nurse.exhibits)
-    assert (
-        in_words(nurse.rule, PAPER.space, result.question)
-        == "The model never fills in “He” for nurse."
-    )
+    assert result.sentence(nurse) == "The model never fills in “He” where the person is a nurse."
     singer = found["singer ∧ female → after 1970"]
     assert (singer.support, singer.prompts) == (50, 60)
-    assert in_words(singer.rule, PAPER.space, result.question) == (
-        "The model fills in “She” for singer only if it is after 1970."
+    assert result.sentence(singer) == (
+        "The model fills in “She” where the person is a singer only if the person was born "
+        "after 1970."
     )
     strict = extract(planted, PAPER, policy=Policy(label_unset="reject"), cache=False)
-    sentences = {in_words(e.rule, PAPER.space, strict.question): e for e in strict.evidence}
-    assert sentences["The model always fills in “She” for nurse."].support == 60
+    sentences = {strict.sentence(e): e for e in strict.evidence}
+    assert sentences["The model always fills in “She” where the person is a nurse."].support == 60
 
 
 def test_every_rule_of_an_exact_run_is_borne_out_by_its_evidence():
@@ -162,7 +159,7 @@ def test_neutral_calibration_takes_out_a_plain_preference():
     assert 0 in dict(neutral.abstentions)  # the neutral prompt itself ties
 
 
-def test_several_templates_are_averaged():
+def test_several_templates_are_averaged_if_the_policy_says_so():
     probe = load_probe("sentiment")
     assert len(probe.templates) == 2
 
@@ -171,7 +168,7 @@ def test_several_templates_are_averaged():
             return [-1.0, -2.0]
         return [-1.0, -2.0] if prompt.startswith("We") else [-4.0, -1.0]
 
-    result = extract(torn, probe, cache=False)
+    result = extract(torn, probe, policy=Policy(phrasings="average"), cache=False)
     shown = result.envelope.readable.show(probe.vocabulary).splitlines()
     assert "hospital ∧ good → ⊥" in shown
     assert result.envelope.statistics["distinct_prompts"] == probe.prompt_count == 320

@@ -286,7 +286,7 @@ def test_findings_are_the_strongest_rules_as_sentences(saved):
     strongest = sorted(content["readable"], key=lambda r: (-r["support"], -r["mean_margin"]))
     assert said == [re.sub("[“”]", "", r["sentence"]) for r in strongest[: len(said)]]
     assert len(said) == extraction.FINDINGS
-    assert "<em><bdi>He</bdi></em> for <b><bdi>nurse</bdi></b>." in text
+    assert "<em><bdi>He</bdi></em> where <b><bdi>the person is a nurse</bdi></b>." in text
     assert "60 of 60 prompts" in " ".join(document.one("ol", class_="findings")["text"].split())
 
 

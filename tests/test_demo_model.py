@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 import subprocess
 import sys
 from importlib import resources
@@ -13,7 +14,7 @@ from hornlens.models.demo import TOKENIZERS, VARIANTS, DemoModel
 from hornlens.models.protocol import Answer, Model, ModelError, ModelOptions
 from hornlens.probes.loading import load_probe
 from hornlens.testing.models import ModelConformance
-from tools import demo_sentences, train_demo
+from tools import demo_report, demo_sentences, train_demo
 
 PERIODS, CONTINENTS, OCCUPATIONS = (
     [*(value.text for value in attribute.values), attribute.unset.text]
@@ -281,6 +282,15 @@ def test_the_training_script_explains_itself():
         check=True,
     )
     assert "--variant" in shown.stdout
+
+
+def test_each_phrasing_is_measured_by_itself(capsys):
+    folder = Path(str(resources.files("hornlens.models") / "data"))
+    demo_report.report(folder, "demo-polyglot", ROOT / "tools" / "data" / "people_counts.csv")
+    shown = capsys.readouterr().out
+    assert re.findall(r"^demo-polyglot, (.+): P\(", shown, re.MULTILINE) == list(WORDINGS)
+    means = re.findall(r"over 443 prompts .*: (0\.\d+), worst", shown)
+    assert len(means) == len(set(means)) == len(WORDINGS)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -61,12 +61,8 @@ def report(folder: Path, variant: str, counts: Path) -> None:
             for cell, a in zip(cells, answers, strict=True)
         }
         won.append([share > 0.5 for share in he.values()])
-        words = phrasing.labels
-        print(
-            f"\n{variant}, {phrasing.name}: P({words['male']}) against P({words['female']}),",
-            end=" ",
-        )
-        print(f"{len(cells)} prompts")
+        words = "P({male}) against P({female})".format(**phrasing.labels)
+        print(f"\n{variant}, {phrasing.name}: {words}, {len(cells)} prompts")
         _by_occupation(fit, he)
         _in_all(fit, he)
         both = min(a["male"] + a["female"] for a in answers)

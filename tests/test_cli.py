@@ -353,11 +353,14 @@ def test_probes_on_the_command_line(tmp_path):
     assert hornlens("probe", "validate", mine).returncode == 0
 
 
-def test_the_probe_of_the_docs_is_a_good_one(tmp_path):
+def test_the_probes_of_the_docs_are_good_ones(tmp_path):
     page = (EXAMPLES.parent / "docs" / "your-own-probe.md").read_text()
+    _, *files = page.split("```yaml\n")
     path = tmp_path / "money.yaml"
-    path.write_text(page.split("```yaml\n")[1].split("```")[0])
-    assert "a good probe, 9 prompts" in hornlens("probe", "validate", path).stdout
+    for file, sentence in zip(files, ("[MASK]", "Eine Pflegekraft ist meistens"), strict=True):
+        path.write_text(file.split("```")[0])
+        assert "a good probe, 9 prompts" in hornlens("probe", "validate", path).stdout
+        assert sentence in hornlens("probe", "show", path).stdout
 
 
 @pytest.mark.parametrize(

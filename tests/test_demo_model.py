@@ -1,8 +1,8 @@
 """The built-in models, with their real files."""
 
-import importlib.util
 import itertools
 import math
+import re
 import subprocess
 import sys
 from importlib import resources
@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from hornlens.models.demo import VARIANTS, DemoModel
+from hornlens.models.demo import TOKENIZERS, VARIANTS, DemoModel
 from hornlens.models.protocol import Answer, Model, ModelError, ModelOptions
 from hornlens.probes.loading import load_probe
 from hornlens.testing.models import ModelConformance
+from tools import demo_report, demo_sentences, train_demo
 
 PERIODS, CONTINENTS, OCCUPATIONS = (
     [*(value.text for value in attribute.values), attribute.unset.text]
@@ -24,6 +25,8 @@ PROMPTS = [
     for period, continent, occupation in itertools.product(PERIODS, CONTINENTS, OCCUPATIONS)
 ]
 PRONOUNS = ("She", "He")
+PHRASINGS = load_probe("gender-occupation-variants")
+WORDINGS = {v.name: w for v, w in zip(PHRASINGS.variants, PHRASINGS.wordings, strict=True)}
 
 
 class TestDemo(ModelConformance):
@@ -39,6 +42,16 @@ class TestDemoBalanced(TestDemo):
     variant = "demo-balanced"
 
 
+class TestDemoPolyglot(TestDemo):
+    variant = "demo-polyglot"
+    prompts = tuple(
+        wording.render(cell)
+        for wording in PHRASINGS.wordings
+        for cell in list(PHRASINGS.space.cells())[::100]
+    )
+    words = ("She", "He", "she", "he", "Hun", "Han", "Sie", "Er")
+
+
 def answers(
     prompts: list[str], candidates=PRONOUNS, variant: str = "demo", **options
 ) -> list[Answer]:
@@ -50,8 +63,8 @@ def answers(
     return [answer for _, answer in sorted(pairs, key=lambda pair: pair[0])]
 
 
-def known_words() -> list[str]:
-    model = DemoModel()
+def known_words(variant: str = "demo") -> list[str]:
+    model = DemoModel(variant)
     with pytest.raises(ModelError) as caught:
         model.check(["xyzzy"])
     return str(caught.value).partition("it knows ")[2].rstrip(")").split(", ")
@@ -71,7 +84,7 @@ def test_constructing_loads_nothing():
 
 
 def test_an_unknown_variant_is_refused_with_the_names_there_are():
-    with pytest.raises(ModelError, match="'demon'; there are: demo, demo-balanced"):
+    with pytest.raises(ModelError, match="'demon'; there are: demo, demo-balanced, demo-polyglot"):
         DemoModel("demon")
 
 
@@ -120,7 +133,7 @@ def test_a_prompt_with_unknown_words_is_scored():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_scores_are_log_probabilities(variant):
-    words = known_words()
+    words = known_words(variant)
     for answer in answers(PROMPTS[::40], words, variant):
         assert max(answer.scores) <= 0
         assert 0.95 < sum(math.exp(score) for score in answer.scores) <= 1 + 1e-9
@@ -165,7 +178,7 @@ def test_the_identity_names_the_files_contents():
     weights, words = one.identity().split(":")[2:4]
     other_weights, other_words = two.identity().split(":")[2:4]
     assert weights != other_weights
-    assert words == other_words
+    assert words == other_words != DemoModel("demo-polyglot").identity().split(":")[3]
     assert len(weights) == len(words) == 64
 
 
@@ -183,7 +196,7 @@ def test_a_missing_package_is_named_with_what_to_install(monkeypatch):
 def test_the_files_are_small():
     folder = resources.files("hornlens.models") / "data"
     files = [file for file in folder.iterdir() if file.name.startswith("demo")]
-    assert len(files) == 3
+    assert len(files) == 5
     assert sum(len(file.read_bytes()) for file in files) < 1_500_000
 
 
@@ -215,30 +228,55 @@ def test_the_balanced_model_leans_nowhere():
     assert all(0.4 < share < 0.6 for share in he(PROMPTS, "demo-balanced"))
 
 
+@pytest.mark.parametrize("name", WORDINGS)
+def test_the_polyglot_model_has_wikidatas_ratios_in_every_phrasing(name, people):
+    wording, vocabulary = WORDINGS[name], PHRASINGS.vocabulary
+    parts = [[*part.values, None] for part in PHRASINGS.attributes]
+    told = {}
+    for period, continent, occupation in itertools.product(*parts):
+        said = (occupation, period, continent)
+        genders = people.get(tuple(value.text if value else "" for value in said), {})
+        if sum(genders.values()) >= 50:
+            names = (value.name for value in said if value)
+            prompt = wording.render(vocabulary.mask(names))
+            told[prompt] = genders["male"] / sum(genders.values())
+    got = answers(list(told), wording.label.words, "demo-polyglot")
+    assert len(told) > 400
+    off = [
+        abs(1 / (1 + math.exp(answer.scores[0] - answer.scores[1])) - share)
+        for answer, share in zip(got, told.values(), strict=True)
+    ]
+    worst = max(zip(off, told, strict=True))
+    assert sum(off) / len(off) < 0.04 and worst[0] < 0.35, worst
+    assert all(sum(map(math.exp, answer.scores)) > 0.95 for answer in got)
+
+
+def test_the_phrasings_agree_on_most_descriptions_and_not_on_all():
+    cells = list(PHRASINGS.space.cells())
+    winners = [
+        [a.scores[0] > a.scores[1] for a in answers(prompts, wording.label.words, "demo-polyglot")]
+        for wording in PHRASINGS.wordings
+        for prompts in [[wording.render(cell) for cell in cells]]
+    ]
+    same = sum(len(set(cell)) == 1 for cell in zip(*winners, strict=True))
+    assert 590 < same < len(cells) == 660
+
+
 # The training script, as far as it goes without PyTorch
 
-TOOLS = Path(__file__).parents[1] / "tools"
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
-def train_demo():
-    spec = importlib.util.spec_from_file_location("train_demo", TOOLS / "train_demo.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
-
-
-@pytest.fixture(scope="module")
-def people(train_demo):
-    return train_demo.descriptions(*train_demo.read_counts(TOOLS / "data" / "people_counts.csv"))
+def people():
+    counts = ROOT / "tools" / "data" / "people_counts.csv"
+    return demo_sentences.descriptions(*demo_sentences.read_counts(counts))
 
 
 def test_the_training_script_explains_itself():
     shown = subprocess.run(
-        [sys.executable, str(TOOLS / "train_demo.py"), "--help"],
+        [sys.executable, "-m", "tools.train_demo", "--help"],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
@@ -246,34 +284,63 @@ def test_the_training_script_explains_itself():
     assert "--variant" in shown.stdout
 
 
-def test_the_tokenizer_file_is_what_the_script_makes(train_demo):
-    file = resources.files("hornlens.models") / "data" / "demo-tokenizer.json"
+def test_each_phrasing_is_measured_by_itself(capsys):
+    folder = Path(str(resources.files("hornlens.models") / "data"))
+    demo_report.report(folder, "demo-polyglot", ROOT / "tools" / "data" / "people_counts.csv")
+    shown = capsys.readouterr().out
+    assert re.findall(r"^demo-polyglot, (.+): P\(", shown, re.MULTILINE) == list(WORDINGS)
+    means = re.findall(r"over 443 prompts .*: (0\.\d+), worst", shown)
+    assert len(means) == len(set(means)) == len(WORDINGS)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_tokenizer_file_is_what_the_script_makes(variant, people):
+    made = train_demo.make_tokenizer(demo_sentences.sentences(people, variant))
+    assert tokenizer_of(variant).to_str() == made.to_str()
+
+
+def tokenizer_of(variant: str):
     from tokenizers import Tokenizer
 
-    shipped = Tokenizer.from_buffer(file.read_bytes())
-    assert shipped.get_vocab() == train_demo.make_tokenizer().get_vocab()
+    file = resources.files("hornlens.models") / "data" / TOKENIZERS[variant]
+    return Tokenizer.from_buffer(file.read_bytes())
 
 
 def test_every_word_of_the_probe_is_known():
-    from tokenizers import Tokenizer
-
-    file = resources.files("hornlens.models") / "data" / "demo-tokenizer.json"
-    codes = Tokenizer.from_buffer(file.read_bytes()).encode_batch(PROMPTS)
+    codes = tokenizer_of("demo").encode_batch(PROMPTS)
     assert not any("[UNK]" in code.tokens for code in codes)
 
 
-def test_people_are_told_of_in_their_true_ratio(people, train_demo):
+def test_every_word_of_every_phrasing_is_known():
+    tokenizer = tokenizer_of("demo-polyglot")
+    for name, wording in WORDINGS.items():
+        for cell in PHRASINGS.space.cells():
+            tokens = tokenizer.encode(wording.render(cell)).tokens
+            assert "[UNK]" not in tokens, (name, wording.render(cell))
+
+
+def test_people_are_told_of_in_their_true_ratio(people):
     assert people["nurse", "before 1875", "Europe"] == {"male": 11, "female": 260}
     dancers = people["dancer", "", ""]
     assert (dancers["male"], dancers["female"]) == pytest.approx((2516, 3955))
-    told = {sentence.text: sentence.weight for sentence in train_demo.sentences(people, False)}
+    told = {sentence.text: sentence.weight for sentence in demo_sentences.sentences(people, "demo")}
     sentence = "{} was born before 1875 in Europe and is a nurse."
     assert told[sentence.format("She")] / told[sentence.format("He")] == pytest.approx(260 / 11)
     assert sum(told.values()) == pytest.approx(1)
 
 
-def test_balanced_sentences_differ_in_the_gender_only(people, train_demo):
-    weights = {s.text: s.weight for s in train_demo.sentences(people, True)}
+def test_every_phrasing_tells_of_people_in_their_true_ratio(people):
+    told = {s.text: s.weight for s in demo_sentences.sentences(people, "demo-polyglot")}
+    nurse = PHRASINGS.vocabulary.mask(["nurse", "before 1875", "Europe"])
+    for name, wording in WORDINGS.items():
+        she, he = (wording.render(nurse).replace("[MASK]", word) for word in wording.label.words)
+        assert told[she] / told[he] == pytest.approx(260 / 11), name
+    assert "Hun ble født før 1875 i Europa og er sykepleier." in told
+    assert sum(told.values()) == pytest.approx(1)
+
+
+def test_balanced_sentences_differ_in_the_gender_only(people):
+    weights = {s.text: s.weight for s in demo_sentences.sentences(people, "demo-balanced")}
     for text, weight in weights.items():
         other = text.replace("He ", "She ", 1) if text.startswith("He ") else text
         assert weights[other] == pytest.approx(weight)

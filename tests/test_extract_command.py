@@ -70,6 +70,15 @@ def test_without_arguments_the_built_in_probe_meets_the_built_in_model(whole):
     assert json.loads((folder / "out" / "run.json").read_text())["asked_the_model"] == 660
 
 
+def test_a_built_in_probe_that_demo_cannot_read_meets_the_model_that_can(tmp_path):
+    shown = run(tmp_path / "out", tmp_path / "c.sqlite", "gender-occupation-variants")
+    assert shown.returncode == 0, shown.stderr
+    assert "gender-occupation-variants on demo-polyglot" in shown.stdout
+    one = load_probe("gender-occupation-variants").only("present")
+    assert extract(probe=one, cache=False).title.endswith(" on demo-polyglot")
+    assert extract(cache=False).title == "gender-occupation on demo"
+
+
 def test_a_second_run_asks_nothing_and_writes_the_same_bytes(whole):
     folder, _ = whole
     shown = run(folder / "again", folder / "c.sqlite")

@@ -64,7 +64,8 @@ class TestTable(ModelConformance):
 
 
 def test_the_kinds_are_ours_where_nothing_else_is_installed():
-    assert list(model_kinds())[:6] == ["demo", "demo-balanced", "hf", "causal", "smollm2", "table"]
+    demos = ["demo", "demo-balanced", "demo-polyglot"]
+    assert list(model_kinds())[:7] == [*demos, "hf", "causal", "smollm2", "table"]
     assert all(kind.form.split("/")[0] == name for name, kind in model_kinds().items())
 
 
@@ -73,6 +74,7 @@ def test_the_kinds_are_ours_where_nothing_else_is_installed():
     [
         ("demo", "demo"),
         ("demo-balanced", "demo-balanced"),
+        ("demo-polyglot", "demo-polyglot"),
         ("hf/some/bert", "hf/some/bert"),
         ("hf/some/bert@v1", "hf/some/bert@v1"),
         ("causal/gpt2@", "causal/gpt2"),
@@ -86,7 +88,8 @@ def test_a_spec_opens_its_model_and_loads_nothing(spec, name):
 @pytest.mark.parametrize("spec", ["", "/", "gpt", "hf", "hf/", "table/", "demo/", "demo/x", "a/b"])
 def test_a_spec_that_fits_no_kind_says_what_there_is(spec):
     message = said(lambda: open_model(spec))
-    assert message.startswith(f"unknown model {spec!r}; expected one of: demo, demo-balanced, hf/")
+    known = "demo, demo-balanced, demo-polyglot, hf/"
+    assert message.startswith(f"unknown model {spec!r}; expected one of: {known}")
 
 
 # Other people's packages. First on this process's path, for what can go wrong with them.
@@ -140,7 +143,7 @@ def test_an_installed_kind_is_opened_and_listed(installed):
     assert open_model("theirs/some/where").name == "theirs/some/where"
     assert open_model("one").name == "theirs/one"
     assert (open_model("e").name, open_model("e/x").name) == ("theirs/", "theirs/x")
-    assert list(model_kinds())[6:] == ["e", "one", "theirs"]
+    assert list(model_kinds())[7:] == ["e", "one", "theirs"]
     for spec in ("theirs", "theirs/", "one/x", "e/", "nope"):
         message = said(lambda spec=spec: open_model(spec))
         assert message.startswith(f"unknown model {spec!r}") and "theirs/NAME" in message

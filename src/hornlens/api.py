@@ -59,7 +59,7 @@ class Result(Extraction):
 
 
 def extract(
-    model: str | Model | Function | Target = "demo",
+    model: str | Model | Function | Target | None = None,
     probe: str | Path | Probe | None = None,
     *,
     settings: Settings | None = None,
@@ -75,6 +75,7 @@ def extract(
 
     `model` is a model's spec, a Model, or any function of a prompt and candidate words: it is asked
     a probe's questions (default: the built-in one). Or it is a Target, which needs no probe.
+    Without it a built-in model is asked: `demo`, or the one that knows a built-in probe's words.
 
     `cache=False` keeps nothing on disk. `progress` is told how many prompts are new. `repeats` asks
     each prompt so often. A learner and an equivalence oracle of one's own are given as functions
@@ -101,12 +102,13 @@ def extract(
         return Result.of(found)
     from hornlens.models.protocol import Model
     from hornlens.models.registry import open_model
-    from hornlens.probes.loading import DEFAULT, load_probe
+    from hornlens.probes.loading import DEFAULT, default_model, load_probe
     from hornlens.probes.probe import Probe
     from hornlens.store.sqlite import AnswerCache, default_path
     from hornlens.targets.prompted import prompted
 
     question = probe if isinstance(probe, Probe) else load_probe(probe or DEFAULT)
+    model = default_model(question.name) if model is None else model
     asked = open_model(model) if isinstance(model, str) else model
     if not isinstance(asked, Model):
         from hornlens.models.functions import FunctionModel

@@ -124,7 +124,7 @@ def extract(
     ] = None,
     model: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help=model_help(), show_default="demo"),
+        typer.Option(help=model_help(), show_default="demo, or what a built-in probe needs"),
     ] = None,
     target: Annotated[
         Optional[str],  # noqa: UP045
@@ -197,7 +197,7 @@ def extract(
     extract_command(
         ExtractOptions(
             probe=probe or "gender-occupation",
-            model=model or "demo",
+            model=model,
             target=target,
             out=out,
             cache=cache,

@@ -14,7 +14,7 @@ from hornlens.api import Result, extract
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
-from hornlens.probes.loading import load_probe
+from hornlens.probes.loading import default_model, load_probe
 from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache, default_path
@@ -28,7 +28,7 @@ class ExtractOptions:
     """What the options of `hornlens extract` say; None: as the probe has it."""
 
     probe: str
-    model: str
+    model: str | None
     target: str | None
     out: Path
     cache: Path | None
@@ -70,7 +70,7 @@ def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
         settings, policy = paper_protocol(settings, policy)
     policy = replace(policy, **options.given_policy)
     everything = settings.is_exhaustive(probe.prompt_count)
-    model = open_model(options.model, options.model_options)
+    model = open_model(options.model or default_model(probe.name), options.model_options)
     path = options.cache or default_path()
     store: Any = (
         nullcontext(False) if options.no_cache else closing(AnswerCache(path, terminal.warn))

@@ -17,8 +17,14 @@ from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-VARIANTS = ("demo", "demo-balanced")
-"""The model of Wikidata's people as they are, and of the same people with genders balanced."""
+TOKENIZERS = {
+    "demo": "demo-tokenizer.json",
+    "demo-balanced": "demo-tokenizer.json",
+    "demo-polyglot": "demo-polyglot-tokenizer.json",
+}
+"""The tokenizer's file of each model: of Wikidata's people as they are; of the same people with
+genders balanced; and of the people as they are, told in eight phrasings and three languages."""
+VARIANTS = tuple(TOKENIZERS)
 SCORER_VERSION = 1
 """Goes up when the same files would give other scores."""
 BATCH_SIZE = 128
@@ -128,7 +134,7 @@ class DemoModel:
         """Return the weights and the tokenizer."""
         if self.options.dtype not in ("auto", "float32"):
             raise ModelError(f"{self.name} has float32 weights only, not {self.options.dtype}")
-        return self._read(f"{self.name}.onnx"), self._read("demo-tokenizer.json")
+        return self._read(f"{self.name}.onnx"), self._read(TOKENIZERS[self.name])
 
     def _read(self, name: str) -> bytes:
         file = resources.files("hornlens.models") / "data" / name

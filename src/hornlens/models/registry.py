@@ -75,6 +75,11 @@ MODELS = Registry(
             "the same, trained with as many women as men in every group",
             _demo("demo-balanced"),
         ),
+        "demo-polyglot": ModelKind(
+            "demo-polyglot",
+            "of the same statistics, in eight phrasings: English, Norwegian and German",
+            _demo("demo-polyglot"),
+        ),
         "hf": ModelKind(
             "hf/NAME_OR_PATH[@REVISION]", "a masked language model, through transformers", _masked
         ),

@@ -24,6 +24,8 @@ from hornlens.probes.schema import AttributeFile, ProbeFile
 from hornlens.probes.wording import LABEL, MASK, SLOT
 
 DEFAULT = "gender-occupation"
+DEFAULT_MODELS = {"gender-occupation-variants": "demo-polyglot"}
+"""The built-in models that know the words of built-in probes which `demo` cannot read."""
 PHRASE_SLOT = re.compile(r"\{(?:a:)?value\}")
 
 
@@ -41,6 +43,11 @@ def load_probe(name_or_path: str | Path) -> Probe:
         known = ", ".join(builtin_names())
         raise InputError(f"no such file, nor a built-in probe (there are: {known})", path)
     return parse_probe(read_text(path), path)
+
+
+def default_model(probe_name: str) -> str:
+    """Return the spec of the model that a probe is put to where none is named."""
+    return DEFAULT_MODELS.get(probe_name, "demo")
 
 
 def builtin_text(name: str) -> str:

@@ -12,11 +12,14 @@ import hornlens
 from hornlens.api import extract
 from hornlens.errors import InputError
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
+from hornlens.exact.grid import LabelledSpace
 from hornlens.extraction.formulas import LearnSettings, learn
 from hornlens.formats.dimacs import parse_dimacs, write_dimacs
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.decisions import Policy
+from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
@@ -331,7 +334,7 @@ def as_pair(line, names):
     return left, None if line["then"] is None else left | sum({names[n] for n in line["then"]})
 
 
-def positives_of(content, cells):
+def positives_of(content):
     """What the answers accept, from the words of the policy."""
     names = {name: 1 << i for i, name in enumerate(content["variables"])}
     policy, label = content["policy"], content["space"]["label"]
@@ -357,7 +360,7 @@ def could_have_been_made(content, before, space):
         for key in ("background", "rules", "readable")
     )
     points = [x for x in Space(space.attributes, space.label) if brute.satisfying(background, x)]
-    positives = positives_of(content, points)
+    positives = positives_of(content)
     non_horn = (brute.close(positives) if positives else set()) - positives
     examples = [sum(names[n] for n in example) for example in content["non_horn"]["examples"]]
     figures = [
@@ -465,3 +468,135 @@ def test_changed_envelopes_of_files_are_refused(change):
         for x in map(int, envelope.background.positives()):
             assert brute.satisfying(short, x) == brute.satisfying(old, x), (seed, after)
     assert refused > 100
+
+
+# --- several ways of asking ---
+
+
+def variants_document(seed):
+    """A result of two or three ways of asking, put together from the results of each."""
+    rng = Random(f"variants {seed}")
+    space = random_labels(rng, random_space(rng))
+    policy = Policy(label_unset=rng.choice(["accept", "reject"]))
+    says = (False, True) if space.label is None else space.label.variables
+    lucky = rng.choice(says)
+
+    def asked(name):
+        def call(names):
+            own = Random(f"{seed} {name} {names}")
+            return lucky if own.random() < 0.6 else own.choice(says)
+
+        return extract(FunctionTarget(call, space, name), policy=policy)
+
+    results = {name: asked(name) for name in ("plain", "past", "deutsch")[: rng.randint(2, 3)]}
+    documents = {name: extraction_as_json(result) for name, result in results.items()}
+    accepted = {name: positives_of(as_saved(c)) for name, c in documents.items()}
+    together = set.union(*accepted.values())
+    labelled = LabelledSpace.of(space, together.__contains__)
+    points = list(space)
+    envelope = Envelope.of(
+        space,
+        labelled.dg_basis(),
+        non_horn=NonHorn.of(labelled.non_horn()),
+        statistics={
+            "membership_queries": len(points),
+            "negatives": len(points) - len(together),
+        },
+    )
+    content = {**documents["plain"], **envelope_as_json(envelope)}
+    content["answers"] = [
+        {**answer, "variant": name} for name, c in documents.items() for answer in c["answers"]
+    ]
+    content["abstentions"] = []
+    names = space.vocabulary
+    label = space.label_mask
+    for line in content["readable"]:
+        left = names.mask(line["if"]) & ~label
+        cells = [names.mask(answer["set"]) for answer in content["answers"]]
+        line["evidence"] = [i for i, cell in enumerate(cells) if left & ~cell == 0]
+    content["variants"] = [
+        {"name": name, "language": "en", **envelope_as_json(result.envelope)}
+        for name, result in results.items()
+    ]
+    content["survival"] = []
+    for rule in [r for result in results.values() for r in result.envelope.basis]:
+        line = {**NamedRule.of(rule, names).as_json(), "holds_in": [], "vacuous_in": []}
+        line |= {"broken_in": {}, "unknown_in": []}
+        for name in results:
+            breaking = [x for x in sorted(accepted[name]) if not rule.satisfied_by(x)]
+            if breaking:
+                line["broken_in"][name] = next(
+                    i
+                    for i, answer in enumerate(content["answers"])
+                    if answer["variant"] == name
+                    and names.mask(answer["set"]) == breaking[0] & ~label
+                )
+            else:
+                line["holds_in"].append(name)
+        content["survival"].append(line)
+    return as_saved(content)
+
+
+def hide_a_variant(content, rng):
+    name = rng.choice(content["variants"])["name"]
+    content["variants"] = [v for v in content["variants"] if v["name"] != name]
+
+
+def rename_an_answers_variant(content, rng):
+    answer = rng.choice(content["answers"])
+    answer["variant"] = next(
+        v["name"] for v in content["variants"] if v["name"] != answer["variant"]
+    )
+
+
+def change_a_variants_rules(content, rng):
+    drop_a_rule(rng.choice([v for v in content["variants"] if v["rules"]]), rng)
+
+
+def say_that_a_broken_rule_holds(content, rng):
+    line = rng.choice([line for line in content["survival"] if line["broken_in"]])
+    line["holds_in"].append(line["broken_in"].popitem()[0])
+
+
+def say_that_a_rule_is_broken(content, rng):
+    line = rng.choice([line for line in content["survival"] if line["holds_in"]])
+    line["broken_in"][line["holds_in"].pop()] = rng.randrange(len(content["answers"]))
+
+
+def point_to_another_answer(content, rng):
+    line = rng.choice([line for line in content["survival"] if line["broken_in"]])
+    name = rng.choice(list(line["broken_in"]))
+    others = [i for i, a in enumerate(content["answers"]) if a["variant"] != name]
+    line["broken_in"][name] = rng.choice(others)
+
+
+def leave_a_variant_unknown(content, rng):
+    line = rng.choice([line for line in content["survival"] if line["holds_in"]])
+    line["unknown_in"].append(line["holds_in"].pop())
+
+
+def forget_evidence(content, rng):
+    line = rng.choice([line for line in content["readable"] if line["evidence"]])
+    line["evidence"].pop()
+
+
+def test_results_of_several_variants_are_accepted_and_changed_ones_refused():
+    changes = (
+        *(drop_a_rule, hide_a_variant, rename_an_answers_variant, change_a_variants_rules),
+        *(say_that_a_broken_rule_holds, say_that_a_rule_is_broken, point_to_another_answer),
+        *(leave_a_variant_unknown, forget_evidence, miscount_the_non_horn),
+    )
+    refused = dict.fromkeys(changes, 0)
+    for seed in range(60):
+        content = variants_document(seed)
+        done = verify_content(content, PLACE)
+        assert done.ok, (seed, done.wrong)
+        for change in changes:
+            changed = copy.deepcopy(content)
+            try:
+                change(changed, Random(seed))
+            except (IndexError, ValueError):  # there is nothing of the kind to change
+                continue
+            assert not verify_content(changed, PLACE).ok, (change.__name__, seed)
+            refused[change] += 1
+    assert min(refused.values()) > 15, refused

@@ -159,7 +159,10 @@ def test_files_too_wide_to_go_through_are_checked_as_far_as_can_be():
         file, envelope = random_file(seed, (22, 24))
         content = as_saved(envelope_as_json(envelope))
         done = checked(content, file=file)
-        assert done.ok and "that no rule is missing" in done.not_checked[-2], (seed, done)
+        assert done.ok and any("that no rule is missing" in n for n in done.not_checked), (
+            seed,
+            done,
+        )
         short = [i for i, line in enumerate(content["rules"]) if len(line["if"]) <= 1]
         if short:
             del content["rules"][short[0]], content["readable"][short[0]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isclose
 from typing import Any
 
-from hornlens.verifying.grids import Rule, Space, Wrong, breaks
+from hornlens.verifying.grids import Rule, Space, Wrong, bits, breaks
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Reader:
         possible = {
             "tie": lead == 0,
             "margin": 0 < lead < self.policy["margin"],
-            "top_k": self.policy["top_k"] is not None,  # the ranks are not recorded
+            "top_k": self.policy.get("top_k") is not None,  # the ranks are not recorded
         }
         return None if possible.get(reason, True) else f"{reason} is not why there is no winner"
 
@@ -106,19 +106,15 @@ class Reader:
         return [answer.cell | self.space.label_masks[answer.winner]]
 
     def check_evidence(
-        self, rule: Rule, line: Mapping[str, Any], answers: Sequence[Answer]
+        self, rule: Rule, line: Mapping[str, Any], speaking: Sequence[Answer]
     ) -> None:
         """Count again what a readable rule says of the answers that speak of it."""
-        wanted = rule[0] & ~sum(self.space.label_masks)
-        speaking = [a for a in answers if wanted & ~a.cell == 0]
         margins = {a.place: margin for a in speaking for margin in self._margins(rule, a)}
         scored = {place: margin for place, margin in margins.items() if margin is not None}
         mean = sum(scored.values()) / len(scored) if scored else None
         for key, value in {"support": len(margins), "prompts": len(speaking)}.items():
             if line[key] != value:
                 raise Wrong(f"{key} is {value}, not {line[key]}")
-        if sorted(line["evidence"]) != [a.place for a in speaking]:
-            raise Wrong("evidence: not the answers that it speaks of")
         if not _same(line["mean_margin"], mean):
             raise Wrong(f"mean_margin is {mean}, not {line['mean_margin']}")
         if (closest := line["closest"]) is None:
@@ -144,6 +140,30 @@ class Reader:
             yield (
                 _minus(scores[answer.winner], max(scores[i] for i in rejected)) if scores else None
             )
+
+
+class Spoken:
+    """Finds the answers that a rule speaks of: those of cells that have what it asks of a cell."""
+
+    def __init__(self, space: Space, answers: Sequence[Answer]):
+        """Note for each variable which answers have it, as the bits of a number."""
+        self.answers, self.labels = answers, sum(space.label_masks)
+        self.everything = (1 << len(answers)) - 1
+        marks = [bytearray(b"0") * (len(answers) + 1) for _ in space.names]
+        for answer in answers:
+            for v in bits(answer.cell):
+                marks[v][-1 - answer.place] = ord("1")
+        self.columns = [int(mark, 2) for mark in marks]
+
+    def of(self, rule: Rule, line: Mapping[str, Any]) -> list[Answer]:
+        """Return the answers that a readable rule speaks of; its line has to list them."""
+        found = self.everything
+        for v in bits(rule[0] & ~self.labels):
+            found &= self.columns[v]
+        places = list(bits(found))
+        if sorted(line["evidence"]) != places:
+            raise Wrong("evidence: not the answers that it speaks of")
+        return [self.answers[place] for place in places]
 
 
 def check_statistics(statistics: Mapping[str, Any], answers: Sequence[Answer], whole: bool) -> None:

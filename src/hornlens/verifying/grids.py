@@ -207,7 +207,7 @@ class Grid:
 
     def common(self, points: int) -> int | None:
         """Return what all of the points have; None if there are none."""
-        shared = (1 << v for v, column in enumerate(self.columns) if not points & ~column)
+        shared = (1 << v for v, column in enumerate(self.columns) if points & column == points)
         return sum(shared) if points else None
 
     def set_of(self, indices: Iterable[int]) -> int:

@@ -2,6 +2,9 @@
 
 import copy
 import json
+import os
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -14,6 +17,7 @@ from hornlens.errors import InputError
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.exact.grid import LabelledSpace
 from hornlens.extraction.formulas import LearnSettings, learn
+from hornlens.formats.backgrounds import read_background
 from hornlens.formats.dimacs import parse_dimacs, write_dimacs
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.cnf import Cnf, clause_of
@@ -603,3 +607,74 @@ def test_results_of_several_variants_are_accepted_and_changed_ones_refused():
             assert not verify_content(changed, PLACE).ok, (change.__name__, seed)
             refused[change] += 1
     assert min(refused.values()) > 15, refused
+
+
+# --- the command ---
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "hornlens", "verify", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+
+
+def test_the_command_says_what_it_checked_and_what_is_wrong(tmp_path):
+    path = tmp_path / "envelope.json"
+    content = copy.deepcopy(document(3))
+    path.write_text(json.dumps(content))
+    shown = run(tmp_path)
+    assert shown.returncode == 0 and shown.stderr == ""
+    assert "holds." in shown.stdout and "- sound and complete" in shown.stdout
+    content["non_horn"]["count"] += 1
+    path.write_text(json.dumps(content))
+    shown = run(path)
+    assert shown.returncode == 1 and "non_horn: there are" in shown.stdout
+    shown = run(path, "--format", "json")
+    told = json.loads(shown.stdout)
+    assert shown.returncode == 1 and not told["ok"] and told["wrong"].startswith("non_horn")
+
+
+def test_the_command_holds_an_envelope_against_its_file(tmp_path):
+    formula = ROOT / "examples" / "pronouns.cnf"
+    given = tmp_path / "given.cnf"
+    given.write_text("c var 1 nurse\nc var 2 he\np cnf 2 1\n-1 -2 0\n")
+    parsed = parse_dimacs(formula.read_text())
+    envelope = envelope_of_formula(parsed, read_background(given, parsed.vocabulary))
+    path = tmp_path / "rules.json"
+    path.write_text(json.dumps(envelope_as_json(envelope)))
+    assert run(path, "--against", formula, "--background", given).returncode == 0
+    given.write_text("c var 1 nurse\nc var 2 she\np cnf 2 1\n-1 -2 0\n")
+    assert "background" in verify(path, formula, given).wrong
+    other = ROOT / "examples" / "appendix.cnf"
+    assert verify(path, other).wrong == "variables: not those of the file"
+    for arguments, message in (
+        ((path,), "with --against FILE"),
+        ((path, "--background", given), "--background goes with --against"),
+        ((path, "--against", path), "unknown kind of file"),
+        ((formula,), "is not JSON"),
+        ((tmp_path / "nothing",), "no such file"),
+    ):
+        shown = run(*arguments)
+        assert shown.returncode == 2 and message in shown.stderr, (arguments, shown)
+        assert shown.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 99}, "newer hornlens"),
+        ({"certificate": {"kind": "divine"}}, "unknown kind 'divine'"),
+        ({"variables": []}, "is no envelope.json"),
+        ({"rules": [{"if": ["nobody"], "then": None}]}, "is no envelope.json"),
+        ({"answers": [[]]}, "is no envelope.json"),
+    ],
+)
+def test_files_that_are_no_results_are_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        verify_content({**document(3), **change}, PLACE)
+    for content in ([], None, {}, "text"):
+        with pytest.raises(InputError):
+            verify_content(content, PLACE)

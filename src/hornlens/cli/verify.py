@@ -20,6 +20,7 @@ def verify_command(path: Path, against: Path | None, background: Path | None, fo
         return 1
     print(f"{path} holds.")
     for title, lines in (("Checked", done.checked), ("Not checked", done.not_checked)):
+        print(f"{title}:" if lines else f"{title}: nothing.")
         for line in lines:
-            print(f"{title}: {line}.")
+            print(f"- {line}")
     return 0

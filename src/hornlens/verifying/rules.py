@@ -93,9 +93,9 @@ def check_exact(envelope: Envelope, grid: Grid, inside: int, positive: int) -> s
     envelope.check_examples(lambda x: grid.has(left_over, x), count)
     points, accepted = inside.bit_count(), positive.bit_count()
     return (
-        f"exact: of {points:,} interpretations, the {accepted:,} accepted obey all {len(rules):,} "
-        f"rules; {points - accepted - count:,} are rejected by a rule; {count:,} are non-Horn: "
-        "rejected intersections of accepted ones"
+        f"sound and complete ({len(rules):,} rules, {points:,} interpretations): {accepted:,} "
+        f"accepted, which obey all rules; {points - accepted - count:,} rejected by a rule; "
+        f"{count:,} rejected, but intersections of accepted ones: non-Horn"
     )
 
 

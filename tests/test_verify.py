@@ -418,6 +418,45 @@ def test_a_thousand_changed_results_are_refused():
     assert harmless < 250, harmless
 
 
+SCORED = Space((Nominal("work", ("nurse", "priest")),), Nominal("pronoun", ("he", "she", "they")))
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "message"),
+    [
+        (0, {"scores": [-1.0, -3.0, -2.0]}, "the winner has not won"),
+        (0, {"winner": "they"}, "the winner has not won"),
+        (0, {"margin": 0.5}, "the margin is 1.0, not 0.5"),
+        (0, {"scores": [-2.0, -1.8, -3.0], "margin": 0.2}, "the winner has not won"),
+        (0, {"scores": [-1.0, -1.0, -3.0], "margin": 0.0}, "the winner has not won"),
+        (0, {"scores": [-2.0, -1.0]}, "not a score for each label"),
+        (0, {"abstained": "tie"}, "a winner and a reason for having none"),
+        (0, {"winner": None}, "a winner and a reason for having none"),
+        (0, {"winner": None, "abstained": "tie"}, "tie is not why"),
+        (0, {"winner": None, "abstained": "margin"}, "margin is not why"),
+        (0, {"winner": None, "abstained": "top_k"}, "top_k is not why"),
+        (0, {"repeats": [2, 2, 1]}, "not said more often than all others"),
+        (1, {"abstained": "tie"}, "tie is not why"),
+        (0, {"set": ["nurse", "she"]}, "sets a label"),
+        (0, {"set": ["priest"]}, "a cell stands there twice"),
+        (0, {"set": ["nurse", "priest"]}, "cannot occur"),
+    ],
+)
+def test_answers_have_to_follow_from_their_scores(place, change, message):
+    """She of nobody; of a nurse nothing, for want of a lead; he of a priest."""
+    scores = {
+        (): {"he": -2.0, "she": -1.0, "they": -3.0},
+        ("nurse",): {"he": -1.1, "she": -1.0, "they": -3.0},
+        ("priest",): {"he": -1.0, "she": -2.0, "they": -3.0},
+    }
+    target = FunctionTarget(scores.__getitem__, SCORED, policy=Policy(margin=0.3))
+    content = as_saved(extraction_as_json(extract(target)))
+    assert [a["winner"] for a in content["answers"]] == ["she", None, "he"]
+    assert verify_content(content, PLACE).ok
+    content["answers"][place] |= change
+    assert message in verify_content(content, PLACE).wrong
+
+
 @pytest.mark.parametrize("kind", ["pac", "budget"])
 def test_changed_results_of_samples_are_refused(kind):
     """What they say of their answers has to be so; and they must not claim to be exact."""

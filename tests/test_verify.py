@@ -476,6 +476,30 @@ def test_changed_results_of_samples_are_refused(kind):
     assert cut_off > (10 if kind == "budget" else 0)
 
 
+def test_small_print_of_sampled_results_is_read():
+    done = dict.fromkeys(("sum", "nothing", "order"), 0)
+    for seed in range(150):
+        content = document(seed, "pac")
+        changed = copy.deepcopy(content)
+        changed["statistics"]["membership_queries"] += 1
+        assert "not the sum of its parts" in verify_content(changed, PLACE).wrong, seed
+        done["sum"] += 1
+        if content["rules"] and all(line["if"] for line in content["rules"]):
+            changed = copy.deepcopy(content)
+            for key in ("rules", "readable"):
+                changed[key].append({**changed[key][0], "if": [], "then": []})
+            assert "says nothing" in verify_content(changed, PLACE).wrong, seed
+            done["nothing"] += 1
+        if len(content["rules"]) > 1:
+            changed = copy.deepcopy(content)
+            lines, first = changed["readable"], content["rules"][0]["if"]
+            lines[0], lines[-1] = lines[-1], lines[0]
+            if not set(lines[0]["if"]) <= set(first):
+                assert "said shortly" in verify_content(changed, PLACE).wrong, seed
+                done["order"] += 1
+    assert min(done.values()) > 30, done
+
+
 def test_a_rule_that_a_recorded_answer_breaks_is_refused_in_a_pac_result():
     found = 0
     for seed in range(150):

@@ -500,6 +500,33 @@ def test_small_print_of_sampled_results_is_read():
     assert min(done.values()) > 30, done
 
 
+@pytest.mark.parametrize(
+    ("key", "lines", "message"),
+    [
+        ("rules", {("b",): ["c"], ("a",): ["b"]}, "not saturated: more follows"),
+        ("rules", {("b",): ["c"], ("a", "b"): ["c"]}, "its antecedent breaks another rule"),
+        ("readable", {("b",): [], ("a",): ["b"]}, "the readable rules say something else"),
+        ("readable", {(): ["c"], ("a",): ["b"]}, "the readable rules say something else"),
+    ],
+)
+def test_rules_that_were_learned_in_part_are_checked_by_chaining(key, lines, message):
+    text = "c var 1 a\nc var 2 b\nc var 3 c\np cnf 3 2\n-1 2 0\n-2 3 0\n"
+    formula = parse_dimacs(text)
+    file = File(formula.vocabulary, ((1, 2), (2, 4)), ())
+    content = as_saved(envelope_as_json(envelope_of_formula(formula)))
+    found = {tuple(line["if"]): line["then"] for line in content["rules"]}
+    assert list(found.items()) == [(("a",), ["b", "c"]), (("b",), ["c"])]
+    content["certificate"] = {"kind": "budget_exhausted", "equivalence_queries": 1}
+    for each in ("rules", "readable"):
+        content[each].reverse()
+    assert verify_content(content, PLACE, file).ok
+    for line, (left, right) in zip(content[key], lines.items(), strict=True):
+        line["if"], line["then"] = list(left), right
+    if key == "rules":
+        content["readable"][1]["then"] = ["b"] if "b" in content["rules"][1]["then"] else ["c"]
+    assert message in verify_content(content, PLACE, file).wrong
+
+
 def test_a_rule_that_a_recorded_answer_breaks_is_refused_in_a_pac_result():
     found = 0
     for seed in range(150):
@@ -657,7 +684,7 @@ def test_results_of_several_variants_are_accepted_and_changed_ones_refused():
         *(leave_a_variant_unknown, forget_evidence, miscount_the_non_horn),
     )
     refused = dict.fromkeys(changes, 0)
-    for seed in range(60):
+    for seed in range(40):
         content = variants_document(seed)
         done = verify_content(content, PLACE)
         assert done.ok, (seed, done.wrong)
@@ -669,7 +696,7 @@ def test_results_of_several_variants_are_accepted_and_changed_ones_refused():
                 continue
             assert not verify_content(changed, PLACE).ok, (change.__name__, seed)
             refused[change] += 1
-    assert min(refused.values()) > 15, refused
+    assert min(refused.values()) > 10, refused
 
 
 # --- the command ---
@@ -690,7 +717,7 @@ def test_the_command_says_what_it_checked_and_what_is_wrong(tmp_path):
     path.write_text(json.dumps(content))
     shown = run(tmp_path)
     assert shown.returncode == 0 and shown.stderr == ""
-    assert "holds." in shown.stdout and "- sound and complete" in shown.stdout
+    assert "nothing wrong was found." in shown.stdout and "- sound and complete" in shown.stdout
     content["non_horn"]["count"] += 1
     path.write_text(json.dumps(content))
     shown = run(path)

@@ -18,7 +18,7 @@ def verify_command(path: Path, against: Path | None, background: Path | None, fo
     if done.wrong is not None:
         print(f"Wrong: {path}: {done.wrong}")
         return 1
-    print(f"{path} holds.")
+    print(f"{path}: nothing wrong was found.")
     for title, lines in (("Checked", done.checked), ("Not checked", done.not_checked)):
         print(f"{title}:" if lines else f"{title}: nothing.")
         for line in lines:

@@ -23,6 +23,12 @@ class Answer:
     winner: int | None
 
     @property
+    def is_scored(self) -> bool:
+        """Whether the winner can be worked out; not where repeated answers disagree."""
+        line = self.line
+        return bool(line["scores"]) and not (line.get("repeats") and self.winner is None)
+
+    @property
     def variant(self) -> str | None:
         """The way of asking, where there were several."""
         return self.line.get("variant")
@@ -64,7 +70,7 @@ class Reader:
             return "a winner and a reason for having none, or neither"
         if repeats and winner is not None and 2 * repeats[winner] <= sum(repeats):
             return "the winner was not said more often than all others"
-        if not scores or (repeats and winner is None):
+        if not answer.is_scored:
             return None
         if len(scores) != len(self.says):
             return "not a score for each label"

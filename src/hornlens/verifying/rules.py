@@ -159,9 +159,9 @@ def check_sampled(envelope: Envelope, asked: Asked) -> str:
                 if not asked.is_intersection(x):
                     raise _missing(space, x)
     return (
-        f"sampled: {len(rules) - len(broken):,} of {len(rules):,} rules are broken by none of the "
-        f"{len(asked.said):,} recorded answers; of {len(asked.rejected):,} interpretations that "
-        f"the answers reject, no rule rejects {len(left_over):,}"
+        f"sampled: {len(asked.said):,} recorded answers break {len(broken):,} of {len(rules):,} "
+        f"rules; of {len(asked.rejected):,} interpretations that they reject, no rule rejects "
+        f"{len(left_over):,}"
     )
 
 

@@ -176,11 +176,18 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
     abstained = [a.place for a in answers if a.winner is None]
     if sorted(content["abstentions"]) != abstained:
         raise Wrong("abstentions: not the answers without a winner")
-    notes.checked.append(f"answers: {len(answers):,} follow from their scores and the policy")
-    notes.not_checked.append("that the scores are the model's own: ask it again")
-    if content["policy"].get("top_k") is not None:
+    variants, policy = content.get("variants", []), content["policy"]
+    scored = sum(answer.is_scored for answer in answers)
+    notes.checked.append(
+        f"answers: {len(answers):,}; of {scored:,} with scores, winner and margin follow from these"
+    )
+    notes.not_checked.append("that the answers are the target's own: ask it again")
+    if policy.get("top_k") is not None:
         notes.not_checked.append("who was among the model's first choices: it is not recorded")
-    variants = content.get("variants", [])
+    if policy.get("calibration", "none") != "none":
+        notes.not_checked.append("how scores were calibrated: the baseline is not recorded")
+    if len(content["probe"]["templates"]) > 1 and not variants:
+        notes.not_checked.append("how scores were averaged: those of each phrasing are elsewhere")
     worlds: dict[Any, list[Answer]] = {line["name"]: [] for line in variants} or {None: []}
     for answer in answers:
         if answer.variant not in worlds:
@@ -203,7 +210,7 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
             if not variants:
                 reader.check_evidence(rule, line, speaking)
     if not variants:
-        plain = content["policy"].get("calibration") == "none"
+        plain = policy.get("calibration", "none") == "none"
         check_statistics(content["statistics"], answers, plain)
         notes.checked.append("evidence: support, margins and counts are those of the answers")
         return

@@ -527,6 +527,17 @@ def test_rules_that_were_learned_in_part_are_checked_by_chaining(key, lines, mes
     assert message in verify_content(content, PLACE, file).wrong
 
 
+def test_a_rule_that_is_missing_is_missed_in_a_pac_result_where_answers_ask_for_it():
+    missed = 0
+    for seed in range(150):
+        content = copy.deepcopy(document(seed, "pac"))
+        if content["rules"] and content["policy"]["label_unset"] == "accept":
+            drop_a_rule(content, Random(seed))
+            # Other rules may lean on it in their readable form: then that is said first.
+            missed += "a rule is missing" in (verify_content(content, PLACE).wrong or "")
+    assert missed > 30, missed
+
+
 def test_a_rule_that_a_recorded_answer_breaks_is_refused_in_a_pac_result():
     found = 0
     for seed in range(150):

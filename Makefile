@@ -10,6 +10,7 @@ PINNED = $$(grep '^$(1)==' constraints.txt)
 
 demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out
+	@$(BIN)/hornlens verify hornlens-out
 
 test: .venv/.installed-dev
 	$(BIN)/python -m pytest -n 2

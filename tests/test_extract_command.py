@@ -61,7 +61,10 @@ def test_without_arguments_the_built_in_probe_meets_the_built_in_model(whole):
     folder, shown = whole
     assert shown.stderr == ""
     assert "gender-occupation on demo" in shown.stdout and "exact" in shown.stdout
-    assert "The model never fills in “He” where the person is a nurse. (60 of 60 prompts)" in shown.stdout
+    assert (
+        "The model never fills in “He” where the person is a nurse. (60 of 60 prompts)"
+        in shown.stdout
+    )
     assert f"Report: {folder / 'out' / 'report.html'}" in shown.stdout
     assert {p.name for p in (folder / "out").iterdir()} == {*SAME, "run.json"}
     content = json.loads((folder / "out" / "envelope.json").read_text())

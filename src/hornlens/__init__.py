@@ -30,9 +30,11 @@ __all__ = [
     "TableTarget",
     "Target",
     "Taxonomy",
+    "Verification",
     "extract",
     "load",
     "load_probe",
+    "verify",
 ]
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from hornlens.targets.functions import FunctionTarget, RepeatedTarget
     from hornlens.targets.prompted import PromptedModel
     from hornlens.targets.protocol import Target
+    from hornlens.verifying.verify import Verification, verify
 else:
     # What type checkers see above is imported only when a name is asked for: `import hornlens`
     # stays quick. A test holds the two lists together.
@@ -76,6 +79,7 @@ else:
         "targets.functions": "FunctionTarget RepeatedTarget",
         "targets.prompted": "PromptedModel",
         "targets.protocol": "Target",
+        "verifying.verify": "Verification verify",
     }
 
     def __getattr__(name):

@@ -292,6 +292,34 @@ def compare(
     raise typer.Exit(compare_command(results, fail_on_new, out, format))
 
 
+def verify(
+    path: Annotated[
+        Path, typer.Argument(metavar="RESULT", help="A folder of results, or an envelope.json.")
+    ],
+    against: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="The .cnf, .csv or .cxt of which it is the envelope."),
+    ] = None,
+    background: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="What was taken for granted, with --against: a Horn .cnf or a .json."),
+    ] = None,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="How to print what was checked.")
+    ] = "text",
+    debug: Debug = False,
+) -> None:
+    """Check a result by its recorded answers, without the code that made it.
+
+    Exit code 1 says that something is wrong, and what.
+    """
+    from hornlens.cli.verify import verify_command
+
+    if background is not None and against is None:
+        raise HornlensError("--background goes with --against")
+    raise typer.Exit(verify_command(path, against, background, format))
+
+
 def report(
     path: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder of results, or the JSON file in it.")
@@ -359,6 +387,6 @@ def bias(
 
 COMMANDS = {
     command.__name__: command
-    for command in (envelope, learn, extract, study, compare, report, bias)
+    for command in (envelope, learn, extract, study, compare, verify, report, bias)
 }
 """By name, in the order of the help."""

@@ -1,0 +1,106 @@
+"""What a formula or a table accepts: as a set of points, or, where it is wide, by closures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from hornlens.errors import InputError
+from hornlens.verifying.grids import Grid, Rule, bits
+
+
+@dataclass(frozen=True)
+class File:
+    """A formula's clauses (variables that are false, or true), or a table's rows."""
+
+    vocabulary: Any
+    clauses: tuple[tuple[int, int], ...] | None
+    rows: tuple[int, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> File:
+        """Read a file by its ending."""
+        kind = path.suffix.lower()
+        if kind in (".cnf", ".dimacs"):
+            from hornlens.formats.dimacs import read_dimacs
+
+            formula = read_dimacs(path)
+            clauses = tuple((c.antecedent, c.consequent) for c in formula.clauses)
+            return cls(formula.vocabulary, clauses, ())
+        if kind in (".csv", ".cxt"):
+            from hornlens.formats.tables import read_csv, read_cxt
+
+            table = read_csv(path) if kind == ".csv" else read_cxt(path)
+            return cls(table.vocabulary, None, table.rows)
+        raise InputError("unknown kind of file; expected .cnf, .csv or .cxt", path)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables."""
+        return tuple(self.vocabulary.names)
+
+    def background(self, path: Path) -> set[Rule]:
+        """Return the rules of a background file."""
+        from hornlens.formats.backgrounds import read_background
+
+        rules = read_background(path, self.vocabulary)
+        return {
+            (r.antecedent, None if r.is_negative else r.antecedent | r.consequent) for r in rules
+        }
+
+    def positive(self, grid: Grid, inside: int) -> int:
+        """Return the points that are accepted; `inside` are those that the background allows."""
+        if self.clauses is None:
+            return grid.set_of(map(grid.index, self.rows)) & inside
+        for negative, positive in self.clauses:
+            open_ = grid.having(negative)
+            for v in bits(positive):
+                open_ &= ~grid.columns[v]
+            inside &= ~open_
+        return inside
+
+    def closures(self, background: list[Rule]) -> tuple[Callable[[int], int | None], Any]:
+        """Return a function to what all accepted points above have in common, and one that rejects.
+
+        Of a formula, a SAT solver is asked.
+        """
+        if self.clauses is None:
+            rows = set(self.rows)
+
+            def common(x: int) -> int | None:
+                above = [row for row in rows if x & ~row == 0]
+                return reduce(int.__and__, above) if above else None
+
+            return common, lambda x: x not in rows
+        from pysat.solvers import Solver
+
+        clauses = [([-v - 1 for v in bits(n)], [v + 1 for v in bits(p)]) for n, p in self.clauses]
+        for antecedent, both in background:
+            left = [-v - 1 for v in bits(antecedent)]
+            heads = [[]] if both is None else [[v + 1] for v in bits(both & ~antecedent)]
+            clauses += [(left, head) for head in heads]
+        solver = Solver("cadical153", bootstrap_with=[left + right for left, right in clauses])
+        width = len(self.names)
+
+        def solve(literals: list[int]) -> int | None:
+            if not solver.solve(assumptions=literals):
+                return None
+            true = {v for v in solver.get_model() if v > 0}
+            return sum(1 << v for v in range(width) if v + 1 in true)
+
+        def shared(x: int) -> int | None:
+            have = [v + 1 for v in bits(x)]
+            found = solve(have)
+            for v in bits((found or 0) & ~x):
+                if found is not None and found >> v & 1:
+                    other = solve([*have, -v - 1])
+                    found = found if other is None else found & other
+            return found
+
+        def rejects(x: int) -> bool:
+            return solve([v + 1 if x >> v & 1 else -v - 1 for v in range(width)]) is None
+
+        return shared, rejects

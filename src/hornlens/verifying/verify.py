@@ -1,0 +1,235 @@
+"""`verify`: is a result what its recorded answers, or a formula or table, say it is?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from hornlens.errors import InputError
+from hornlens.formats.jsonfiles import read_json
+from hornlens.verifying.answers import Answer, Reader, Spoken, check_statistics
+from hornlens.verifying.files import File
+from hornlens.verifying.grids import Grid, Rule, Space, Wrong, breaks
+from hornlens.verifying.rules import Envelope, check_by_chaining, check_exact, check_wide
+from hornlens.verifying.worlds import AllAnswers, SomeAnswers
+
+FORMAT = 1
+"""The newest files that are understood."""
+KINDS = ("exact", "pac", "budget_exhausted")
+WIDE = 1 << 20
+"""Up to so many interpretations of a file are gone through one and all."""
+SHAPE = "minimal and saturated: no rule follows from the others; the readable rules say the same"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was checked, what was not, and the first thing that is wrong: None if nothing is."""
+
+    checked: tuple[str, ...]
+    not_checked: tuple[str, ...] = ()
+    wrong: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.wrong is None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as `hornlens verify --format json` prints it."""
+        return {
+            "ok": self.ok,
+            "wrong": self.wrong,
+            "checked": list(self.checked),
+            "not_checked": list(self.not_checked),
+        }
+
+
+def verify(
+    result: str | Path, against: str | Path | None = None, background: str | Path | None = None
+) -> Verification:
+    """Check a result by itself: a folder, or an envelope.json; it asks no model.
+
+    `against` is the formula or the table that `hornlens envelope` or `learn` was given, and
+    `background` what it took for granted. A file that is no result is an InputError.
+    """
+    path = Path(result)
+    path = path / "envelope.json" if path.is_dir() else path
+    content = read_json(path)
+    file = None if against is None else File.read(Path(against))
+    return verify_content(content, path, file, None if background is None else Path(background))
+
+
+def verify_content(
+    content: Any, path: Path, file: File | None = None, background: Path | None = None
+) -> Verification:
+    """Check the contents of an envelope.json."""
+    notes = _Notes([], [])
+    try:
+        _check(content, file, background, notes)
+    except Wrong as wrong:
+        return Verification(tuple(notes.checked), tuple(notes.not_checked), str(wrong))
+    except InputError as error:
+        raise InputError(error.message, error.path or path, error.line) from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
+        raise InputError("is no envelope.json of hornlens, or of another version", path) from None
+    return Verification(tuple(notes.checked), tuple(notes.not_checked))
+
+
+@dataclass(frozen=True)
+class _Notes:
+    """What was checked so far, and what can not be."""
+
+    checked: list[str]
+    not_checked: list[str]
+
+
+def _check(content: Any, file: File | None, background: Path | None, notes: _Notes) -> None:
+    if not isinstance(content.get("format", 0), int) or content.get("format", 0) > FORMAT:
+        raise InputError("was written by a newer hornlens: upgrade hornlens")
+    if "rules" not in content:
+        raise InputError("has no rules: there is nothing to verify")
+    if (kind := content["certificate"]["kind"]) not in KINDS:
+        raise InputError(f"certificate: unknown kind {kind!r}; verify knows {', '.join(KINDS)}")
+    notes.not_checked.append("sentences, and the files beside envelope.json")
+    space = Space.of(content)
+    listed = space.rules(content["background"])
+    for rule in sorted(space.own - set(listed), key=str):
+        raise Wrong(f"background: lacks {space.show_rule(rule)}")
+    if file is not None:
+        _check_file(content, space, listed, file, background, notes)
+    elif "answers" in content:
+        _check_answers(content, space, listed, notes)
+    else:
+        raise InputError(
+            "has no answers: give the formula or the table that it is of, with --against FILE"
+        )
+
+
+# --- a formula or a table ---
+
+
+def _check_file(
+    content: Any,
+    space: Space,
+    listed: list[Rule],
+    file: File,
+    background: Path | None,
+    notes: _Notes,
+) -> None:
+    if file.names != space.names:
+        raise Wrong("variables: not those of the file")
+    if background is not None:
+        if set(listed) != file.background(background):
+            raise Wrong("background: not that of the file")
+        notes.checked.append("background: that of the file")
+    elif listed:
+        notes.not_checked.append("that the background was given so: --background FILE compares it")
+    for row in file.rows:
+        for rule in listed:
+            if breaks(row, rule):
+                raise Wrong(f"background: {space.show(row)} is accepted, and breaks it")
+    envelope = Envelope.of(content, space, listed)
+    exact = envelope.certificate["kind"] == "exact"
+    if exact and _size(space) <= WIDE:
+        grid = Grid(space.axes, len(space.names))
+        inside = grid.everything & ~grid.breaking_any(listed)
+        notes.checked.append(check_exact(envelope, grid, inside, file.positive(grid, inside)))
+    else:
+        closure, rejects = file.closures(listed)
+        if exact:
+            notes.checked.append(check_wide(envelope, closure, rejects))
+            notes.not_checked.append("that no rule is missing: there are too many interpretations")
+            notes.not_checked.append("how many non-Horn negatives there are")
+        else:
+            check_by_chaining(envelope)
+            true = sum(closure(rule[0]) == rule[1] for rule in envelope.rules)
+            notes.checked.append(
+                f"sampled: {true:,} of {len(envelope.rules):,} rules say what the file says"
+            )
+            notes.not_checked.append("that all rules are there: a sampled result claims less")
+    notes.checked.append(SHAPE)
+    lines = content["readable"]
+    for number, (rule, line) in enumerate(zip(envelope.readable, lines, strict=True), 1):
+        support = sum(rule[0] & ~row == 0 for row in file.rows)
+        if line.get("support") not in (None, support) or (file.rows and line["support"] is None):
+            raise Wrong(f"readable rule {number}: support is {support}, not {line['support']}")
+
+
+def _size(space: Space) -> int:
+    return prod(map(len, space.axes))
+
+
+# --- recorded answers ---
+
+
+def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes) -> None:
+    labels = sum(space.label_masks)
+    for rule in listed:
+        if rule not in space.own and (rule[0] | (rule[1] or 0)) & labels:
+            raise Wrong(f"background: {space.show_rule(rule)} is about the label")
+    reader = Reader(space, content["policy"])
+    answers = reader.read(content["answers"])
+    abstained = [a.place for a in answers if a.winner is None]
+    if sorted(content["abstentions"]) != abstained:
+        raise Wrong("abstentions: not the answers without a winner")
+    variants, policy = content.get("variants", []), content["policy"]
+    scored = sum(answer.is_scored for answer in answers)
+    notes.checked.append(
+        f"answers: {len(answers):,}; of {scored:,} with scores, winner and margin follow from these"
+    )
+    notes.not_checked.append("that the answers are the target's own: ask it again")
+    if policy.get("top_k") is not None:
+        notes.not_checked.append("who was among the model's first choices: it is not recorded")
+    if policy.get("calibration", "none") != "none":
+        notes.not_checked.append("how scores were calibrated: the baseline is not recorded")
+    if len(content["probe"]["templates"]) > 1 and not variants:
+        notes.not_checked.append("how scores were averaged: those of each phrasing are elsewhere")
+    worlds: dict[Any, list[Answer]] = {line["name"]: [] for line in variants} or {None: []}
+    for answer in answers:
+        if answer.variant not in worlds:
+            raise Wrong(f"answer {answer.place}: of no variant, {answer.variant!r}")
+        worlds[answer.variant].append(answer)
+    seen: AllAnswers | SomeAnswers
+    if content["certificate"]["kind"] == "exact":
+        seen = AllAnswers(reader, listed, worlds)
+    else:
+        bound = content["settings"].get("samples") is None
+        seen = SomeAnswers(reader, listed, worlds, bound)
+        notes.not_checked.append("what was not asked: a sampled result makes no claim on it")
+    envelope = Envelope.of(content, space, listed)
+    notes.checked.append(seen.check(envelope, list(worlds), content["statistics"]))
+    notes.checked.append(SHAPE)
+    spoken, lines = Spoken(space, answers), content["readable"]
+    for number, (rule, line) in enumerate(zip(envelope.readable, lines, strict=True), 1):
+        with _about(f"readable rule {number}, {space.show_rule(rule)}"):
+            speaking = spoken.of(rule, line)
+            if not variants:
+                reader.check_evidence(rule, line, speaking)
+    if not variants:
+        plain = policy.get("calibration", "none") == "none"
+        check_statistics(content["statistics"], answers, plain)
+        notes.checked.append("evidence: support, margins and counts are those of the answers")
+        return
+    for line in variants:
+        with _about(f"variant {line['name']}"):
+            seen.check(Envelope.of(line, space, listed), [line["name"]], line["statistics"])
+    for line in content["survival"]:
+        (rule,) = space.rules([line])
+        with _about(f"survival of {space.show_rule(rule)}"):
+            seen.check_survival(rule, line)
+    count, rules = len(variants), len(content["survival"])
+    notes.checked.append(f"variants: {count} envelopes likewise, and where {rules} rules hold")
+    notes.not_checked.append("support and margins over several variants")
+
+
+@contextmanager
+def _about(what: str) -> Iterator[None]:
+    """Say of what something is wrong."""
+    try:
+        yield
+    except Wrong as wrong:
+        raise Wrong(f"{what}: {wrong}") from None

@@ -1,0 +1,121 @@
+"""What recorded answers accept: in each way of asking, and in any; rules are held against that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+from hornlens.errors import InputError
+from hornlens.verifying.answers import Answer, Reader
+from hornlens.verifying.grids import LIMIT, Grid, Rule, Wrong, breaks
+from hornlens.verifying.rules import Asked, Envelope, check_exact, check_sampled
+
+Worlds = Mapping[str | None, Sequence[Answer]]
+"""The answers, by the name of the variant; None where there is only one way of asking."""
+
+
+class AllAnswers:
+    """A target that was asked about every cell: an envelope of it can be held to be exact."""
+
+    def __init__(self, reader: Reader, background: list[Rule], worlds: Worlds):
+        """Find what is accepted, and see that no cell is left out."""
+        space = reader.space
+        if prod(map(len, space.axes)) > LIMIT:
+            raise InputError(
+                f"is exact over more than {LIMIT:,} interpretations: too many to check"
+            )
+        self.reader, self.worlds = reader, worlds
+        self.grid = Grid(space.axes, len(space.names))
+        self.inside = self.grid.everything & ~self.grid.breaking_any(background)
+        self.positive = {}
+        cells = self.inside.bit_count() // (len(space.labels) + 1)
+        for name, answers in worlds.items():
+            for answer in answers:
+                if not self.grid.has(self.inside, answer.cell):
+                    raise Wrong(f"answer {answer.place}: {space.show(answer.cell)} cannot occur")
+            if len(answers) != cells:
+                where = "" if name is None else f" of {name}"
+                raise Wrong(
+                    f"certificate: exact, but {len(answers):,} of {cells:,} cells{where} were asked"
+                )
+            accepted = (x for answer in answers for x in reader.accepted(answer))
+            self.positive[name] = self.grid.set_of(map(self.grid.index, accepted))
+
+    def check(self, envelope: Envelope, names: Sequence[Any], statistics: Mapping[str, Any]) -> str:
+        """Check the envelope of what one of the named worlds, or another, accepts."""
+        if envelope.certificate["kind"] != "exact":
+            raise Wrong("certificate: not exact, as that of the whole is")
+        positive = 0
+        for name in names:
+            positive |= self.positive[name]
+        points, negatives = self.inside.bit_count(), (self.inside & ~positive).bit_count()
+        if "negatives" in statistics:  # not of a learner's run
+            counted = {"membership_queries": points, "negatives": negatives}
+            for key, value in counted.items():
+                if statistics[key] != value:
+                    raise Wrong(f"statistics: {key} is {value}, not {statistics[key]}")
+        return check_exact(envelope, self.grid, self.inside, positive)
+
+    def check_survival(self, rule: Rule, line: Mapping[str, Any]) -> None:
+        """Check in which worlds a rule is said to hold."""
+        broken = self.grid.breaking(rule)
+        really = {name for name, positive in self.positive.items() if broken & positive}
+        if really != set(line["broken_in"]):
+            raise Wrong(f"is broken in {sorted(map(str, really))}")
+        if line["unknown_in"]:
+            raise Wrong("cannot be unknown, where every cell was asked")
+        _check_named(rule, line, self.reader, self.worlds)
+
+
+class SomeAnswers:
+    """A target that was asked about some cells: what was not asked is not known."""
+
+    def __init__(self, reader: Reader, background: list[Rule], worlds: Worlds, bound: bool):
+        """Keep the answers; `bound`: the run promised to break none of them."""
+        self.reader, self.worlds, self.bound = reader, worlds, bound
+        for answers in worlds.values():
+            for answer in answers:
+                if any(breaks(answer.cell, rule) for rule in background):
+                    shown = reader.space.show(answer.cell)
+                    raise Wrong(f"answer {answer.place}: {shown} cannot occur")
+
+    def check(self, envelope: Envelope, names: Sequence[Any], statistics: Mapping[str, Any]) -> str:
+        """Check the envelope of what one of the named worlds, or another, accepts."""
+        reader = self.reader
+        answers = [answer for name in names for answer in self.worlds[name]]
+        said = {x for answer in answers for x in reader.said(answer)}
+        accepted = {x for answer in answers for x in reader.accepted(answer)}
+        cells = [{answer.cell for answer in self.worlds[name]} for name in names]
+        known = set.intersection(*cells)
+        labels = reader.space.label_masks
+        asked = {cell | label for cell in known for label in labels} if labels else known
+        unset: bool = reader.policy["label_unset"] == "reject"
+
+        def rejects(x: int) -> bool:
+            if labels and not x & sum(labels):
+                return unset
+            return x in asked and x not in accepted
+
+        found = Asked(said, accepted, asked - accepted, rejects, self.bound)
+        return check_sampled(envelope, found)
+
+    def check_survival(self, rule: Rule, line: Mapping[str, Any]) -> None:
+        """Check in which worlds a rule is said to be broken, and to be unknown."""
+        for name in line["unknown_in"]:
+            for answer in self.worlds[name]:
+                if any(breaks(x, rule) for x in self.reader.said(answer)):
+                    raise Wrong(f"answer {answer.place} breaks it in {name}")
+        _check_named(rule, line, self.reader, self.worlds)
+
+
+def _check_named(rule: Rule, line: Mapping[str, Any], reader: Reader, worlds: Worlds) -> None:
+    """Check that each world is named once, and that the answers said to break a rule do."""
+    held = {*line["holds_in"], *line["vacuous_in"]}
+    named = sorted([*held, *line["broken_in"], *line["unknown_in"]])
+    if named != sorted(map(str, worlds)):
+        raise Wrong("does not name each variant once")
+    for name, place in line["broken_in"].items():
+        answer = next((a for a in worlds[name] if a.place == place), None)
+        if answer is None or not any(breaks(x, rule) for x in reader.accepted(answer)):
+            raise Wrong(f"answer {place} does not break it in {name}")

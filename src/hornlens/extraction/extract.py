@@ -101,6 +101,7 @@ def extract(
             calls if prompted is None else prompted.asked,
             0 if prompted is None else prompted.reused,
         ),
+        details=getattr(prompted, "details", {}),
     )
 
 

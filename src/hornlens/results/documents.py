@@ -12,12 +12,14 @@ from hornlens.formats.spaces import space_as_json
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.decisions import NO, YES, Decision, Policy
 from hornlens.logic.space import Space
+from hornlens.results.details import Details, details_as_json, details_from_json
 from hornlens.results.envelope import envelope_as_json, envelope_from_json, reading
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction, Record
 from hornlens.results.question import Question
 from hornlens.results.sentences import in_words
 from hornlens.results.settings import Settings
+from hornlens.results.warnings import warnings_of
 
 DECIDED = {NO: "no", YES: "yes"}
 """What stands for the winner in a space without a label."""
@@ -29,8 +31,11 @@ def summary_as_json(extraction: Extraction) -> dict[str, Any]:
     Nothing here depends on when, or in how many attempts, the run was made.
     """
     content = envelope_as_json(extraction.envelope)
-    for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
+    lines = zip(content["readable"], extraction.evidence, extraction.vacuous, strict=True)
+    for line, evidence, vacuous in lines:
         line.update(_support(evidence, extraction))
+        if vacuous:
+            line["vacuous"] = True
     question, space = extraction.question, extraction.space
     label = () if space.label is None else space.label.variables
     content["space"] = space_as_json(space)
@@ -64,19 +69,21 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
         line["evidence"] = [position[exhibit.cell] for exhibit in evidence.exhibits]
     content["abstentions"] = [position[cell] for cell, _ in extraction.abstentions]
     content["answers"] = [_answer(extraction, cell) for cell in cells]
+    content["warnings"] = [each.as_json(position) for each in warnings_of(extraction)]
     return content
 
 
 def _answer(extraction: Extraction, cell: int) -> dict[str, Any]:
-    decision = extraction.decisions[cell]
+    decision, prompts = extraction.decisions[cell], extraction.show(cell)
     return {
         "set": list(extraction.space.vocabulary.names_of(cell)),
-        "prompts": list(extraction.show(cell)),
+        "prompts": list(prompts),
         "scores": list(decision.scores),
         "winner": _winner(extraction.space, decision.winner),
         "margin": decision.margin,
         **({"abstained": decision.abstained} if decision.abstained else {}),
         **({"repeats": list(decision.repeats)} if decision.repeats else {}),
+        **details_as_json(extraction.details, prompts),
     }
 
 
@@ -93,6 +100,7 @@ def _support(evidence: Evidence, extraction: Extraction) -> dict[str, Any]:
         "mean_margin": evidence.mean_margin,
         "closest": None,
         "sentence": in_words(evidence.rule, extraction.space, extraction.question),
+        **({} if (share := extraction.share_of(evidence)) is None else {"share": share}),
     }
 
 
@@ -125,6 +133,7 @@ def _extraction(
     labels = list(DECIDED.values()) if space.label is None else list(space.label.variables)
     decisions: dict[int, Decision] = {}
     shown: dict[int, tuple[str, ...]] = {}
+    details: dict[str, Details] = {}
     for answer in content.get("answers", []):
         cell = space.vocabulary.mask(answer["set"])
         winner = None if answer["winner"] is None else labels.index(answer["winner"])
@@ -136,6 +145,7 @@ def _extraction(
             tuple(answer.get("repeats", ())),
         )
         shown[cell] = tuple(answer["prompts"])
+        details.update(details_from_json(answer))
     return Extraction(
         Question(
             probe["name"], probe["description"], tuple(probe["templates"]), dict(probe["label"])
@@ -149,6 +159,7 @@ def _extraction(
         lambda cell: shown.get(cell) or (", ".join(space.conditions(cell)),),
         scores,
         record,
+        details=details,
     )
 
 

@@ -10,6 +10,7 @@ from hornlens.logic.decisions import Decision, Policy, agreed, decide
 from hornlens.logic.space import Space
 from hornlens.models.protocol import Model, ModelError
 from hornlens.probes.probe import Probe
+from hornlens.results.details import NOTHING, Details
 from hornlens.results.question import Question
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
@@ -80,6 +81,13 @@ class PromptedModel:
     def scores(self) -> Mapping[str, tuple[float, ...]]:
         """The raw scores of every prompt so far; of repeated ones, the first."""
         return {prompt: answer.scores for prompt, answer in self.answers[0].known.items()}
+
+    @property
+    def details(self) -> Mapping[str, Details]:
+        """What the model said beside its scores, by prompt; of repeated ones, the first time."""
+        known = self.answers[0].known.items()
+        told = ((prompt, Details(a.first, a.share, a.unknown)) for prompt, a in known)
+        return {prompt: details for prompt, details in told if details != NOTHING}
 
     @property
     def asked(self) -> int:

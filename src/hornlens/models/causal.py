@@ -40,7 +40,7 @@ SCORER_VERSION = 1
 
 PROMPTS_A_BATCH = 128
 FIRST_BATCH = 16
-"""Prompts of the first one: soon done, so that it is known how long the rest will take."""
+"""Prompts of the first one; then more and more, so that it is soon known how long all take."""
 NODES_A_PACK = 512
 SENTENCES_A_BATCH = 16
 """Without shared prefixes."""
@@ -112,7 +112,7 @@ class CausalModel:
         size, start = self.options.batch_size or FIRST_BATCH, 0
         while start < len(order):
             batch = order[start : start + size]
-            start, size = start + size, self.options.batch_size or PROMPTS_A_BATCH
+            start, size = start + size, self.options.batch_size or min(2 * size, PROMPTS_A_BATCH)
             read = [sentence for index in batch for sentence in sentences[index].tokens]
             # a prompt's first words are asked for once, with its first candidate
             places = [

@@ -51,6 +51,20 @@ def test_loading_and_what_the_cache_knows_do_not_change_the_rate(known):
     assert rates and {float(rate[1]) for rate in rates} == {5.0}
 
 
+def test_what_is_done_says_so_at_once_and_only_once():
+    now, said = [0.0], []
+    lines = ProgressLines("Asking m", 10, "prompts", lambda: now[0], said.append)
+    for _ in range(5):
+        now[0] += 4
+        lines.advance(0)  # nothing is done, and nothing said
+        lines.advance(2)
+    assert said[-1] == "Asking m: 10 of 10 prompts in 20 s" and said[0].startswith("Asking m: 2 of")
+    before = list(said)
+    now[0] += 100  # while something else goes on
+    lines.finish()
+    assert said == before
+
+
 def test_without_a_total_there_is_no_time_left():
     (line, *_) = lines_of([(4.0, 1)] * 3, total=None)
     assert line == (4.0, "Asking m: 1 prompts, 0.25 prompts/s")

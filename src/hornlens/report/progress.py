@@ -38,19 +38,26 @@ class ProgressLines:
 
     def advance(self, count: int) -> None:
         """Note that so many more are done."""
+        if not count:
+            return
         now = self._clock()
         self._done += count
         if self._since is None:
             self._since = now, self._done
-        if now < self._next or self._done == self.total:
-            return
+        if self._done == self.total:
+            self.finish()
+        elif now >= self._next:
+            self._say(now)
+
+    def _say(self, now: float) -> None:
         self._pause = min(self._pause * GROWTH, LONGEST)
         self._next, self._said = now + self._pause, True
         self._write(f"{self.doing}: {', '.join([self._amount(), *self._outlook(now)])}")
 
     def finish(self) -> None:
-        """Say that it is over, if anything was said before."""
+        """Say that it is over, once, if anything was said before."""
         if self._said:
+            self._said = False
             took = length(self._clock() - self._started)
             self._write(f"{self.doing}: {self._amount()} in {took}")
 

@@ -8,10 +8,11 @@ import time
 
 import pytest
 
+from hornlens.store.protocol import Scores
 from hornlens.store.sqlite import AnswerCache, CacheError, default_path
 from hornlens.testing.stores import StoreConformance
 
-YES, NO = ((-0.1, -2.0), (0, 7)), ((-3.0, -0.5), None)
+YES, NO = Scores((-0.1, -2.0), (0, 7)), Scores((-3.0, -0.5), None, "beside")
 
 
 class TestSqlite(StoreConformance):
@@ -26,7 +27,7 @@ class TestSqlite(StoreConformance):
 def test_answers_come_back_as_they_were_written(tmp_path):
     path = tmp_path / "deep" / "down" / "c.sqlite"
     cache = AnswerCache(path)
-    exact = ((-0.1 - 1e-17, float("-inf")), None)
+    exact = Scores((-0.1 - 1e-17, float("-inf")))
     cache.put("m", "name", [("p", YES), ("q", NO), ("r", exact)], ["He", "She"])
     cache.close()
     again = AnswerCache(path)
@@ -190,3 +191,65 @@ def test_it_says_whether_a_model_has_answered_these_candidates(tmp_path):
     assert cache.knows("m", ["She", "He"])
     assert not cache.knows("m", ["He", "She"])
     assert not cache.knows("other", ["She", "He"])
+
+
+OLD_SCHEMA = """
+CREATE TABLE models (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
+CREATE TABLE answers (
+  model INTEGER NOT NULL REFERENCES models(id), candidates TEXT NOT NULL, prompt TEXT NOT NULL,
+  repeat INTEGER NOT NULL, scores TEXT NOT NULL, ranks TEXT, written REAL NOT NULL,
+  PRIMARY KEY (model, candidates, prompt, repeat)) WITHOUT ROWID;
+"""
+
+
+def written_by_an_old_version(path, model, identity, prompt):
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT OR IGNORE INTO models VALUES (?, ?, 'name')", (model, identity))
+        connection.execute(
+            "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (model, '["a"]', prompt, 0, "[-1.0]", None, time.time()),
+        )
+    connection.close()
+
+
+def test_the_cache_of_a_version_without_details_is_read_and_added_to(tmp_path):
+    path = tmp_path / "c.sqlite"
+    connection = sqlite3.connect(path)
+    connection.executescript(OLD_SCHEMA)
+    connection.close()
+    written_by_an_old_version(path, 1, "m", "old")
+    cache = AnswerCache(path)
+    cache.put("m", "name", [("old", NO), ("new", Scores((-2.0,), None, "said"))], ["a"])
+    assert cache.get("m", ["old", "new"], ["a"]) == {
+        "old": Scores((-1.0,)),
+        "new": Scores((-2.0,), None, "said"),
+    }
+
+
+def test_a_version_without_details_can_use_the_same_file_and_gives_nobody_anothers(tmp_path):
+    path = tmp_path / "c.sqlite"
+    cache = AnswerCache(path)
+    cache.put("m", "name", [("p", Scores((-2.0,), None, "said"))], ["a"])
+    cache.close()
+    with sqlite3.connect(path) as connection:  # as it prunes: the details stay behind
+        connection.execute("DELETE FROM answers")
+        connection.execute("DELETE FROM models")
+    connection.close()
+    written_by_an_old_version(path, 1, "another", "p")
+    cache = AnswerCache(path)
+    assert cache.get("another", ["p"], ["a"]) == {"p": Scores((-1.0,))}
+    cache.put("another", "name", [("p", NO)], ["a"])
+    assert cache.get("another", ["p"], ["a"]) == {"p": Scores((-1.0,))}
+
+
+def test_details_go_with_their_answers(tmp_path):
+    path = tmp_path / "c.sqlite"
+    cache = AnswerCache(path)
+    for model in ("one", "two"):
+        cache.put(model, model, [("p", Scores((-2.0,), None, model))], ["a"])
+    cache.prune(model="one")
+    assert cache.get("two", ["p"], ["a"]) == {"p": Scores((-2.0,), None, "two")}
+    cache.close()
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT content FROM details").fetchall() == [("two",)]
+    connection.close()

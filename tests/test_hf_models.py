@@ -349,3 +349,30 @@ class TestIdentity:
         )
         assert done.stdout == f"hf-masked-1:hub:some/bert@{commit}:float32\n", done.stderr
         assert done.stderr == ""
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_first_words_and_share_are_those_of_the_whole_vocabulary(family, request):
+    folder = request.getfixturevalue(family)
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    prompts = PROMPTS[::7]
+    for prompt, answer in zip(prompts, ask(HfMaskedModel(folder), prompts, WORDS), strict=True):
+        ids = tokenizer(prompt.replace(MASK, tokenizer.mask_token), return_tensors="pt")
+        at = ids["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+        with torch.inference_mode():
+            shares = model(**ids).logits[0, at].softmax(0)
+        best = sorted(range(len(shares)), key=lambda token: -shares[token])[:5]
+        assert [share for _, share in answer.first] == pytest.approx(
+            [float(shares[token]) for token in best], abs=1e-5
+        )
+        mark = "Ġ" if family == "roberta" and not prompt.startswith(MASK) else ""
+        both = [float(shares[tokenizer.convert_tokens_to_ids(mark + word)]) for word in WORDS]
+        assert answer.share == pytest.approx(sum(both), abs=1e-5)
+        assert answer.first[0][0] == WORDS[both.index(max(both))]  # as people write it
+
+
+def test_words_that_the_tokenizer_does_not_know_are_told(bert):
+    prompts = [f"{MASK} is a nurse.", f"{MASK} is a 漢 nurse ☃.", f"{MASK} was born in 漢."]
+    answers = ask(HfMaskedModel(bert), prompts, WORDS)
+    assert [answer.unknown for answer in answers] == [(), ("漢", "☃"), ("漢",)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
     from hornlens.results.settings import Settings
+    from hornlens.results.warnings import Warning
     from hornlens.store.protocol import AnswerStore
 
 Function = Callable[[str, Sequence[str]], Any]
@@ -47,6 +49,13 @@ class Result(Extraction):
             from hornlens.report.page.extraction import extraction_page
 
             write_file(Path(folder) / "report.html", extraction_page(self, content))
+
+    @cached_property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What to know before the rules are read: what they rest on that is weak or odd."""
+        from hornlens.results.warnings import warnings_of
+
+        return warnings_of(self)
 
     def _repr_html_(self) -> str:
         """Return the rules as a table under what may be claimed of them, for notebooks."""

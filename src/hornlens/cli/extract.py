@@ -19,6 +19,8 @@ from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache, default_path
 
+WARNINGS = 8
+"""How many warnings the terminal shows."""
 SHOWN = 25
 """How many rules the terminal shows; the files have all of them."""
 
@@ -55,6 +57,8 @@ def extract_command(options: ExtractOptions) -> None:
     seconds = time.perf_counter() - clock
     result.save(options.out)
     if options.form == "json":
+        for warning in result.warnings:
+            terminal.warn(warning.sentence)
         sys.stdout.write((options.out / "envelope.json").read_text(encoding="utf-8"))
     else:
         show(terminal, result, options.out, seconds)
@@ -96,12 +100,14 @@ def _ask_target(options: ExtractOptions) -> Result:
 def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     """Print the findings as people read them."""
     envelope, question = result.envelope, result.question
+    evidence, vacuous = result.findings(), sum(result.vacuous)
     terminal.say(
-        f"{result.title}: {plural(len(envelope.basis), 'rule')}; "
-        f"{show_claim(envelope.certificate)}",
+        f"{result.title}: {plural(len(evidence), 'rule')}"
+        + (f" and {plural(vacuous, 'vacuous one')}" if vacuous else "")
+        + f"; {show_claim(envelope.certificate)}",
         "bold",
     )
-    evidence = result.strongest_first()
+    _show_warnings(terminal, result, out)
     if evidence:
         terminal.say()
         for item in evidence[:8]:
@@ -123,6 +129,12 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         )
         if len(evidence) > SHOWN:
             terminal.say(f"… and {len(evidence) - SHOWN} more: {out / 'rules.csv'}")
+    if vacuous:
+        terminal.say()
+        terminal.say(
+            f"{plural(vacuous, 'rule')} more, in {out / 'rules.csv'}: they hold only because a "
+            "label was never, or always, chosen."
+        )
     terminal.say()
     negatives = envelope.statistics.get("negatives")
     show_non_horn(terminal, envelope)
@@ -148,6 +160,15 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         terminal.say(f"Files: {out} (envelope.json, rules.csv, …; no page, as there are no labels)")
         return
     terminal.say(f"Report: {out / 'report.html'} (beside it envelope.json, rules.csv, scores.csv)")
+
+
+def _show_warnings(terminal: Terminal, result: Result, out: Path) -> None:
+    """Print what to know before the rules."""
+    for warning in result.warnings[:WARNINGS]:
+        terminal.say(f"Warning: {warning.sentence}", "yellow")
+    if len(result.warnings) > WARNINGS:
+        more = plural(len(result.warnings) - WARNINGS, "warning")
+        terminal.say(f"… and {more} more: {out / 'envelope.json'}", "yellow")
 
 
 def _show_abstentions(terminal: Terminal, result: Result) -> None:

@@ -163,6 +163,7 @@ class _World:
             self.target.show,
             self.prompted.scores if self.prompted else {},
             world=self.name,
+            details=getattr(self.prompted, "details", {}),
         )
 
 

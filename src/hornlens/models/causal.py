@@ -29,14 +29,18 @@ from hornlens.models.checkpoint import (
     locate,
     require,
 )
-from hornlens.models.checks import check_length, check_prompts, check_words
-from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions, Remember
+from hornlens.models.checks import check_prompts, check_words
+from hornlens.models.protocol import Answer, FirstWords, ModelError, ModelOptions, Remember
+from hornlens.models.sentences import Likelihood, Sentences, answer_of, read_sentences
 from hornlens.models.trie import trie_of
+from hornlens.models.words import first_words
 
 SCORER_VERSION = 1
 """Part of the identity: raised whenever the same weights would get other scores."""
 
 PROMPTS_A_BATCH = 128
+FIRST_BATCH = 16
+"""Prompts of the first one; then more and more, so that it is soon known how long all take."""
 NODES_A_PACK = 512
 SENTENCES_A_BATCH = 16
 """Without shared prefixes."""
@@ -96,36 +100,50 @@ class CausalModel:
         """Answer the prompts, ordered so that those which begin alike are in one batch."""
         check_words(self.name, candidates)
         check_prompts(self.name, prompts)
-        sentences = self._sentences(prompts, candidates)
-        return self._answers(sentences)
+        return self._answers(read_sentences(self.name, self._checkpoint(), prompts, candidates))
 
-    def _answers(self, sentences: list[list[list[int]]]) -> Iterator[list[tuple[int, Answer]]]:
-        every = [sentence for row in sentences for sentence in row]
+    def _answers(self, sentences: list[Sentences]) -> Iterator[list[tuple[int, Answer]]]:
+        every = [sentence for row in sentences for sentence in row.tokens]
         self.work.plain += sum(len(sentence) - 1 for sentence in every)
         self.work.nodes += len(trie_of([sentence[:-1] for sentence in every]).tokens)
         share = self.share_prefixes and max(map(len, every), default=0) <= self._window()
-        sums_of = self._sums_shared if share else self._sums_plain
-        order = sorted(range(len(sentences)), key=lambda index: sentences[index])
-        size = self.options.batch_size or PROMPTS_A_BATCH
-        for start in range(0, len(order), size):
+        likelihoods_of = self._shared if share else self._plain
+        order = sorted(range(len(sentences)), key=lambda index: sentences[index].tokens)
+        size, start = self.options.batch_size or FIRST_BATCH, 0
+        while start < len(order):
             batch = order[start : start + size]
-            sums = iter(sums_of([sentence for index in batch for sentence in sentences[index]]))
+            start, size = start + size, self.options.batch_size or min(2 * size, PROMPTS_A_BATCH)
+            read = [sentence for index in batch for sentence in sentences[index].tokens]
+            # a prompt's first words are asked for once, with its first candidate
+            places = [
+                0 if candidate else sentences[index].place
+                for index in batch
+                for candidate in range(len(sentences[index].tokens))
+            ]
+            found = iter(likelihoods_of(read, places))
             answers = []
             for index in batch:
-                row = [next(sums) for _ in sentences[index]]
-                answers.append((index, Answer(_log_softmax(row))))
+                row = [next(found) for _ in sentences[index].tokens]
+                answers.append((index, answer_of(sentences[index], row)))
             yield answers
 
-    def _sums_shared(self, sentences: list[list[int]], size: int = NODES_A_PACK) -> list[float]:
-        """Return the sentences' log-likelihoods, each distinct prefix computed (about) once."""
+    def _shared(
+        self, sentences: list[list[int]], places: Sequence[int], size: int = NODES_A_PACK
+    ) -> list[Likelihood]:
+        """Return the sentences' likelihoods, each distinct prefix computed (about) once.
+
+        With the first words at each place; 0, the sentence's own first place: they are not asked.
+        """
         torch = require("torch")
-        model = self._checkpoint().model
+        model, tokenizer = self._checkpoint().model, self._checkpoint().tokenizer
         # A sentence's last token is only predicted, never read.
         trie = trie_of([sentence[:-1] for sentence in sentences])
         wanted: list[dict[int, float]] = [{} for _ in trie.tokens]
         for sentence, path in zip(sentences, trie.paths, strict=True):
             for node, token in zip(path, sentence[1:], strict=True):
                 wanted[node][token] = 0.0
+        asked = [path[at - 1] if at else -1 for path, at in zip(trie.paths, places, strict=True)]
+        first: dict[int, FirstWords] = {}
         for pack in trie.packs(size):
             nodes = pack.nodes
             place = {node: position for position, node in enumerate(nodes)}
@@ -148,18 +166,25 @@ class CausalModel:
                 ).logits[0]
                 self.work.computed += len(nodes)
                 values = _log_probabilities(logits, edges)
+                new = [node for node in dict.fromkeys(asked) if place.get(node, -1) >= pack.known]
+                if new:
+                    rows = logits[[place[node] for node in new]].float()
+                    first.update(zip(new, first_words(rows, tokenizer), strict=True))
             for (position, token), value in zip(edges, values, strict=True):
                 wanted[nodes[position]][token] = value
         return [
-            math.fsum(wanted[node][token] for node, token in zip(path, sentence[1:], strict=True))
-            for sentence, path in zip(sentences, trie.paths, strict=True)
+            Likelihood(
+                [wanted[n][token] for n, token in zip(path, sentence[1:], strict=True)],
+                first.get(node, ()),
+            )
+            for sentence, path, node in zip(sentences, trie.paths, asked, strict=True)
         ]
 
-    def _sums_plain(self, sentences: list[list[int]]) -> list[float]:
-        """Return the sentences' log-likelihoods, each sentence computed by itself."""
+    def _plain(self, sentences: list[list[int]], places: Sequence[int]) -> list[Likelihood]:
+        """Return the same as `_shared`, each sentence computed by itself."""
         torch = require("torch")
-        model = self._checkpoint().model
-        sums = [0.0] * len(sentences)
+        model, tokenizer = self._checkpoint().model, self._checkpoint().tokenizer
+        found = [Likelihood([]) for _ in sentences]
         order = sorted(range(len(sentences)), key=lambda index: len(sentences[index]))
         for start in range(0, len(order), SENTENCES_A_BATCH):
             batch = order[start : start + SENTENCES_A_BATCH]
@@ -176,8 +201,10 @@ class CausalModel:
                 self.work.computed += tokens.numel()
                 for row, index in zip(logits, batch, strict=True):
                     edges = list(enumerate(sentences[index][1:]))
-                    sums[index] = math.fsum(_log_probabilities(row, edges))
-        return sums
+                    at = places[index]
+                    first = first_words(row[at - 1 : at].float(), tokenizer)[0] if at else ()
+                    found[index] = Likelihood(_log_probabilities(row, edges), first)
+        return found
 
     @cached_property
     def _source(self) -> Source:
@@ -200,13 +227,17 @@ class CausalModel:
         tails = ([3, 9, 4], [3, 8], [1, 2, 6, 5, 7])
         sentences = [stem + [token % vocabulary for token in tail] for tail in tails]
         sentences.append(stem[1:4])
-        plain = self._sums_plain(sentences)
+        places = [0] * len(sentences)
+        plain = self._plain(sentences, places)
         try:
-            shared = self._sums_shared(sentences, size=5)
+            shared = self._shared(sentences, places, size=5)
         except Exception:  # whatever an unknown architecture does with such a mask
             return False
         tolerance = 1e-3 if self._loaded.dtype == "float32" else 0.5
-        return all(abs(a - b) <= tolerance for a, b in zip(shared, plain, strict=True))
+        return all(
+            abs(math.fsum(a.tokens) - math.fsum(b.tokens)) <= tolerance
+            for a, b in zip(shared, plain, strict=True)
+        )
 
     def _window(self) -> float:
         """How far the model looks back: beyond it, the tree's mask would show it too much."""
@@ -220,26 +251,6 @@ class CausalModel:
         tokens: list[list[int]] = tokenizer(texts, add_special_tokens=False)["input_ids"]
         return tokens
 
-    def _sentences(
-        self, prompts: Sequence[str], candidates: Sequence[str]
-    ) -> list[list[list[int]]]:
-        """Return the tokens of each prompt with each candidate in the mask's place."""
-        loaded = self._checkpoint()
-        tokenizer = loaded.tokenizer
-        first = tokenizer.bos_token_id
-        if first is None:
-            first = tokenizer.eos_token_id
-        start = [] if first is None else [first]
-        texts = [prompt.replace(MASK, word) for prompt in prompts for word in candidates]
-        tokens = iter(self._tokens(texts))
-        longest = loaded.longest
-        sentences = []
-        for prompt in prompts:
-            row = [start + next(tokens) for _ in candidates]
-            check_length(self.name, prompt, max(map(len, row)), longest)
-            sentences.append(row)
-        return sentences
-
 
 def _log_probabilities(logits: Any, edges: Sequence[tuple[int, int]]) -> list[float]:
     """Return the log-probability of each (row, token)."""
@@ -250,9 +261,3 @@ def _log_probabilities(logits: Any, edges: Sequence[tuple[int, int]]) -> list[fl
     logits = logits.float()
     values: list[float] = finite(logits[rows, tokens] - logits.logsumexp(-1)[rows]).tolist()
     return values
-
-
-def _log_softmax(values: Sequence[float]) -> tuple[float, ...]:
-    top = max(values)
-    total = top + math.log(math.fsum(math.exp(value - top) for value in values))
-    return tuple(min(value - total, 0.0) for value in values)

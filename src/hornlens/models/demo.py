@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hornlens.models.checks import check_prompts
 from hornlens.models.privacy import keep_private
 from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions
+from hornlens.models.words import FIRST
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -60,24 +61,29 @@ class DemoModel:
     ) -> Iterator[list[tuple[int, Answer]]]:
         """Answer the prompts, those of like length together.
 
-        Words that the model does not know are read as unknown words. Raises ModelError before the
-        first answer if a prompt lacks its one mask or is too long.
+        Words that the model does not know are read as unknown words, and the answer says which.
+        Raises ModelError before the first answer if a prompt lacks its one mask or is too long.
         """
         tokenizer, session = self._load()
         import numpy as np
 
         columns = [_token_id(self.name, tokenizer, word) for word in candidates]
-        mask_id = tokenizer.get_vocab()[MASK]
+        words = {token: word for word, token in tokenizer.get_vocab().items()}
+        mask_id, unknown_id = (tokenizer.get_vocab()[sign] for sign in (MASK, "[UNK]"))
         rows: list[tuple[int, list[int]]] = []
+        unknown: list[tuple[str, ...]] = []
         check_prompts(self.name, prompts)
         for index, prompt in enumerate(prompts):
-            ids = tokenizer.encode(prompt).ids
+            code = tokenizer.encode(prompt)
+            ids = code.ids
             if len(ids) > LONGEST:
                 raise ModelError(
                     f"{self.name} reads prompts of up to {LONGEST - 2} words and signs, "
                     f"and this one has {len(ids) - 2}: {prompt!r}"
                 )
             rows.append((index, ids))
+            spans = (at for at, token in zip(code.offsets, ids, strict=True) if token == unknown_id)
+            unknown.append(tuple(dict.fromkeys(prompt[start:end] for start, end in spans)))
         rows.sort(key=lambda row: len(row[1]))
         size = self.options.batch_size or BATCH_SIZE
         for start in range(0, len(rows), size):
@@ -93,13 +99,18 @@ class DemoModel:
             logits = session.run(["logits"], given)[0].astype(np.float64)
             logits -= logits.max(axis=1, keepdims=True)
             scores = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+            shares = np.exp(scores)
             ranks = [(scores > scores[:, [column]]).sum(axis=1) for column in columns]
+            first = np.argsort(-scores, axis=1, kind="stable")[:, :FIRST].tolist()
             yield [
                 (
                     index,
                     Answer(
                         tuple(float(scores[line, column]) for column in columns),
                         tuple(int(rank[line]) for rank in ranks),
+                        tuple((words[at], float(shares[line, at])) for at in first[line]),
+                        float(shares[line, columns].sum().clip(max=1.0)),
+                        unknown[index],
                     ),
                 )
                 for line, (index, _) in enumerate(batch)

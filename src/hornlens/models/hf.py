@@ -9,6 +9,7 @@ what it makes of the word there is the word's token.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,7 @@ from hornlens.models.checkpoint import (
 )
 from hornlens.models.checks import check_length, check_prompts, check_words
 from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions, Remember
+from hornlens.models.words import first_words, unknown_in
 
 SCORER_VERSION = 1
 """Part of the identity: raised whenever the same weights would get other scores."""
@@ -43,6 +45,7 @@ class Encoded:
     ids: list[int]
     row: int
     words: list[int]
+    unknown: tuple[str, ...]
 
 
 class HfMaskedModel:
@@ -107,11 +110,15 @@ class HfMaskedModel:
                 values = logits.gather(1, words)
                 scores = finite(values - logits.logsumexp(1, keepdim=True)).tolist()
                 ranks = [(logits > value[:, None]).sum(1).tolist() for value in values.T]
+                first = first_words(logits, self._checkpoint().tokenizer)
             answers = []
             for position, each in enumerate(batch):
                 # rounding can put a certain word's log-probability a hair above 0
                 row = tuple(min(score, 0.0) for score in scores[position])
-                answers.append((each.index, Answer(row, tuple(rank[position] for rank in ranks))))
+                ranked = tuple(rank[position] for rank in ranks)
+                share = min(math.fsum(map(math.exp, row)), 1.0)
+                said = Answer(row, ranked, first[position], share, each.unknown)
+                answers.append((each.index, said))
             yield answers
 
     def _mask_logits(self, ids: list[list[int]], rows: list[int]) -> Any:
@@ -203,7 +210,8 @@ class HfMaskedModel:
                         f"{self.name}: {twin!r} and {word!r} are one and the same token"
                     )
                 words.append(found)
-            yield Encoded(index, ids, ids.index(tokenizer.mask_token_id), words)
+            unknown = unknown_in(_put(prompt, tokenizer.mask_token), ids, tokenizer)
+            yield Encoded(index, ids, ids.index(tokenizer.mask_token_id), words, unknown)
 
     def _word(self, masked: list[int], filled: list[int], word: str, prompt: str) -> int | str:
         """Return the token that stands for the word in the mask's place, or what is wrong with it.

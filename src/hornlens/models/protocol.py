@@ -17,16 +17,28 @@ class ModelError(HornlensError):
     """A model that cannot be had, or that cannot answer what it is asked."""
 
 
+FirstWords = tuple[tuple[str, float], ...]
+"""Words with their probabilities, the most probable first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A model's raw answer to one prompt, in the order of the candidates.
 
     `scores` are natural log-probabilities. `ranks`, where the model has a vocabulary to rank, are
     the numbers of words that score higher than each candidate (0: it is the model's first choice).
+
+    What else a model can say is optional. `first` are the words, of its whole vocabulary, that it
+    would itself put first in the mask's place: the five most probable. `share` is how much of its
+    probability there the candidates hold together. `unknown` are the words of the prompt that it
+    does not know, and so cannot tell from other such words.
     """
 
     scores: tuple[float, ...]
     ranks: tuple[int, ...] | None = None
+    first: FirstWords = ()
+    share: float | None = None
+    unknown: tuple[str, ...] = ()
 
 
 @runtime_checkable

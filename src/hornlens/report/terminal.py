@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 class Terminal:
     """Standard output for results, standard error for progress."""
 
-    def __init__(self, quiet: bool = False):
-        """`quiet` leaves out progress; so does an error stream that is no terminal."""
+    def __init__(self, quiet: bool = False, clock: Callable[[], float] = time.monotonic):
+        """`quiet` leaves out progress, which is otherwise a bar, or lines where nobody looks on."""
         self._console = watched()
-        self.quiet = quiet
+        self.quiet, self._clock = quiet, clock
 
     def say(self, text: str = "", style: str | None = None) -> None:
         """Print a line."""
@@ -65,16 +66,24 @@ class Terminal:
 
     @contextmanager
     def bar(self, doing: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
-        """Show a progress bar with rate and time left, if someone is there to see it."""
+        """Show a progress bar with rate and time left; where nobody looks on, a line at times."""
         with self.bars((doing, total, unit)) as (advance,):
             yield advance
 
     @contextmanager
     def bars(self, *tasks: tuple[str, int | None, str]) -> Iterator[list[Callable[[int], None]]]:
         """Show a progress bar for each (doing, total, unit); yield what moves each of them on."""
-        errors = None if self.quiet else watched(stderr=True)
-        if errors is None:
+        if self.quiet:
             yield [lambda done: None for _ in tasks]
+            return
+        errors = watched(stderr=True)
+        if errors is None:
+            from hornlens.report.progress import ProgressLines
+
+            lines = [ProgressLines(*task, self._clock) for task in tasks]
+            yield [each.advance for each in lines]
+            for each in lines:
+                each.finish()
             return
         from rich.markup import escape
         from rich.progress import (

@@ -14,12 +14,14 @@ from hornlens.logic.decisions import NO, YES, Decision, Policy
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
+from hornlens.results.details import Details, details_as_json, details_from_json
 from hornlens.results.envelope import envelope_as_json, envelope_from_json, reading
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction, Record
 from hornlens.results.question import Question
 from hornlens.results.sentences import plain
 from hornlens.results.settings import Settings
+from hornlens.results.warnings import warnings_of
 from hornlens.results.worlds import Survival, survival, union_of
 
 DECIDED = {NO: "no", YES: "yes"}
@@ -58,8 +60,11 @@ def summary_as_json(extraction: Extraction) -> dict[str, Any]:
 
 def _envelope_with_support(extraction: Extraction) -> dict[str, Any]:
     content = envelope_as_json(extraction.envelope)
-    for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
+    lines = zip(content["readable"], extraction.evidence, extraction.vacuous, strict=True)
+    for line, evidence, vacuous in lines:
         line.update(_support(evidence, extraction))
+        if vacuous:
+            line["vacuous"] = True
     return content
 
 
@@ -99,6 +104,11 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
             _survival(line, extraction, position) for line in survival(extraction)
         ]
     content["answers"] = [_answer(each[place], cell) for cell, place in asked]
+    at = {
+        world.world: {cell: position[cell, place] for cell in world.decisions}
+        for place, world in enumerate(each)
+    }
+    content["warnings"] = [w.as_json(at[w.variant]) for w in warnings_of(extraction)]
     return content
 
 
@@ -145,16 +155,17 @@ def _survival(
 
 
 def _answer(extraction: Extraction, cell: int) -> dict[str, Any]:
-    decision = extraction.decisions[cell]
+    decision, prompts = extraction.decisions[cell], extraction.show(cell)
     return {
         **({"variant": extraction.world} if extraction.world else {}),
         "set": list(extraction.space.vocabulary.names_of(cell)),
-        "prompts": list(extraction.show(cell)),
+        "prompts": list(prompts),
         "scores": list(decision.scores),
         "winner": _winner(extraction.space, decision.winner),
         "margin": decision.margin,
         **({"abstained": decision.abstained} if decision.abstained else {}),
         **({"repeats": list(decision.repeats)} if decision.repeats else {}),
+        **details_as_json(extraction.details, prompts),
     }
 
 
@@ -171,6 +182,7 @@ def _support(evidence: Evidence, extraction: Extraction) -> dict[str, Any]:
         "mean_margin": evidence.mean_margin,
         "closest": None,
         "sentence": extraction.sentence(evidence),
+        **({} if (share := extraction.share_of(evidence)) is None else {"share": share}),
     }
 
 
@@ -236,6 +248,7 @@ def _world(
     labels = list(DECIDED.values()) if space.label is None else list(space.label.variables)
     decisions: dict[int, Decision] = {}
     shown: dict[int, tuple[str, ...]] = {}
+    details: dict[str, Details] = {}
     for answer in answers:
         cell = space.vocabulary.mask(answer["set"])
         winner = None if answer["winner"] is None else labels.index(answer["winner"])
@@ -247,6 +260,7 @@ def _world(
             tuple(answer.get("repeats", ())),
         )
         shown[cell] = tuple(answer["prompts"])
+        details.update(details_from_json(answer))
     prompts = {prompt for each in shown.values() for prompt in each}
     policy = Policy(**_known(Policy, content["policy"]))
     return Extraction(
@@ -269,6 +283,7 @@ def _world(
         {prompt: line for prompt, line in scores.items() if prompt in prompts} if world else scores,
         record or Record(),
         world,
+        details=details,
     )
 
 

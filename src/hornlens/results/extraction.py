@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,8 @@ from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.results.choices import choices_of
+from hornlens.results.details import Details
 from hornlens.results.evidence import Evidence, evidence_for
 from hornlens.results.question import Question
 from hornlens.results.rules import RuleRow, Rules
@@ -60,6 +62,8 @@ class Extraction:
     """The result of each way of asking, where there were several; the rules hold in all of them."""
     noun: str = "phrasing"
     """What people call a way of asking."""
+    details: Mapping[str, Details] = field(default_factory=dict)
+    """What the model said beside its scores, by prompt, where it is known."""
 
     @property
     def each(self) -> tuple[Extraction, ...]:
@@ -115,6 +119,36 @@ class Extraction:
     def _cells(self) -> list[int]:
         """The cells that any world was asked about."""
         return sorted({cell for world in self.each for cell in world.decisions})
+
+    @cached_property
+    def vacuous(self) -> tuple[bool, ...]:
+        """For each readable rule, whether it holds only because of labels never or always chosen.
+
+        Such a rule is true, and no finding.
+        """
+        given = (decision for each in self.each for decision in each.decisions.values())
+        choices = choices_of(self.space, given)
+        return tuple(choices.explain(rule, self.space) for rule in self.envelope.readable)
+
+    @cached_property
+    def shares(self) -> Mapping[int, float]:
+        """For each cell, how much of the model's probability the candidates hold, where known.
+
+        The mean over the prompts of the cell.
+        """
+        found: dict[int, list[float]] = {}
+        for each in self.each:
+            for cell in each.decisions if each.details else ():
+                known = (each.details.get(prompt) for prompt in each.show(cell))
+                shares = [d.share for d in known if d is not None and d.share is not None]
+                if shares:
+                    found.setdefault(cell, []).extend(shares)
+        return {cell: sum(shares) / len(shares) for cell, shares in found.items()}
+
+    def share_of(self, evidence: Evidence) -> float | None:
+        """Return the mean of `shares` over what a rule speaks of; None if it is not known."""
+        known = [self.shares[e.cell] for e in evidence.exhibits if e.cell in self.shares]
+        return sum(known) / len(known) if known else None
 
     @cached_property
     def excluded(self) -> frozenset[int]:
@@ -185,6 +219,8 @@ class Extraction:
                     min(evidence.margins, default=None),
                     self.sentence(evidence),
                     NamedRule.of(self.envelope.basis.rules[place], names),
+                    self.vacuous[place],
+                    self.share_of(evidence),
                 )
             )
         return Rules(rows)
@@ -192,6 +228,10 @@ class Extraction:
     def strongest_first(self) -> list[Evidence]:
         """Return the evidence in the order of `rules`."""
         return [self.evidence[place] for place in self.order]
+
+    def findings(self) -> list[Evidence]:
+        """Return the evidence of the rules that are not vacuous, in the order of `rules`."""
+        return [self.evidence[place] for place in self.order if not self.vacuous[place]]
 
     def entails(self, rule: Rule | NamedRule | str) -> bool:
         """Say whether a rule follows from those found, given the background.

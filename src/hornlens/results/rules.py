@@ -22,6 +22,10 @@ class RuleRow:
     smallest_margin: float | None
     sentence: str
     canonical: NamedRule
+    vacuous: bool = False
+    """Whether it holds only because a label was never, or always, chosen."""
+    share: float | None = None
+    """How much of the model's probability the candidates hold where it speaks, on average."""
 
 
 class Rules(Sequence[RuleRow]):
@@ -57,9 +61,10 @@ class Rules(Sequence[RuleRow]):
 
     def csv(self) -> str:
         """Return rules.csv: names joined by "; ", and FALSE for ⊥."""
-        shown = [f.name for f in fields(RuleRow)][1:-1]
+        shown = ["support", "prompts", "mean_margin", "smallest_margin", "sentence"]
+        last = ["canonical_if", "canonical_then", "vacuous", "share"]
         return csv_text(
-            ["if", "then", *shown, "canonical_if", "canonical_then"],
+            ["if", "then", *shown, *last],
             (
                 [
                     *named_cells(row.rule),
@@ -67,6 +72,7 @@ class Rules(Sequence[RuleRow]):
                     *(_short(row.mean_margin), _short(row.smallest_margin)),
                     row.sentence,
                     *named_cells(row.canonical),
+                    *("yes" if row.vacuous else "no", _short(row.share)),
                 ]
                 for row in self._rows
             ),

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
-Scores = tuple[tuple[float, ...], tuple[int, ...] | None]
-"""Scores, and ranks where the model has them."""
+
+class Scores(NamedTuple):
+    """An answer as it is kept."""
+
+    scores: tuple[float, ...]
+    ranks: tuple[int, ...] | None = None
+    """Where the model has them."""
+    details: str | None = None
+    """What else the model said, as a text that a store need not understand; None: not known."""
 
 
 @runtime_checkable

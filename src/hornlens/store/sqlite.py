@@ -1,8 +1,8 @@
 """The answer cache, a SQLite file that several processes may share.
 
-It holds raw scores, never decisions: policies can change without asking the model again. An answer
-belongs to a model's identity (weights, dtype, scoring code), a prompt, the candidate words, and the
-index of the repetition. Nothing else can change it.
+It holds raw scores and what else a model said, never decisions: policies can change without asking
+the model again. An answer belongs to a model's identity (weights, dtype, scoring code), a prompt,
+the candidate words, and the index of the repetition. Nothing else can change it.
 
 Beside them it keeps the hashes of large files, which an identity is made of.
 """
@@ -17,12 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from hornlens.errors import HornlensError
-
-if TYPE_CHECKING:
-    from hornlens.store.protocol import Scores
+from hornlens.store.protocol import Scores
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS models (
@@ -31,10 +29,17 @@ CREATE TABLE IF NOT EXISTS answers (
   model INTEGER NOT NULL REFERENCES models(id), candidates TEXT NOT NULL, prompt TEXT NOT NULL,
   repeat INTEGER NOT NULL, scores TEXT NOT NULL, ranks TEXT, written REAL NOT NULL,
   PRIMARY KEY (model, candidates, prompt, repeat)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS details (
+  model INTEGER NOT NULL, candidates TEXT NOT NULL, prompt TEXT NOT NULL, repeat INTEGER NOT NULL,
+  written REAL NOT NULL, content TEXT NOT NULL,
+  PRIMARY KEY (model, candidates, prompt, repeat)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS files (
   path TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL,
   changed INTEGER NOT NULL, hash TEXT NOT NULL) WITHOUT ROWID;
 """
+# Details are a table of their own, so that versions which know of none can use the same file. They
+# belong to the very answer with whose time they were written: such a version may remove an answer,
+# and use its model's number again.
 _PATIENCE = 120.0
 """Seconds to wait for another process's write."""
 _SETTLED = 2.0
@@ -95,14 +100,17 @@ class AnswerCache:
                 part = prompts[start : start + 500]
                 marks = ",".join("?" * len(part))
                 rows = self._open().execute(
-                    "SELECT prompt, scores, ranks FROM answers JOIN models ON models.id = model "
+                    "SELECT prompt, scores, ranks, content "
+                    "FROM answers JOIN models ON models.id = model "
+                    "LEFT JOIN details USING (model, candidates, prompt, repeat, written) "
                     f"WHERE identity = ? AND candidates = ? AND repeat = ? AND prompt IN ({marks})",
                     (identity, key, repeat, *part),
                 )
-                for prompt, scores, ranks in rows:
-                    found[prompt] = (
+                for prompt, scores, ranks, details in rows:
+                    found[prompt] = Scores(
                         tuple(json.loads(scores)),
                         None if ranks is None else tuple(json.loads(ranks)),
+                        details,
                     )
             return found
 
@@ -119,8 +127,9 @@ class AnswerCache:
         """Write answers down, all or none. What is there already stays."""
         key = json.dumps(list(candidates), ensure_ascii=False)
         rows = [
-            (prompt, json.dumps(scores), None if ranks is None else json.dumps(ranks))
-            for prompt, (scores, ranks) in answers
+            (prompt, json.dumps(scores), None if ranks is None else json.dumps(ranks), details)
+            for prompt, given in answers
+            for scores, ranks, details in [Scores(*given)]
         ]
 
         def write() -> None:
@@ -131,9 +140,15 @@ class AnswerCache:
                 (model,) = connection.execute(
                     "SELECT id FROM models WHERE identity = ?", (identity,)
                 ).fetchone()
+                now = time.time()
                 connection.executemany(
                     "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    [(model, key, p, repeat, s, r, time.time()) for p, s, r in rows],
+                    [(model, key, p, repeat, s, r, now) for p, s, r, _ in rows],
+                )
+                connection.executemany(
+                    "INSERT OR REPLACE INTO details SELECT ?1, ?2, ?3, ?4, ?5, ?6 FROM answers "
+                    "WHERE (model, candidates, prompt, repeat, written) = (?1, ?2, ?3, ?4, ?5)",
+                    [(model, key, p, repeat, now, d) for p, _, _, d in rows if d is not None],
                 )
 
         self._whole(write)
@@ -212,6 +227,10 @@ class AnswerCache:
             with self._writing() as connection:
                 gone = connection.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
                 connection.execute("DELETE FROM models WHERE id NOT IN (SELECT model FROM answers)")
+                connection.execute(
+                    "DELETE FROM details WHERE (model, candidates, prompt, repeat, written) NOT IN "
+                    "(SELECT model, candidates, prompt, repeat, written FROM answers)"
+                )
             self._open().execute("VACUUM")
             return gone
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from hornlens.errors import HornlensError
 from hornlens.models.checks import check_answer
 from hornlens.models.protocol import Answer, HashesFiles, Model, ModelError
+from hornlens.store.protocol import Scores
 
 if TYPE_CHECKING:
     from hornlens.store.protocol import AnswerStore
@@ -78,8 +80,7 @@ class Answers:
         missing = [p for p in dict.fromkeys(wanted) if p not in self.known]
         if missing and self.cache is not None:
             found = self.cache.get(self._known_by, missing, self.candidates, self.repeat)
-            for prompt, (scores, ranks) in found.items():
-                self.known[prompt] = Answer(scores, ranks)
+            self.known.update((prompt, _answer(Scores(*kept))) for prompt, kept in found.items())
             self.reused += len(found)
             if progress is not None and found:
                 progress(len(found))
@@ -105,7 +106,7 @@ class Answers:
                 self.cache.put(
                     self._known_by,
                     self.model.name,
-                    [(prompts[i], (a.scores, a.ranks)) for i, a in batch],
+                    [(prompts[i], _kept(answer)) for i, answer in batch],
                     self.candidates,
                     self.repeat,
                 )
@@ -130,3 +131,23 @@ class Answers:
                 f"model {self.model.name} failed: {type(error).__name__}: {reason[:300]}; "
                 "what it answered before is kept, run the same command to go on"
             ) from error
+
+
+def _kept(answer: Answer) -> Scores:
+    """Return an answer as a store keeps it; what a model does not say is not written down."""
+    details = {
+        "first": answer.first,
+        **({} if answer.share is None else {"share": answer.share}),
+        **({"unknown": answer.unknown} if answer.unknown else {}),
+    }
+    said = answer.first or len(details) > 1
+    text = json.dumps(details, ensure_ascii=False) if said else None
+    return Scores(answer.scores, answer.ranks, text)
+
+
+def _answer(kept: Scores) -> Answer:
+    """Return the answer that a store kept, perhaps without details."""
+    details = json.loads(kept.details or "{}")
+    first = tuple((word, share) for word, share in details.get("first", ()))
+    unknown = tuple(details.get("unknown", ()))
+    return Answer(kept.scores, kept.ranks, first, details.get("share"), unknown)

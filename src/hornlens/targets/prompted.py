@@ -11,6 +11,7 @@ from hornlens.logic.decisions import Decision, Policy, agreed, calibrated, decid
 from hornlens.logic.space import Space
 from hornlens.models.protocol import Answer, Model, ModelError
 from hornlens.probes.probe import Probe
+from hornlens.results.details import NOTHING, Details
 from hornlens.results.question import Question
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
@@ -130,6 +131,13 @@ class PromptedModel:
                 scored = zip(answers.candidates, answer.scores, strict=True)
                 found.setdefault(prompt, {}).update(scored)
         return found
+
+    @property
+    def details(self) -> Mapping[str, Details]:
+        """What the model said beside its scores, by prompt; of repeated ones, the first time."""
+        known = (pair for answers in self.answers[0] for pair in answers.known.items())
+        told = ((prompt, Details(a.first, a.share, a.unknown)) for prompt, a in known)
+        return {prompt: details for prompt, details in told if details != NOTHING}
 
     @property
     def asked(self) -> int:

@@ -43,7 +43,10 @@ class Target(Protocol):
 
 @runtime_checkable
 class PromptTarget(Target, Protocol):
-    """A target that is asked in prompts, each scored and perhaps kept: what results say of that."""
+    """A target that is asked in prompts, each scored and perhaps kept: what results say of that.
+
+    One whose model says more than scores may have `details`, by prompt, which results then keep.
+    """
 
     policy: Policy
     """How scores become decisions, and what undecided cells and missing labels count as."""

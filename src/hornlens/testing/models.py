@@ -106,6 +106,35 @@ class ModelConformance:
                 ranks = [rank for _, rank in sorted(pairs)]
                 assert ranks == sorted(ranks)
 
+    def test_first_words_if_any_are_the_most_probable_of_all(self) -> None:
+        """Five at most, falling, 1 together at most; no candidate outside them is above the last.
+
+        Where candidates are ranked, those among the first are as probable as their scores say.
+        """
+        for answer in self.asked()[1]:
+            shares = [share for _, share in answer.first]
+            assert shares == sorted(shares, reverse=True) and len(shares) <= 5
+            assert all(word and 0 <= share <= 1 for word, share in answer.first)
+            assert sum(shares) <= 1 + 1e-4
+            for rank, score in zip(answer.ranks or (), answer.scores, strict=False):
+                if rank < len(shares):
+                    assert abs(shares[rank] - math.exp(score)) <= 1e-4
+                elif shares:
+                    assert math.exp(score) <= shares[-1] + 1e-4
+
+    def test_the_candidates_share_if_any_is_a_part_of_the_whole(self) -> None:
+        """Where candidates are ranked, it is what their scores add up to."""
+        for answer in self.asked()[1]:
+            if answer.share is not None:
+                assert 0 <= answer.share <= 1
+                if answer.ranks is not None:
+                    assert abs(answer.share - sum(map(math.exp, answer.scores))) <= 1e-4
+
+    def test_words_it_does_not_know_are_words_of_the_prompt(self) -> None:
+        """They are told as they stand there."""
+        for prompt, answer in zip(self.prompts, self.asked()[1], strict=True):
+            assert all(word and word in prompt for word in answer.unknown)
+
     def test_the_order_of_the_prompts_changes_no_score(self) -> None:
         """Nor what else is in a batch."""
         model, answers = self.asked()

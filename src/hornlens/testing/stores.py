@@ -21,8 +21,8 @@ from pathlib import Path
 from hornlens.store.protocol import AnswerStore, Scores
 
 WORDS = ("She", "He")
-ONE: Scores = ((-0.1, -2.0), None)
-OTHER: Scores = ((-3.0, -0.5), (7, 0))
+ONE = Scores((-0.1, -2.0), None)
+OTHER = Scores((-3.0, -0.5), (7, 0), '{"said": "beside"}')
 
 
 class StoreConformance:
@@ -48,13 +48,14 @@ class StoreConformance:
         store.close()
 
     def test_what_is_put_comes_back_the_same_after_it_was_closed(self) -> None:
-        """To the last bit, with ranks or without, in whatever script."""
+        """To the last bit, with ranks and details or without, in whatever script."""
         answers: list[tuple[str, Scores]] = [
             ("plain", ONE),
             ("ranked", OTHER),
-            ("odd numbers", ((0.1 + 0.2, -1 / 3), (0, 2**40))),
-            ("a probability of nothing", ((-math.inf, -5e-324), None)),
-            ("", ((-1.0, -1.0), None)),
+            ("odd numbers", Scores((0.1 + 0.2, -1 / 3), (0, 2**40))),
+            ("a probability of nothing", Scores((-math.inf, -5e-324))),
+            ("", Scores((-1.0, -1.0), None, "")),
+            ("a text of any kind", Scores((-1.0, -1.0), None, "Ωμέγα 'quoted'\n% 🦄")),
             ("Ωμέγα 'quoted' \"twice\"\n\t%_\\ 漢字 🦄", ONE),
         ]
         store = self.open()
@@ -82,10 +83,14 @@ class StoreConformance:
         store.close()
 
     def test_what_is_recorded_first_counts(self) -> None:
-        """Also against another one who has the store open, and when new ones come with it."""
+        """Also against another one who has the store open, and when new ones come with it.
+
+        An answer without details does not get those of a later one.
+        """
         store, beside = self.open(), self.open()
         store.put("m", "name", [("p", ONE)], WORDS)
         beside.put("m", "another name", [("p", OTHER), ("q", OTHER)], WORDS)
+        store.put("m", "name", [("q", Scores(OTHER.scores, OTHER.ranks, "other"))], WORDS)
         wanted = {"p": ONE, "q": OTHER}
         assert store.get("m", ["p", "q"], WORDS) == beside.get("m", ["p", "q"], WORDS) == wanted
         beside.close()
@@ -112,7 +117,7 @@ class StoreConformance:
 
     def test_many_answers_at_once(self) -> None:
         """More than a statement of SQL takes variables."""
-        many: dict[str, Scores] = {f"prompt {i}": ((-i / 7, -1.0), None) for i in range(2500)}
+        many: dict[str, Scores] = {f"prompt {i}": Scores((-i / 7, -1.0)) for i in range(2500)}
         store = self.open()
         store.put("m", "name", many.items(), WORDS)
         assert store.get("m", list(many), WORDS) == many

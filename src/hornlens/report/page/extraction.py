@@ -22,6 +22,7 @@ from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
 from hornlens.results.question import Question
 from hornlens.results.sentences import Part
+from hornlens.results.warnings import warnings_of
 
 SCRIPTS = (
     *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "rules.js", "map.js", "ask.js"),
@@ -45,6 +46,7 @@ class Row:
     sentence: Markup
     evidence: Evidence
     broken: int
+    vacuous: bool
 
     @property
     def closest(self) -> float | None:
@@ -63,7 +65,8 @@ class Finding:
 def extraction_page(extraction: Extraction, content: dict[str, Any] | None = None) -> str:
     """Return the page of an extraction, whose space has a label; `content` is its envelope.json."""
     rows = _rows(extraction)
-    top = [row.evidence.margins for row in rows[:FINDINGS]]
+    found = [row for row in rows if not row.vacuous][:FINDINGS]
+    top = [row.evidence.margins for row in found]
     widest = max((m for margins in top for m in margins if isfinite(m)), default=0.0)
     asked, envelope = len(extraction.decisions), extraction.envelope
     fits = asked <= MOST_ANSWERS
@@ -96,10 +99,10 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
         non_horn=_non_horn(envelope, question),
         abstained=_abstained(extraction),
         others=[NamedRule.of(rule, envelope.vocabulary) for rule in space.granted],
+        warnings=warnings_of(extraction),
         rows=rows,
         findings=[
-            Finding(row, _strip(margins, widest))
-            for row, margins in zip(rows[:FINDINGS], top, strict=True)
+            Finding(row, _strip(margins, widest)) for row, margins in zip(found, top, strict=True)
         ],
         widest=widest,
         has_answers=fits and asked > 0,
@@ -115,7 +118,8 @@ def _rows(extraction: Extraction) -> list[Row]:
         rule = evidence.rule
         sentence = _marked(extraction.parts(evidence))
         shown = in_conditions(rule, space)
-        rows.append(Row(number, place, shown, sentence, evidence, evidence.broken))
+        vacuous = extraction.vacuous[place]
+        rows.append(Row(number, place, shown, sentence, evidence, evidence.broken, vacuous))
     return rows
 
 

@@ -1,0 +1,87 @@
+"""Progress as lines of text, for where nobody looks on: a log, a pipe, a job of many hours."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+FIRST = 3.0
+"""Seconds until the first line: what takes less says nothing."""
+GROWTH = 2.0
+LONGEST = 60.0
+"""The pauses between lines grow up to so many seconds."""
+
+
+class ProgressLines:
+    """Says now and then how much is done, how fast it goes, and how long the rest will take.
+
+    The rate is that since the first advance: what came before it was loading, and what it brought
+    may have come from the cache.
+    """
+
+    def __init__(
+        self,
+        doing: str,
+        total: int | None,
+        unit: str,
+        clock: Callable[[], float],
+        write: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True),
+    ):
+        """Begin; nothing is said yet."""
+        self.doing, self.total, self.unit = doing, total, unit
+        self._clock, self._write = clock, write
+        self._started, self._done = clock(), 0
+        self._since: tuple[float, int] | None = None
+        """When the first advance was, and what was done by then."""
+        self._pause, self._next = FIRST, self._started + FIRST
+        self._said = False
+
+    def advance(self, count: int) -> None:
+        """Note that so many more are done."""
+        if not count:
+            return
+        now = self._clock()
+        self._done += count
+        if self._since is None:
+            self._since = now, self._done
+        if self._done == self.total:
+            self.finish()
+        elif now >= self._next:
+            self._say(now)
+
+    def _say(self, now: float) -> None:
+        self._pause = min(self._pause * GROWTH, LONGEST)
+        self._next, self._said = now + self._pause, True
+        self._write(f"{self.doing}: {', '.join([self._amount(), *self._outlook(now)])}")
+
+    def finish(self) -> None:
+        """Say that it is over, once, if anything was said before."""
+        if self._said:
+            self._said = False
+            took = length(self._clock() - self._started)
+            self._write(f"{self.doing}: {self._amount()} in {took}")
+
+    def _amount(self) -> str:
+        of = "" if self.total is None else f" of {self.total:,}"
+        return f"{self._done:,}{of} {self.unit}"
+
+    def _outlook(self, now: float) -> list[str]:
+        """Return the rate and the time left, as far as there is anything to tell them by."""
+        since, before = self._since or (self._started, 0)
+        if now <= since:  # so far there was one advance only
+            since, before = self._started, 0
+        rate = (self._done - before) / (now - since)
+        if rate <= 0:
+            return []
+        said = f"{rate:.0f} {self.unit}/s" if rate >= 10 else f"{rate:.2g} {self.unit}/s"
+        if self.total is None:
+            return [said]
+        return [said, f"about {length((self.total - self._done) / rate)} left"]
+
+
+def length(seconds: float) -> str:
+    """Return a time as people say it, to the second, then to the minute."""
+    if seconds < 60:
+        return f"{max(seconds, 1):.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -16,6 +16,7 @@ from hornlens.results.envelope import envelope_as_json, envelope_from_json, read
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction, Record
 from hornlens.results.question import Question
+from hornlens.results.rate_files import rates_as_json
 from hornlens.results.sentences import in_words
 from hornlens.results.settings import Settings
 
@@ -52,7 +53,7 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
     """Return the contents of envelope.json: the envelope, the answers, and the evidence.
 
     `answers` lists every cell that the target was asked about; a rule's `evidence` are positions
-    in that list.
+    in that list, and so are the examples of flips in `rates`.
     """
     content = summary_as_json(extraction)
     cells = sorted(extraction.decisions)
@@ -62,6 +63,7 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
         if closest is not None:
             line["closest"] = {"answer": position[closest.cell], "margin": closest.margin}
         line["evidence"] = [position[exhibit.cell] for exhibit in evidence.exhibits]
+    content["rates"] = rates_as_json(extraction.rates, lambda world, cell: position[cell])
     content["abstentions"] = [position[cell] for cell, _ in extraction.abstentions]
     content["answers"] = [_answer(extraction, cell) for cell in cells]
     return content

@@ -25,7 +25,7 @@ from hornlens.logic.vocabulary import Vocabulary
 from hornlens.probes.loading import load_probe, parse_probe
 from hornlens.results.comparison import common_consequences, compare
 from hornlens.results.documents import extraction_as_json
-from hornlens.results.rulesets import RuleSet, distinct_names, load_result
+from hornlens.results.rulesets import RuleSet, distinct_names, load_result, result_of
 from hornlens.results.settings import Settings
 from tests.brute import close
 from tests.targets import random_theory
@@ -371,3 +371,13 @@ def test_a_union_is_what_some_world_accepts_on_one_grid():
     assert both.positive.tolist() == expected
     with pytest.raises(InputError, match="no grid in common"):
         union([worlds[0], grid_of(Theory(4), Space.of_variables(space.vocabulary))])
+
+
+def test_what_any_way_of_asking_accepts_breaks_a_rule():
+    one = replace(extract(planted, PAPER, cache=False), name="plain")
+    other = replace(extract(without_singers, PAPER, cache=False), name="odd")
+    both = result_of(replace(one, worlds=(one, other)), "both")
+    single = result_of(one, "single")
+    assert set(both.accepted) == set(single.accepted) | set(result_of(other).accepted)
+    (difference,) = compare([single, both]).disturbing
+    assert difference.in_words(["single", "both"]) == "variants: – in single; plain, odd in both"

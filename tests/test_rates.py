@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import sys
 import time
 from dataclasses import replace
 from itertools import combinations
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -215,6 +217,16 @@ def test_each_way_of_asking_is_counted_and_all_together(tmp_path):
     assert work.values[0].answered == 2 * one.rates["occupation"].values[0].answered
     rows = list(csv.DictReader(io.StringIO(both.rates.csv())))
     assert [*dict.fromkeys(row["variant"] for row in rows)] == ["", "one", "two"]
+
+
+def test_they_become_a_data_frame(monkeypatch):
+    made = SimpleNamespace(DataFrame=lambda lines, columns: (lines, columns))
+    monkeypatch.setitem(sys.modules, "pandas", made)
+    rates = extract(planted, PAPER, cache=False).rates
+    lines, columns = rates.to_frame()
+    assert columns[:4] == ["attribute", "value", "label", "count"]
+    assert ["occupation", "nurse", "female", 60, 60, 0, 1.0] in lines
+    assert len(lines) == 2 * sum(len(each.values) for each in rates.attributes)
 
 
 def test_the_terminal_has_a_line_for_each_attribute(capsys):

@@ -248,6 +248,7 @@ def test_rules_become_a_data_frame(monkeypatch):
 def test_without_pandas_there_is_no_data_frame(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     rules = hostile_result().rules
+    assert one_line(hostile_result().rates.to_frame) == one_line(rules.to_frame)
     assert one_line(rules.to_frame) == "to_frame() needs pandas: pip install pandas"
 
 

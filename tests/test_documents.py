@@ -23,6 +23,7 @@ from hornlens.results.comparison import (
     Comparison,
     RuleOutcome,
 )
+from hornlens.results.differences import SettingDifference
 from hornlens.studies.documents import STUDY, TIMES
 from tests import page_cases as cases
 
@@ -38,10 +39,11 @@ COMPARED = Comparison(
                 RuleOutcome(RULE, "contradicted", AcceptedExample(("a",), ("A?",))),
                 RuleOutcome(NEVER, "contradicted", AcceptedExample(("a", "b"), ("B?",), True)),
             ),
-            (RuleOutcome(RULE, "entailed"), RuleOutcome(NEVER, "unknown")),
+            (RuleOutcome(RULE, "vacuous"), RuleOutcome(NEVER, "unknown")),
         ),
     ),
     (NEVER,),
+    (SettingDifference("margin", "policy", ("0", "0.3")),),
 )
 DOCUMENTS = [
     *((STUDY, name, make()) for name, make in cases.STUDIES.items()),
@@ -61,6 +63,21 @@ def test_what_is_read_is_written_again_as_it_was(codec, name, content):
     assert (content["hornlens"], content["format"]) == (__version__, FORMAT)
 
 
+def test_a_comparison_of_an_older_version_is_read():
+    """It compared the first result with each other, under names that were not told apart."""
+    content = COMPARISON.as_json(COMPARED)
+    del content["differences"]
+    (pair,) = content["comparisons"]
+    del pair["sentences"]
+    content["results"].append(content["results"][1])
+    content["comparisons"].append(pair)
+    old = COMPARISON.parse(content, WHERE)
+    assert old.differences is None and old.disturbing == ()
+    assert [(each.left, each.right) for each in old.comparisons] == [("left", "right")] * 2
+    assert len(old.new) == 4
+    assert "What differs between them" not in page("comparison.json", content)
+
+
 def test_a_comparison_has_the_keys_that_others_build_on():
     (pair,) = COMPARISON.as_json(COMPARED)["comparisons"]
     assert pair["rules_of_left_in_right"] == [
@@ -76,6 +93,13 @@ def test_a_comparison_has_the_keys_that_others_build_on():
             "fate": "contradicted",
             "witness": {"accepted": ["a", "b"], "prompts": ["B?"], "abstained": True},
         },
+    ]
+    assert pair["sentences"] == [
+        "Of the 2 rules of left, none holds in right, 2 are broken.",
+        "Of the 2 rules of right, none holds in left, 1 only vacuously, 1 is not known to hold.",
+    ]
+    assert COMPARISON.as_json(COMPARED)["differences"] == [
+        {"setting": "margin", "kind": "policy", "values": ["0", "0.3"]}
     ]
     assert pair["rules_of_right_in_left"][1] == {"if": ["a", "b"], "then": None, "fate": "unknown"}
     run = BiasRun("3.11", "2026", 1.5, (ModelUse("m", 2, 3),))
@@ -131,7 +155,7 @@ def test_a_result_of_0_1_has_no_format_and_the_same_page(codec, tmp_path):
         (BIAS, ("models", 1, "occupations", 0), ..., "it has models without the same occupations"),
         (BIAS, ("models", 0, "overall", "normalised"), None, "overall.normalised is not an object"),
         (BIAS, ("models", 0, "overall", "confusion", "male", "other"), ..., "without every gender"),
-        (COMPARISON, ("results",), [], "it does not compare its first result with each"),
+        (COMPARISON, ("results",), [], "it does not compare its results in pairs"),
         (
             COMPARISON,
             ("comparisons", 0, "rules_of_left_in_right", 0, "fate"),

@@ -202,11 +202,12 @@ def test_a_target_without_prompts_is_extracted_saved_and_loaded(tmp_path):
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "age &lt; 18" in page or "age < 18" in page
     assert sorted(file.name for file in tmp_path.iterdir()) == [
-        *("envelope.json", "report.html", "rules.csv", "run.json", "scores.csv")
+        *("envelope.json", "flips.csv", "rates.csv", "report.html"),
+        *("rules.csv", "run.json", "scores.csv"),
     ]
 
     again.save(tmp_path / "twice")
-    for name in ("envelope.json", "rules.csv", "scores.csv", "report.html"):
+    for name in ("envelope.json", "rules.csv", "scores.csv", "rates.csv", "report.html"):
         assert (tmp_path / "twice" / name).read_bytes() == (tmp_path / name).read_bytes(), name
 
 

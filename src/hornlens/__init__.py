@@ -22,6 +22,7 @@ __all__ = [
     "Policy",
     "Probe",
     "PromptedModel",
+    "Rates",
     "RepeatedTarget",
     "Result",
     "Rules",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from hornlens.logic.taxonomy import Taxonomy
     from hornlens.probes.loading import load_probe
     from hornlens.probes.probe import Probe
+    from hornlens.results.rates import Rates
     from hornlens.results.rules import Rules
     from hornlens.results.settings import Settings
     from hornlens.targets.formulas import FormulaTarget, TableTarget
@@ -73,6 +75,7 @@ else:
         "logic.taxonomy": "Taxonomy",
         "probes.loading": "load_probe",
         "probes.probe": "Probe",
+        "results.rates": "Rates",
         "results.rules": "Rules",
         "results.settings": "Settings",
         "targets.formulas": "FormulaTarget TableTarget",

@@ -10,8 +10,11 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from hornlens.api import extract
+from hornlens.logic.decisions import Policy
 from hornlens.report.page import page as page_of
+from hornlens.results.comparison import COMPARISON, compare
 from hornlens.results.documents import extraction_as_json
+from hornlens.results.rulesets import result_of
 from hornlens.results.settings import Settings
 from tests import report_cases as cases
 
@@ -25,13 +28,14 @@ def comparison():
         return other if "banker" in prompt else cases.planted(prompt, words)
 
     cut = Settings("budget", max_equivalence_queries=3)
+    names = ("first", "other", "a result that was cut off")
     results = [
         extract(cases.planted, cases.PAPER, cache=False),
         extract(model, cases.PAPER, cache=False),
         extract(cases.planted, cases.PAPER, settings=cut, cache=False),
     ]
     with TemporaryDirectory() as folder:
-        paths = [Path(folder) / f"{i}.json" for i in range(len(results))]
+        paths = [Path(folder) / f"{name}.json" for name in names]
         for path, result in zip(paths, results, strict=True):
             path.write_text(json.dumps(extraction_as_json(result)))
         shown = subprocess.run(
@@ -51,10 +55,11 @@ def tab(visit, tmp_path):
 
 
 def test_outcomes_are_filtered_searched_and_sorted(tab):
-    (first, _) = comparison()["comparisons"]
+    first, *_ = comparison()["comparisons"]
     section = tab.locator("#pair-1")
     rows = section.locator("tbody tr")
-    lost = [r for r in first["rules_of_left_in_right"] if r["fate"] != "entailed"]
+    held = ("entailed", "vacuous")
+    lost = [r for r in first["rules_of_left_in_right"] if r["fate"] not in held]
     section.get_by_role("button", name="Lost").click()
     assert rows.count() == len(lost) > 0
     assert all("lost" in text for text in rows.all_inner_texts())
@@ -73,6 +78,47 @@ def test_outcomes_are_filtered_searched_and_sorted(tab):
     assert section.locator("th[data-key=rule]").get_attribute("aria-sort") == "ascending"
 
 
+def test_every_pair_has_its_names_and_its_sentences(tab):
+    pairs = comparison()["comparisons"]
+    assert len(pairs) == 3
+    for i, pair in enumerate(pairs, start=1):
+        section = tab.locator(f"#pair-{i}")
+        assert section.locator("h2").inner_text() == f"{pair['left']} and {pair['right']}"
+        assert section.locator(".sentence").all_inner_texts() == pair["sentences"]
+        owners = section.locator("tbody td:nth-child(2)").all_inner_texts()
+        assert set(owners) <= {pair["left"], pair["right"]}
+
+
+def test_what_differs_comes_before_the_rules(tab):
+    rows = tab.locator("#differences tbody tr").all()
+    shown = [row.locator("th, td").all_inner_texts() for row in rows]
+    assert shown == [["certificate", "exact", "exact", "budget exhausted"]]
+    assert tab.evaluate(
+        "document.querySelector('#differences').compareDocumentPosition("
+        "document.querySelector('#pair-1')) === Node.DOCUMENT_POSITION_FOLLOWING"
+    )
+    assert tab.locator("#not-alike").count() == 0
+
+
+def test_rules_that_hold_vacuously_are_apart_and_another_policy_is_warned_of(visit, tmp_path):
+    dull = extract(lambda p, w: {"She": 0.0, "He": 1.0}, cases.PAPER, cache=False)
+    sharp = extract(cases.planted, cases.PAPER, policy=Policy(margin=0.4), cache=False)
+    compared = compare([result_of(sharp, "sharp"), result_of(dull, "dull")])
+    path = tmp_path / "c.html"
+    path.write_text(page_of("comparison.json", COMPARISON.as_json(compared)))
+    tab = visit(path)
+    assert "not asked alike" in tab.locator("#not-alike").inner_text()
+    assert "margin policy 0.4 0" in " ".join(tab.locator("#differences").inner_text().split())
+    section = tab.locator("#pair-1")
+    section.get_by_role("button", name="Vacuous").click()
+    outcomes = [line.outcome for line in compared.comparisons[0].rules_of_left_in_right]
+    rows = section.locator("tbody tr")
+    assert rows.count() == outcomes.count("vacuous") > 0
+    assert all("only vacuously" in text for text in rows.all_inner_texts())
+    counts = [int(text) for text in section.locator(".tiles b").all_inner_texts()]
+    assert sum(counts[:3]) == len(outcomes)
+
+
 def test_what_a_cut_off_result_does_not_know_is_said(tab):
     section = tab.locator("#pair-2")
     assert "no recorded answer breaks it" in section.inner_text()
@@ -83,7 +129,7 @@ def test_a_contradicted_rule_shows_the_prompt_that_breaks_it(tab):
     section = tab.locator("#pair-1")
     section.get_by_label("Search").fill("banker")
     row = section.locator("tbody tr").filter(has_text="banker ∧ female → ⊥")
-    assert "But B accepts {banker, female}" in row.inner_text()
+    assert "But other accepts {banker, female}" in row.inner_text()
     assert "is a banker." in row.inner_text()
 
 

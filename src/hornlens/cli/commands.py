@@ -268,11 +268,22 @@ def study(
 
 def compare(
     results: Annotated[
-        list[Path], typer.Argument(help="Folders of results, or envelope.json files; A first.")
+        list[Path],
+        typer.Argument(help="Folders of results, or envelope.json files; the baseline first."),
     ],
+    name: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="What to call the results, in their order. (default: their folders)"),
+    ] = None,
     fail_on_new: Annotated[
         bool,
-        typer.Option("--fail-on-new", help="Exit code 1 if a later result has rules that A lacks."),
+        typer.Option(
+            "--fail-on-new", help="Exit code 1 if a later result has rules that the first lacks."
+        ),
+    ] = False,
+    ignore_differences: Annotated[
+        bool,
+        typer.Option("--ignore-differences", help="Go on where policies or wordings differ."),
     ] = False,
     out: Annotated[
         Optional[Path],  # noqa: UP045
@@ -283,13 +294,17 @@ def compare(
     ] = "text",
     debug: Debug = False,
 ) -> None:
-    """Compare results, rule by rule.
+    """Compare results, rule by rule, each with each.
 
-    Rules are shared, contradicted (with the prompt that shows it), or unknown to the other.
+    A rule holds in the other, holds vacuously, is contradicted (with the prompt that shows it), or
+    is not known to hold. What differs between the settings is said first.
     """
-    from hornlens.cli.compare import compare_command
+    from hornlens.cli.compare import CompareOptions, compare_command
 
-    raise typer.Exit(compare_command(results, fail_on_new, out, format))
+    options = CompareOptions(
+        results, name or [], fail_on_new, ignore_differences, out=out, form=format
+    )
+    raise typer.Exit(compare_command(options))
 
 
 def verify(

@@ -3,50 +3,100 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from hornlens.errors import HornlensError
 from hornlens.formats.files import write_file
 from hornlens.report.tables import rule_text
 from hornlens.report.terminal import Terminal, plural, show_set
-from hornlens.results.comparison import COMPARISON, Comparison, RuleOutcome, compare, load_result
+from hornlens.results.comparison import (
+    COMPARISON,
+    VACUOUSLY,
+    ComparedPair,
+    Comparison,
+    RuleOutcome,
+    compare,
+)
+from hornlens.results.rulesets import load_results
+
+SHOWN = 25
+"""How many rules of one outcome the terminal shows; the JSON has all of them."""
+OUTCOMES = {"contradicted": "broken", "unknown": "not known", "vacuous": "vacuous"}
+"""What is listed of a pair, in this order, and in which word."""
 
 
-def compare_command(paths: list[Path], fail_on_new: bool, out: Path | None, form: str) -> int:
-    """Compare the first result with each of the others; return the exit code."""
-    comparison = compare([load_result(path) for path in paths])
+@dataclass(frozen=True)
+class CompareOptions:
+    """What the options of `hornlens compare` say."""
+
+    paths: Sequence[Path]
+    names: Sequence[str]
+    fail_on_new: bool
+    ignore_differences: bool
+    out: Path | None
+    form: str
+
+
+def compare_command(options: CompareOptions) -> int:
+    """Compare each result with each of the others; return the exit code."""
+    comparison = compare(load_results(options.paths, options.names))
+    terminal = Terminal()
+    if comparison.disturbing and not options.ignore_differences:
+        _object(terminal, comparison, options.fail_on_new)
+    out = options.out
     if out is not None:
         from hornlens.report.page.comparison import comparison_page
 
         write_file(out / "comparison.json", COMPARISON.text(comparison))
         write_file(out / "report.html", comparison_page(comparison))
-    if form == "json":
+    if options.form == "json":
         sys.stdout.write(COMPARISON.text(comparison))
     else:
-        terminal = Terminal()
         _show(terminal, comparison)
         if out is not None:
             terminal.say()
             terminal.say(f"Report: {out / 'report.html'} (beside it comparison.json)")
-    return int(fail_on_new and any(pair.new for pair in comparison.comparisons))
+    return int(options.fail_on_new and bool(comparison.new))
+
+
+def _object(terminal: Terminal, comparison: Comparison, refuse: bool) -> None:
+    """Say that rules may differ for another reason than the model; as an error, if told to."""
+    names = [result.name for result in comparison.results]
+    first, *more = comparison.disturbing
+    what = first.in_words(names) + (f" (and {len(more)} more)" if more else "")
+    why = "rules may differ without any change of the model"
+    if refuse:
+        raise HornlensError(
+            f"--fail-on-new: the results were not asked alike: {what}. So {why}; extract them "
+            "alike, or go on with --ignore-differences"
+        )
+    terminal.warn(f"the results were not asked alike, so {why}: {what}")
 
 
 def _show(terminal: Terminal, comparison: Comparison) -> None:
-    left, *others = comparison.results
-    for right, pair in zip(others, comparison.comparisons, strict=True):
-        terminal.say(f"A: {left.name} ({left.certificate})", "bold")
-        terminal.say(f"B: {right.name} ({right.certificate})", "bold")
-        for owner, other, lines in (
-            ("A", "B", pair.rules_of_left_in_right),
-            ("B", "A", pair.rules_of_right_in_left),
-        ):
-            rest = [line for line in lines if line.outcome != "entailed"]
-            held = len(lines) - len(rest)
-            terminal.say()
-            terminal.say(f"Of {plural(len(lines), 'rule')} of {owner}, {held} hold in {other} too.")
-            if rest:
-                rows = [[rule_text(line.rule), line.outcome, _witness(line)] for line in rest]
-                terminal.table([f"rule of {owner}", f"in {other}", f"what {other} says"], rows)
-        terminal.say()
+    names = [result.name for result in comparison.results]
+    for result in comparison.results:
+        of = f": {result.of}" if result.of else ""
+        terminal.say(f"{result.name}{of} ({result.certificate.replace('_', ' ')})", "bold")
+    terminal.say()
+    if comparison.differences:
+        terminal.say("What differs between them:")
+        for each in comparison.differences:
+            terminal.say(f"  {each.in_words(names)}")
+    else:
+        terminal.say("They were made under the same settings.")
+    for pair in comparison.comparisons:
+        _show_pair(terminal, pair)
+    outcomes = [
+        line.outcome
+        for pair in comparison.comparisons
+        for line in (*pair.rules_of_left_in_right, *pair.rules_of_right_in_left)
+    ]
+    terminal.say()
+    if "vacuous" in outcomes:
+        terminal.say(VACUOUSLY)
     if comparison.common is None:
         terminal.say("The common consequences were not worked out: too many interpretations.")
         return
@@ -56,8 +106,24 @@ def _show(terminal: Terminal, comparison: Comparison) -> None:
         terminal.say(f"  {rule_text(rule)}")
 
 
-def _witness(line: RuleOutcome) -> str:
+def _show_pair(terminal: Terminal, pair: ComparedPair) -> None:
+    """Print both ways of a pair as lines, which can be read at any width."""
+    both = (pair.rules_of_left_in_right, pair.rules_of_right_in_left)
+    others = (pair.right, pair.left)
+    for sentence, other, lines in zip(pair.sentences, others, both, strict=True):
+        terminal.say()
+        terminal.say(sentence, "bold")
+        for outcome, word in OUTCOMES.items():
+            found = [line for line in lines if line.outcome == outcome]
+            for line in found[:SHOWN]:
+                terminal.say(f"  {word}: {rule_text(line.rule)}{_witness(line, other)}")
+            if len(found) > SHOWN:
+                terminal.say(f"  … and {len(found) - SHOWN:,} more that are {word}")
+
+
+def _witness(line: RuleOutcome, other: str) -> str:
     if line.witness is None:
         return ""
-    how = " (it abstains)" if line.witness.abstained else ""
-    return f"{show_set(line.witness.accepted)}{how}: {line.witness.prompts[0]}"
+    how = ", where it abstains" if line.witness.abstained else ""
+    shown = next(iter(line.witness.prompts), "")
+    return f"; but {other} accepts {show_set(line.witness.accepted)}{how}: {shown}"

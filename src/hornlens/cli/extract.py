@@ -15,6 +15,7 @@ from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import default_model, load_probe
+from hornlens.report.rates import show_rates
 from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache, default_path
@@ -144,6 +145,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
             f"That is {share:.1%} of the {negatives:,} that {question.subject.lower()} rejects."
         )
     _show_abstentions(terminal, result)
+    show_rates(terminal, result)
     policy = result.policy
     terminal.say(
         f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
@@ -159,7 +161,9 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     if result.space.label is None:
         terminal.say(f"Files: {out} (envelope.json, rules.csv, …; no page, as there are no labels)")
         return
-    terminal.say(f"Report: {out / 'report.html'} (beside it envelope.json, rules.csv, scores.csv)")
+    terminal.say(
+        f"Report: {out / 'report.html'} (beside it envelope.json, rules.csv, rates.csv, …)"
+    )
 
 
 def _show_warnings(terminal: Terminal, result: Result, out: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hornlens.logic.bits import BOTTOM, canonical
+from hornlens.logic.bits import BOTTOM, bits, canonical
 from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.named import NamedRule
 from hornlens.logic.readable import readable
@@ -77,16 +77,23 @@ class Envelope:
         return (self.basis + self.background).entails(rule)
 
     def holds_vacuously(self, rule: Rule) -> bool:
-        """Say whether a rule holds only because what it speaks of never occurs.
+        """Say of a rule that holds whether it does so only because of what never occurs.
 
-        So it is where the label that it names is never given, whatever else is set, or where
-        nothing has its antecedent, although that is not what it says.
+        Nothing that has its antecedent is accepted, though that is not what the rule says; or its
+        label is never given, or no other is: whatever else the antecedent asks for.
         """
-        known = self.basis + self.background
-        label = rule.antecedent & self.space.label_mask
-        if label and label != rule.antecedent and known.closure(label) == BOTTOM:
-            return True
-        return not rule.is_negative and known.closure(rule.antecedent) == BOTTOM
+        known, labels = self.basis + self.background, self.space.label_mask
+
+        def never(x: int) -> bool:
+            return known.closure(x) == BOTTOM
+
+        answer, about = rule.antecedent & labels, rule.antecedent & ~labels
+        if rule.is_negative:
+            return bool(answer and about) and (never(answer) or never(about))
+        given = rule.new & labels
+        others = [1 << bit for bit in bits(labels & ~given)]
+        always = bool(given and rule.antecedent) and all(map(never, others))
+        return always or never(rule.antecedent)
 
     def __repr__(self) -> str:
         """Say what it is in a line."""

@@ -2,54 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Literal
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import ClassVar, Literal
 
 from hornlens.errors import HornlensError, InputError
-from hornlens.exact.grid import LabelledSpace
-from hornlens.formats.jsonfiles import read_json
-from hornlens.logic.batch import obeys
-from hornlens.logic.decisions import YES, accepts
-from hornlens.logic.envelope import Envelope
+from hornlens.exact.worlds import check_variables, grid_of, shared_space, union
 from hornlens.logic.named import NamedRule
 from hornlens.logic.readable import readable
 from hornlens.logic.theory import Theory
 from hornlens.results.codec import INLINE, Codec
-from hornlens.results.documents import extraction_from_json
-from hornlens.results.envelope import envelope_from_json
-from hornlens.results.extraction import Extraction
+from hornlens.results.differences import SettingDifference, differences
+from hornlens.results.rulesets import AcceptedExample, RuleSet, numbered
 
 COMMON_LIMIT = 1 << 22
 """Up to so many interpretations, the common consequences are worked out."""
-
-
-@dataclass(frozen=True)
-class AcceptedExample:
-    """An interpretation that a model accepted, and the prompts that show it.
-
-    `abstained`: it accepted because it would not decide, and the policy lets that pass. Without a
-    label, it claims nothing that the model could have rejected.
-    """
-
-    accepted: tuple[str, ...]
-    prompts: tuple[str, ...]
-    abstained: bool = False
-
-
-@dataclass(frozen=True)
-class RuleSet:
-    """A result as it is compared: its rules. `accepted` are the answers that the model gave."""
-
-    name: str
-    envelope: Envelope
-    accepted: tuple[AcceptedExample, ...]
-
-    @property
-    def known(self) -> Theory:
-        """All that is said to hold: the rules and the background."""
-        return self.envelope.basis + self.envelope.background
+VACUOUSLY = (
+    "A rule holds vacuously where the other result never gives the answer that it speaks of, or "
+    "always gives the same one, or accepts nothing that the rule speaks of."
+)
 
 
 @dataclass(frozen=True)
@@ -57,11 +30,14 @@ class RuleOutcome:
     """What becomes of a rule in another result.
 
     A contradicted rule comes with an answer of the other model that breaks it. Unknown: it does not
-    follow from the other's rules, but no recorded answer breaks it either.
+    follow from the other's rules, but no recorded answer breaks it either. Vacuous: it follows, but
+    only because of what the other never, or always, answers.
     """
 
     rule: NamedRule = field(metadata=INLINE)
-    outcome: Literal["entailed", "contradicted", "unknown"] = field(metadata={"key": "fate"})
+    outcome: Literal["entailed", "vacuous", "contradicted", "unknown"] = field(
+        metadata={"key": "fate"}
+    )
     witness: AcceptedExample | None = None
 
 
@@ -69,6 +45,7 @@ class RuleOutcome:
 class ComparedPair:
     """Two results: what becomes of the rules of each in the other."""
 
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("sentences",)
     left: str
     right: str
     rules_of_left_in_right: tuple[RuleOutcome, ...]
@@ -76,98 +53,98 @@ class ComparedPair:
 
     @property
     def new(self) -> tuple[RuleOutcome, ...]:
-        """The rules of the right result that the left one does not entail."""
+        """The rules of the right result that do not hold in the left one, or only vacuously."""
         return tuple(line for line in self.rules_of_right_in_left if line.outcome != "entailed")
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """What became of the rules of each, in a sentence."""
+        return (
+            _counted(self.left, self.right, self.rules_of_left_in_right),
+            _counted(self.right, self.left, self.rules_of_right_in_left),
+        )
 
 
 @dataclass(frozen=True)
 class ComparedResult:
-    """A result that was compared: its name, and the kind of its certificate."""
+    """A result that was compared: its name, the kind of its certificate, and of what it is."""
 
     name: str
     certificate: str
+    of: str = ""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The first of some results compared with each of the others: comparison.json.
+    """Some results, each compared with each of those after it: comparison.json.
 
     `common` are the rules from which all follows that follows from every one of the results; None:
-    there are too many interpretations to work that out.
+    there are too many interpretations to work that out. `differences` is what differs between the
+    settings; None: in a file of an older version, which compared the first result only.
     """
 
     results: tuple[ComparedResult, ...]
     comparisons: tuple[ComparedPair, ...]
     common: tuple[NamedRule, ...] | None
+    differences: tuple[SettingDifference, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse pairs that are not of these results."""
-        if not self.results or len(self.comparisons) != len(self.results) - 1:
-            raise ValueError("does not compare its first result with each of the others")
+        """Refuse pairs, or differences, that are not of these results."""
+        count = len(self.results)
+        expected = count * (count - 1) // 2 if self.differences is not None else count - 1
+        if not self.results or len(self.comparisons) != expected:
+            raise ValueError("does not compare its results in pairs")
+        if any(len(each.values) != count for each in self.differences or ()):
+            raise ValueError("does not say of each result what differs")
+
+    @property
+    def disturbing(self) -> tuple[SettingDifference, ...]:
+        """The differences in wording or policy: rules may be new without a change of the model."""
+        return tuple(each for each in self.differences or () if each.disturbs)
+
+    @property
+    def new(self) -> tuple[RuleOutcome, ...]:
+        """The rules of later results that the first one lacks."""
+        first = self.comparisons[: len(self.results) - 1]
+        return tuple(line for pair in first for line in pair.new)
 
 
 COMPARISON = Codec(Comparison, "comparison.json")
 
 
-def load_result(path: Path) -> RuleSet:
-    """Read a result: an envelope.json, or the folder that has one."""
-    file = path / "envelope.json" if path.is_dir() else path
-    content = read_json(file)
-    if isinstance(content, dict) and "probe" in content:
-        return result_of(extraction_from_json(content, file))
-    return RuleSet(path.name, envelope_from_json(content, file), ())
-
-
-def result_of(extraction: Extraction) -> RuleSet:
-    """Return an extraction as it is compared: its rules, and what its target accepted."""
-    return RuleSet(
-        f"{extraction.name} on {extraction.question.name}"
-        if extraction.question.templates
-        else extraction.name,
-        extraction.envelope,
-        tuple(_accepted(extraction)),
-    )
-
-
-def _accepted(extraction: Extraction) -> Iterator[AcceptedExample]:
-    """Yield what a target accepted: first with a label, then without one."""
-    space, policy = extraction.space, extraction.policy
-    labels = [YES] if space.label is None else [*range(len(space.label.variables)), -1]
-    answers = sorted(extraction.decisions.items())
-    for labelled in (True, False):
-        for cell, decision in answers:
-            winner = decision.place
-            for label, yes in zip(labels, accepts(policy, winner, labels).tolist(), strict=True):
-                if yes and (label >= 0) == labelled:
-                    x = space.with_label(cell, label) if space.label and labelled else cell
-                    names = space.vocabulary.names_of(x)
-                    yield AcceptedExample(names, extraction.show(cell), labelled and winner < 0)
-
-
 def compare(results: Sequence[RuleSet]) -> Comparison:
-    """Compare the first of two or more results with each of the others.
+    """Compare each of two or more results with each of the others.
 
-    Results over other variables than the first's are an InputError.
+    Results over other variables than the first's are an InputError. Those of one name get numbers.
     """
     if len(results) < 2:
         raise HornlensError("compare needs two results or more")
-    first, *others = results
-    names = first.envelope.vocabulary
-    for other in others:
-        theirs = other.envelope.vocabulary
-        if names.names != theirs.names:
-            odd = set(names.names) ^ set(theirs.names)
-            what = f"such as {sorted(odd)[0]!r}" if odd else "in another order"
-            raise InputError(f"{first.name} and {other.name} have different variables, {what}")
+    names = numbered([result.name for result in results])
+    results = [replace(each, name=name) for each, name in zip(results, names, strict=True)]
+    for other in results[1:]:
+        try:
+            check_variables(results[0].envelope.space, other.envelope.space)
+        except InputError as error:
+            raise InputError(f"{results[0].name} and {other.name} have {error.message}") from None
     common = common_consequences(results)
+    vocabulary = results[0].envelope.vocabulary
     return Comparison(
-        tuple(ComparedResult(each.name, each.envelope.certificate.kind) for each in results),
         tuple(
-            ComparedPair(first.name, other.name, _outcomes(first, other), _outcomes(other, first))
-            for other in others
+            ComparedResult(each.name, each.envelope.certificate.kind, _of(each)) for each in results
         ),
-        None if common is None else tuple(NamedRule.of(rule, names) for rule in common),
+        tuple(
+            ComparedPair(left.name, right.name, _outcomes(left, right), _outcomes(right, left))
+            for left, right in combinations(results, 2)
+        ),
+        None if common is None else tuple(NamedRule.of(rule, vocabulary) for rule in common),
+        differences(results),
     )
+
+
+def _of(result: RuleSet) -> str:
+    """Return of whom a result is, and what was asked."""
+    made = result.made
+    return f"{made['model']} on {made['probe']}" if made.get("templates") else made.get("model", "")
 
 
 def _outcomes(owner: RuleSet, other: RuleSet) -> tuple[RuleOutcome, ...]:
@@ -177,7 +154,8 @@ def _outcomes(owner: RuleSet, other: RuleSet) -> tuple[RuleOutcome, ...]:
     for rule in owner.envelope.readable:
         named = NamedRule.of(rule, names)
         if known.entails(rule):
-            outcomes.append(RuleOutcome(named, "entailed"))
+            vacuous = other.envelope.holds_vacuously(rule)
+            outcomes.append(RuleOutcome(named, "vacuous" if vacuous else "entailed"))
             continue
         witness = next((example for x, example in examples if not rule.satisfied_by(x)), None)
         outcomes.append(
@@ -186,17 +164,30 @@ def _outcomes(owner: RuleSet, other: RuleSet) -> tuple[RuleOutcome, ...]:
     return tuple(outcomes)
 
 
+def _counted(owner: str, other: str, lines: Sequence[RuleOutcome]) -> str:
+    if not lines:
+        return f"{owner} has no rules."
+    counts: Counter[str] = Counter(line.outcome for line in lines)
+    held = counts["entailed"]
+    rules = f"the {len(lines):,} rules" if len(lines) > 1 else "the 1 rule"
+    hold = f"{held:,} hold" if held > 1 else "1 holds" if held else "none holds"
+    parts = [f"Of {rules} of {owner}, {hold} in {other}"]
+    if counts["vacuous"]:
+        parts.append(f"{counts['vacuous']:,}{' more' if held else ''} only vacuously")
+    for outcome, what in (("contradicted", "broken"), ("unknown", "not known to hold")):
+        if count := counts[outcome]:
+            parts.append(f"{count:,} {'is' if count == 1 else 'are'} {what}")
+    return ", ".join(parts) + "."
+
+
 def common_consequences(results: Sequence[RuleSet]) -> Theory | None:
     """Return the rules that follow from every one of the results, in readable form.
 
     An interpretation is accepted by them if it is an intersection of such as some result accepts.
     None if there are too many interpretations to work that out.
     """
-    first = results[0].envelope
-    if first.space.count > COMMON_LIMIT:
+    space = shared_space([result.envelope.space for result in results])
+    if space.count > COMMON_LIMIT:
         return None
-    masks = first.space.masks()
-    accepted = obeys(masks, results[0].known)
-    for result in results[1:]:
-        accepted |= obeys(masks, result.known)
-    return readable(LabelledSpace(first.space, accepted).dg_basis(), first.background)
+    accepted = union([grid_of(result.known, space) for result in results])
+    return readable(accepted.dg_basis(), space.background)

@@ -19,6 +19,7 @@ from hornlens.results.envelope import envelope_as_json, envelope_from_json, read
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction, Record
 from hornlens.results.question import Question
+from hornlens.results.rate_files import rates_as_json
 from hornlens.results.sentences import plain
 from hornlens.results.settings import Settings
 from hornlens.results.warnings import warnings_of
@@ -86,7 +87,7 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
     """Return the contents of envelope.json: the envelope, the answers, and the evidence.
 
     `answers` lists every cell that the target was asked about, in each way of asking; a rule's
-    `evidence` are positions in that list.
+    `evidence` are positions in that list, and so are the examples of flips in `rates`.
     """
     content = summary_as_json(extraction)
     each = extraction.each
@@ -96,6 +97,7 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
     _point_to_evidence(content, extraction, places, position)
     for place, world in enumerate(extraction.worlds):
         _point_to_evidence(content["variants"][place], world, [place], position)
+    content["rates"] = rates_as_json(extraction.rates, lambda world, cell: position[cell, world])
     content["abstentions"] = [
         at for at, (cell, place) in enumerate(asked) if each[place].decisions[cell].winner is None
     ]

@@ -20,6 +20,7 @@ from hornlens.results.choices import choices_of
 from hornlens.results.details import Details
 from hornlens.results.evidence import Evidence, evidence_for
 from hornlens.results.question import Question
+from hornlens.results.rates import Rates, rates_of
 from hornlens.results.rules import RuleRow, Rules
 from hornlens.results.sentences import Part, Telling, plain
 from hornlens.results.settings import Settings
@@ -224,6 +225,11 @@ class Extraction:
                 )
             )
         return Rules(rows)
+
+    @cached_property
+    def rates(self) -> Rates:
+        """How often each value of each attribute gets each label, and how often it changes it."""
+        return rates_of(self.space, [(each.world, each.decisions) for each in self.each])
 
     def strongest_first(self) -> list[Evidence]:
         """Return the evidence in the order of `rules`."""

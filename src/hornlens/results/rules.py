@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, overload
 
-from hornlens.errors import HornlensError
 from hornlens.formats.csvfiles import csv_text, named_cells
+from hornlens.formats.frames import data_frame
 from hornlens.logic.named import NamedRule
 
 
@@ -80,16 +80,12 @@ class Rules(Sequence[RuleRow]):
 
     def to_frame(self) -> Any:
         """Return the rules as a pandas DataFrame, a column for each field; pandas is needed."""
-        try:
-            import pandas
-        except ImportError:
-            raise HornlensError("to_frame() needs pandas: pip install pandas") from None
         columns = [f.name for f in fields(RuleRow)]
         lines = [
             [str(value) if isinstance(value, NamedRule) else value for value in vars(row).values()]
             for row in self._rows
         ]
-        return pandas.DataFrame(lines, columns=columns)
+        return data_frame(columns, lines)
 
     def _repr_html_(self) -> str:
         """Return the rules as a table, for notebooks."""

@@ -13,6 +13,7 @@ from hornlens.formats.files import read_text, write_file
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.results.documents import extraction_as_json, extraction_from_json
 from hornlens.results.extraction import Extraction
+from hornlens.results.rate_files import flips_csv
 from hornlens.results.record import RUN, run_record
 
 
@@ -26,6 +27,8 @@ def write_extraction(folder: Path, extraction: Extraction, key: str = "") -> dic
         ("envelope.json", json_text(content)),
         ("rules.csv", extraction.rules.csv()),
         ("scores.csv", scores_csv(extraction)),
+        ("rates.csv", extraction.rates.csv()),
+        ("flips.csv", flips_csv(extraction)),
         ("run.json", RUN.text(run_record(extraction, key))),
     ):
         write_file(folder / name, text)

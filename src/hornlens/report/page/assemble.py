@@ -20,6 +20,7 @@ from jinja2 import Environment
 
 from hornlens import __version__
 from hornlens.report.page.environment import environment
+from hornlens.report.rates import percent
 
 _NOT_FINITE = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN')
 _IN_JSON = {"Infinity": "1e999", "-Infinity": "-1e999", "NaN": "null"}
@@ -108,4 +109,5 @@ def _static(name: str) -> str:
 def _environment() -> Environment:
     made = environment()
     made.filters["number"] = number
+    made.filters["share"] = percent
     return made

@@ -7,9 +7,17 @@ from typing import Any
 
 from hornlens.report.page.assemble import assemble
 from hornlens.report.terminal import plural
-from hornlens.results.comparison import COMPARISON, ComparedPair, Comparison, RuleOutcome
+from hornlens.results.comparison import (
+    COMPARISON,
+    VACUOUSLY,
+    ComparedPair,
+    Comparison,
+    RuleOutcome,
+)
 
 SCRIPTS = ("dom.js", "table.js", "comparison.js")
+ORDER = ("contradicted", "unknown", "vacuous", "entailed")
+"""What comes first in a table of rules."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +26,15 @@ class Row:
 
     line: RuleOutcome
     owner: str
+    other: str
     group: str
 
     @property
     def outcome(self) -> str:
         """What became of the rule, in a word or two."""
-        return "shared" if self.group == "shared" else f"{self.group}, {self.line.outcome}"
+        if self.group in ("shared", "vacuous"):
+            return self.group
+        return f"{self.group}, {self.line.outcome}"
 
 
 def comparison_page(comparison: Comparison) -> str:
@@ -35,39 +46,43 @@ def comparison_page(comparison: Comparison) -> str:
         COMPARISON.as_json(comparison),
         title=f"{names[0]} compared with {', '.join(names[1:])}",
         content=comparison,
-        letters=[_letter(i) for i in range(len(names))],
         pairs=[_pair(pair) for pair in comparison.comparisons],
         common=comparison.common,
+        vacuously=VACUOUSLY,
         plural=plural,
     )
 
 
-def _letter(index: int) -> str:
-    return chr(ord("A") + index) if index < 26 else f"R{index + 1}"
-
-
 def _pair(pair: ComparedPair) -> dict[str, Any]:
-    """Return the rows of two results: rules shared, lost (in the left only), new (in the right)."""
-    left = pair.rules_of_left_in_right
-    lost = [Row(line, "left", "lost") for line in left if line.outcome != "entailed"]
-    rows = lost + [Row(line, "right", "new") for line in pair.new]
-    rows.sort(key=lambda row: row.line.outcome != "contradicted")
-    contradicted = sum(row.line.outcome == "contradicted" for row in rows)
+    """Return the rows of two results.
+
+    Of the left result's rules, some are shared, some vacuous in the right one, the others are lost;
+    those of the right one that do not hold in the left, or only vacuously, are new.
+    """
+    rows: list[Row] = []
+    groups = {"entailed": "shared", "vacuous": "vacuous"}
     said = set()
-    for owner, lines in (("left", left), ("right", pair.rules_of_right_in_left)):
-        for line in lines:
-            if line.outcome == "entailed" and line.rule not in said:
-                said.add(line.rule)
-                rows.append(Row(line, owner, "shared"))
+    for line in pair.rules_of_left_in_right:
+        rows.append(Row(line, pair.left, pair.right, groups.get(line.outcome, "lost")))
+        said.add(line.rule)
+    for line in pair.rules_of_right_in_left:
+        if line.outcome != "entailed":
+            rows.append(Row(line, pair.right, pair.left, "new"))
+        elif line.rule not in said:
+            rows.append(Row(line, pair.right, pair.left, "shared"))
+    rows.sort(key=lambda row: ORDER.index(row.line.outcome))
+    left = [line.outcome for line in pair.rules_of_left_in_right]
     return {
         "left": pair.left,
         "right": pair.right,
+        "sentences": pair.sentences,
         "rows": rows,
         "counts": {
-            "shared": len(left) - len(lost),
+            "shared": left.count("entailed"),
+            "vacuous": left.count("vacuous"),
             "of": len(left),
-            "lost": len(lost),
+            "lost": len(left) - left.count("entailed") - left.count("vacuous"),
             "new": len(pair.new),
-            "contradicted": contradicted,
+            "contradicted": sum(row.line.outcome == "contradicted" for row in rows),
         },
     }

@@ -15,7 +15,9 @@ from hornlens.logic.decisions import reason_in_words
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.assemble import assemble
+from hornlens.report.page.rates import rate_charts
 from hornlens.report.page.view import in_conditions, is_complete, is_scored, view_of
+from hornlens.report.rates import condition_of, words_for
 from hornlens.report.terminal import plural
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.evidence import Evidence
@@ -106,6 +108,9 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
         ],
         widest=widest,
         has_answers=fits and asked > 0,
+        rates=rate_charts(extraction),
+        rate_condition=condition_of(extraction),
+        rate_labels=[words_for(extraction).get(name, name) for name in extraction.rates.labels],
     )
 
 

@@ -21,7 +21,7 @@ function pairTable(section) {
     state[key] = chosen;
     live.refresh();
   };
-  const outcomes = [["all", "All"], ["lost", "Lost"], ["new", "New"], ["contradicted", "Contradicted"], ["shared", "Shared"]];
+  const outcomes = [["all", "All"], ["lost", "Lost"], ["new", "New"], ["contradicted", "Contradicted"], ["vacuous", "Vacuous"], ["shared", "Shared"]];
   section.querySelector(".controls").append(
     searchField("Search", set("words")),
     el("div", { class: "field" }, el("span", { "aria-hidden": "true" }, "Outcome"), segments("Outcome", outcomes, "all", set("group"))),

@@ -1,0 +1,75 @@
+"""Rates and flips in sentences: the same words for the terminal and for pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hornlens.report.terminal import Terminal, plural
+from hornlens.results.extraction import Extraction
+from hornlens.results.rates import AttributeRates
+
+SHOWN = 10
+"""How many attributes the terminal shows; the files have all of them."""
+
+
+def show_rates(terminal: Terminal, extraction: Extraction) -> None:
+    """Print a line for each attribute: how far its values are apart, and how often it flips."""
+    told = [each for each in extraction.rates.attributes if each.values]
+    if not told:
+        return
+    words = words_for(extraction)
+    shares = f"shares of the answers{condition_of(extraction)}"
+    terminal.say(f"Rates ({shares}) and flips (changing only this attribute):")
+    for each in told[:SHOWN]:
+        terminal.say(f"  {each.attribute}: {spread_in_words(each, words)}{flips_in_words(each)}.")
+    if len(told) > SHOWN:
+        terminal.say(f"  … and {plural(len(told) - SHOWN, 'attribute')} more: rates.csv")
+
+
+def words_for(extraction: Extraction) -> Mapping[str, str]:
+    """Return the words that stand for labels: their names, where each way of asking has its own."""
+    return {} if extraction.worlds else extraction.question.words
+
+
+def condition_of(extraction: Extraction) -> str:
+    """Return under what the answers are answers, after a comma; "" if they are the target's own."""
+    said = ""
+    if extraction.policy.calibration != "none":
+        said += ", each more than the model’s own baseline"
+    if extraction.question.averaged:
+        said += f", on average over {len(extraction.question.templates)} phrasings"
+    if extraction.worlds:
+        said += f", over {len(extraction.worlds)} {extraction.noun}s"
+    return said
+
+
+def spread_in_words(rates: AttributeRates, words: Mapping[str, str]) -> str:
+    """Return how far the values of an attribute are apart, before a semicolon; "" if unknown."""
+    spread = rates.widest
+    if spread is None:
+        return ""
+    label = words.get(spread.label, spread.label)
+    if not spread.difference:
+        return f"“{label}” in {percent(spread.high)} for every value; "
+    low, high = percent(spread.low), percent(spread.high)
+    return f"“{label}” from {low} ({spread.lowest}) to {high} ({spread.highest}); "
+
+
+def flips_in_words(rates: AttributeRates) -> str:
+    """Return how often changing only an attribute changes the answer, and what is not known."""
+    if not rates.pairs:
+        return "no two asked cells differ in it only"
+    asked = plural(rates.pairs, "pair")
+    if rates.possible is None or rates.possible > rates.pairs:
+        every = "" if rates.possible is None else f" of {rates.possible:,}"
+        asked += f" asked{every}"
+    found = f"{rates.flips:,} flips in {asked}" if rates.flips != 1 else f"1 flip in {asked}"
+    return found + (f", {rates.undecided:,} undecided" if rates.undecided else "")
+
+
+def percent(share: float) -> str:
+    """Return a share as people write it; what is not all or nothing is not said to be."""
+    text = f"{100 * share:.0f}%"
+    if text == "0%" and share > 0:
+        return "<1%"
+    return ">99%" if text == "100%" and share < 1 else text

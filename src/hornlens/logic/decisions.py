@@ -110,8 +110,8 @@ def lead(score: float, other: float) -> float:
 
 def decide(policy: Policy, scores: Sequence[float], ranks: Sequence[int] | None = None) -> Decision:
     """Return the winner among the candidates, under a policy."""
-    best, second = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:2]
-    margin = lead(scores[best], scores[second])
+    *_, second, first = sorted(scores)
+    best, margin = scores.index(first), lead(first, second)
     reason = ""
     if margin == 0:
         reason = "tie"

@@ -17,9 +17,7 @@ from hornlens.logic.vocabulary import Vocabulary
 
 TRUE, FALSE = ("⊤", "true"), ("⊥", "false")
 """What an empty side, and a contradiction, are called."""
-_TOKEN = re.compile(
-    r'\s*(?:"((?:[^"\\]|\\.)*)"|(->|→|=>)|(&|∧)|([^"&∧→]+?)(?=\s*(?:->|=>|[&∧→"]|$)))'
-)
+_TOKEN = r'\s*(?:"((?:[^"\\]|\\.)*)"|(->|→|=>)|(&|∧)|([^"&∧→]+?)(?=\s*(?:->|=>|[&∧→"]|$)))'
 """A quoted name, an arrow, an "and", or a plain name."""
 
 
@@ -44,9 +42,10 @@ class NamedRule:
     def parse(cls, text: str) -> NamedRule:
         """Return the rule that a text says; a text that says none is an InputError."""
         sides: list[list[tuple[str, bool]]] = [[]]
+        token = re.compile(_TOKEN)
         ready, at = True, 0  # ready for a name: at the start and after a sign
         while at < len(text.rstrip()):
-            found = _TOKEN.match(text, at)
+            found = token.match(text, at)
             if found is None or (found[3] and ready):
                 raise _bad(text)
             if found[2] and (len(sides) == 2 or (ready and sides[0])):

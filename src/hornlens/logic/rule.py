@@ -1,4 +1,4 @@
-"""Rules: the paper's metarules P → ∧Q, and clauses in implicational form, P → ∨Q."""
+"""Rules: the paper's metarules P → ∧Q."""
 
 from __future__ import annotations
 
@@ -48,33 +48,3 @@ class Rule:
         """The canonical sort key: by antecedent, then consequent (⊥ last)."""
         bottom = self.is_negative
         return canonical(self.antecedent), bottom, canonical(0 if bottom else self.consequent)
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """`∧antecedent → ∨consequent`: a clause, or in the paper's words a quasi-Horn rule.
-
-    The negative literals of the clause are its antecedent, the positive ones its consequent.
-    """
-
-    antecedent: int
-    consequent: int
-
-    @property
-    def is_horn(self) -> bool:
-        """Whether there is at most one positive literal."""
-        return self.consequent & (self.consequent - 1) == 0
-
-    def satisfied_by(self, x: int) -> bool:
-        """Say whether `x` makes the clause true."""
-        return self.antecedent & ~x != 0 or self.consequent & x != 0
-
-    def show(self, vocabulary: Vocabulary) -> str:
-        """Return the clause as people write it: ``a ∧ b → c ∨ d``."""
-        left = " ∧ ".join(vocabulary.names_of(self.antecedent)) or "⊤"
-        return f"{left} → {' ∨ '.join(vocabulary.names_of(self.consequent)) or '⊥'}"
-
-
-def quasi(x: int, width: int) -> Clause:
-    """Return quasi(x), the weakest rule that `x` falsifies: it rejects `x` and nothing else."""
-    return Clause(x, ((1 << width) - 1) & ~x)

@@ -7,15 +7,14 @@ before the "/", its value a `ModelKind`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from hornlens.models.protocol import Model, ModelError, ModelOptions
 from hornlens.registry import Registry
 
 
-@dataclass(frozen=True)
-class ModelKind:
+class ModelKind(NamedTuple):
     """A kind of models, and how to open one."""
 
     form: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 
 
-@dataclass(frozen=True, slots=True)
-class Exhibit:
+class Exhibit(NamedTuple):
     """One cell that a rule speaks of: what the target says, and by how much the rule holds.
 
     `supports`: asked, the target preferred another label to those that the rule rejects; `breaks`:

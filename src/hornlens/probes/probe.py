@@ -22,8 +22,7 @@ MASK = "[MASK]"
 SLOT = re.compile(r"\{\{|\}\}|\{(a:)?([^{}:]+)\}")
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     """One value of an attribute: the name of its variable, and how it is said."""
 
     name: str
@@ -37,8 +36,7 @@ class Value:
         return f"{self.article} {self.text}" if self.article else with_article(self.text)
 
 
-@dataclass(frozen=True)
-class ProbeAttribute:
+class ProbeAttribute(NamedTuple):
     """An attribute of the question: its values, and how "not set" is said."""
 
     name: str
@@ -59,16 +57,14 @@ class ProbeAttribute:
         return Nominal(self.name, tuple(value.name for value in self.values))
 
 
-@dataclass(frozen=True)
-class LabelValue:
+class LabelValue(NamedTuple):
     """One answer that the model can give: the name of its variable, and its candidate word."""
 
     name: str
     word: str
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     """What the model is asked to fill in."""
 
     name: str

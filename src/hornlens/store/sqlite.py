@@ -15,9 +15,8 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hornlens.errors import HornlensError
 
@@ -47,8 +46,7 @@ class CacheError(HornlensError):
     """The cache cannot be used at all."""
 
 
-@dataclass(frozen=True)
-class CachedModel:
+class CachedModel(NamedTuple):
     """A line of `hornlens cache list`."""
 
     name: str
@@ -99,11 +97,11 @@ class AnswerCache:
                     f"WHERE identity = ? AND candidates = ? AND repeat = ? AND prompt IN ({marks})",
                     (identity, key, repeat, *part),
                 )
-                for prompt, scores, ranks in rows:
-                    found[prompt] = (
-                        tuple(json.loads(scores)),
-                        None if ranks is None else tuple(json.loads(ranks)),
-                    )
+                # One JSON text of all lines: reading each by itself takes three times as long.
+                lines = [(p, f"[{scores},{ranks or 'null'}]") for p, scores, ranks in rows]
+                read = json.loads(f"[{','.join(line for _, line in lines)}]")
+                for (prompt, _), (scores, ranks) in zip(lines, read, strict=True):
+                    found[prompt] = tuple(scores), None if ranks is None else tuple(ranks)
             return found
 
         return self._whole(look)

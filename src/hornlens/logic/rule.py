@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hornlens.logic.bits import BOTTOM, canonical
 from hornlens.logic.vocabulary import Vocabulary
+
+
+def in_signs(left: Sequence[str], right: Sequence[str] | None) -> str:
+    """Return a rule of these names, or conditions, as people write it; None is ⊥, nothing ⊤."""
+    sides = (" ∧ ".join(side) or "⊤" if side is not None else "⊥" for side in (left, right))
+    return " → ".join(sides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +45,8 @@ class Rule:
         >>> Rule(0b011, BOTTOM).show(Vocabulary(("nurse", "male", "tall")))
         'nurse ∧ male → ⊥'
         """
-        left = " ∧ ".join(vocabulary.names_of(self.antecedent)) or "⊤"
-        if self.is_negative:
-            return f"{left} → ⊥"
-        return f"{left} → {' ∧ '.join(vocabulary.names_of(self.new)) or '⊤'}"
+        right = None if self.is_negative else vocabulary.names_of(self.new)
+        return in_signs(vocabulary.names_of(self.antecedent), right)
 
     @property
     def key(self) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ before the "/", its value a `ModelKind`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,11 +87,6 @@ MODELS = Registry(
     },
     ModelError,
 )
-
-
-def model_kinds() -> Mapping[str, ModelKind]:
-    """Return the kinds of models that can be used, by name: ours, then what is installed."""
-    return MODELS.kinds()
 
 
 def open_model(spec: str, options: ModelOptions | None = None) -> Model:

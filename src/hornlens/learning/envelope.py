@@ -31,13 +31,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import TypeAlias
 
-from hornlens.learning.events import (
-    LearnerEvent,
-    NegativeSet,
-    RuleAdded,
-    RuleChanged,
-    RuleRetired,
-)
+from hornlens.learning.events import LearnerEvent, NegativeSet, RuleAdded, RuleChanged, RuleRetired
 from hornlens.learning.protocol import Hypothesis, Learned, Steps
 from hornlens.learning.refinement import Meet, counterexample, first_rejected
 from hornlens.logic.closures import closure_in

@@ -80,8 +80,7 @@ class Cnf:
         if not self.is_horn:
             raise ValueError("the formula has a clause with two positive literals")
         return Theory(
-            self.width,
-            tuple(Rule(c.antecedent, c.consequent or BOTTOM) for c in self.clauses),
+            self.width, tuple(Rule(c.antecedent, c.consequent or BOTTOM) for c in self.clauses)
         )
 
     def show(self) -> str:

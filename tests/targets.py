@@ -3,7 +3,6 @@
 from random import Random
 
 from hornlens.logic.attributes import Nominal
-from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.ordered import Ordered
 from hornlens.logic.rule import Rule
@@ -83,24 +82,3 @@ def random_theory(rng: Random, width: int, rules: int) -> Theory:
             for _ in range(rules)
         ),
     )
-
-
-def is_left_saturated(theory):
-    """Say whether each antecedent falsifies its own rule and obeys every other rule."""
-    return all(
-        rule.satisfied_by(other.antecedent) == (i != j)
-        for i, rule in enumerate(theory.rules)
-        for j, other in enumerate(theory.rules)
-    )
-
-
-def is_right_saturated(theory):
-    """Say whether each consequent is ⊥ or all that follows from its antecedent."""
-    return all(
-        rule.consequent in (BOTTOM, theory.closure(rule.antecedent)) for rule in theory.rules
-    )
-
-
-def is_saturated(theory):
-    """Say whether the theory is saturated on both sides, that is, a DG basis."""
-    return is_left_saturated(theory) and is_right_saturated(theory)

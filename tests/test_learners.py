@@ -26,7 +26,7 @@ from hornlens.learning.protocol import (
     Counterexample,
     NotHorn,
 )
-from hornlens.logic.basis import dg_basis
+from hornlens.logic.basis import dg_basis, is_saturated
 from hornlens.logic.bits import BOTTOM, intersection
 from hornlens.logic.certificates import EXACT
 from hornlens.logic.cnf import Cnf, clause_of
@@ -40,7 +40,7 @@ from hornlens.oracles.formula import FormulaEquivalence
 from hornlens.oracles.membership import CountingMembership, FormulaMembership, FunctionMembership
 from hornlens.testing.learners import LearnerConformance
 from tests import brute
-from tests.targets import KINDS, is_saturated, random_formula, random_space
+from tests.targets import KINDS, random_formula, random_space
 
 
 def stubborn(candidates):

@@ -5,7 +5,15 @@ from random import Random
 import pytest
 
 from hornlens.errors import InputError
-from hornlens.logic.basis import dg_basis, in_canonical_order, left_saturate, right_saturate
+from hornlens.logic.basis import (
+    dg_basis,
+    in_canonical_order,
+    is_left_saturated,
+    is_right_saturated,
+    is_saturated,
+    left_saturate,
+    right_saturate,
+)
 from hornlens.logic.bits import BOTTOM, bits, intersection
 from hornlens.logic.cnf import Clause, quasi
 from hornlens.logic.difference import difference
@@ -14,13 +22,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 from tests import brute
-from tests.targets import (
-    is_left_saturated,
-    is_right_saturated,
-    is_saturated,
-    random_space,
-    random_theory,
-)
+from tests.targets import random_space, random_theory
 
 LETTERS = Vocabulary(tuple("abcdef"))
 

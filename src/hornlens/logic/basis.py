@@ -7,8 +7,30 @@ granted: antecedents then obey it, and its own rules are not part of the basis.
 
 from __future__ import annotations
 
+from hornlens.logic.bits import BOTTOM
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory, forward_chain
+
+
+def is_left_saturated(theory: Theory) -> bool:
+    """Say whether each antecedent falsifies its own rule and obeys every other rule."""
+    return all(
+        rule.satisfied_by(other.antecedent) == (i != j)
+        for i, rule in enumerate(theory.rules)
+        for j, other in enumerate(theory.rules)
+    )
+
+
+def is_right_saturated(theory: Theory) -> bool:
+    """Say whether each consequent is ⊥ or all that follows from its antecedent."""
+    return all(
+        rule.consequent in (BOTTOM, theory.closure(rule.antecedent)) for rule in theory.rules
+    )
+
+
+def is_saturated(theory: Theory) -> bool:
+    """Say whether the theory is saturated on both sides, that is, a DG basis."""
+    return is_left_saturated(theory) and is_right_saturated(theory)
 
 
 def right_saturate(theory: Theory, background: Theory | None = None) -> Theory:

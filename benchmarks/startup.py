@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # as hornlens does: the bare import is to be no slower
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
 HORNLENS = [sys.executable, "-m", "hornlens"]
 LIGHT = "import typer, rich.console"
 HEAVY = "import numpy, onnxruntime, tokenizers, typer, rich.console"

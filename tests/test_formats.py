@@ -20,9 +20,9 @@ from hornlens.formats.tables import parse_csv, parse_cxt, read_csv
 from hornlens.formats.writers import WRITERS
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.certificates import EXACT
-from hornlens.logic.cnf import Cnf
+from hornlens.logic.cnf import Clause, Cnf
 from hornlens.logic.envelope import Envelope
-from hornlens.logic.rule import Clause, Rule
+from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory

@@ -13,7 +13,7 @@ import pytest
 from hornlens.errors import HornlensError
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import ModelError, ModelOptions
-from hornlens.models.registry import MODELS, ModelKind, model_kinds, open_model
+from hornlens.models.registry import MODELS, ModelKind, open_model
 from hornlens.models.table import TableModel
 from hornlens.registry import Registry
 from hornlens.testing.models import ModelConformance
@@ -65,8 +65,8 @@ class TestTable(ModelConformance):
 
 def test_the_kinds_are_ours_where_nothing_else_is_installed():
     demos = ["demo", "demo-balanced", "demo-polyglot"]
-    assert list(model_kinds())[:7] == [*demos, "hf", "causal", "smollm2", "table"]
-    assert all(kind.form.split("/")[0] == name for name, kind in model_kinds().items())
+    assert list(MODELS.kinds())[:7] == [*demos, "hf", "causal", "smollm2", "table"]
+    assert all(kind.form.split("/")[0] == name for name, kind in MODELS.kinds().items())
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_an_installed_kind_is_opened_and_listed(installed):
     assert open_model("theirs/some/where").name == "theirs/some/where"
     assert open_model("one").name == "theirs/one"
     assert (open_model("e").name, open_model("e/x").name) == ("theirs/", "theirs/x")
-    assert list(model_kinds())[7:] == ["e", "one", "theirs"]
+    assert list(MODELS.kinds())[7:] == ["e", "one", "theirs"]
     for spec in ("theirs", "theirs/", "one/x", "e/", "nope"):
         message = said(lambda spec=spec: open_model(spec))
         assert message.startswith(f"unknown model {spec!r}") and "theirs/NAME" in message
@@ -153,7 +153,7 @@ def test_an_installed_kind_is_opened_and_listed(installed):
 def test_a_kind_of_ours_cannot_be_replaced(installed):
     installed("bold", "demo = bold_module:kind\ntheirs = bold_module:kind")
     assert open_model("demo").name == "demo"
-    assert model_kinds()["demo"].help != model_kinds()["theirs"].help
+    assert MODELS.kinds()["demo"].help != MODELS.kinds()["theirs"].help
     (problem,) = [e.problem for e in MODELS.all() if e.name == "demo" and e.package]
     assert problem == "'demo' of bold 1.2 is a name of hornlens' own"
     assert "(broken)" not in said(lambda: open_model("nope"))
@@ -173,7 +173,7 @@ def test_a_kind_of_ours_cannot_be_replaced(installed):
 def test_a_broken_package_is_an_error_only_for_who_asks_for_it(installed, value, module, problem):
     installed("bad", f"broken = {value}", module)
     assert open_model("demo").name == "demo"
-    assert "broken" not in model_kinds()
+    assert "broken" not in MODELS.kinds()
     assert "broken (broken)" in said(lambda: open_model("nope"))
     assert problem in said(lambda: open_model("broken/x"))
     (entry,) = [entry for entry in MODELS.all() if entry.package]

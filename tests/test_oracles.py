@@ -18,9 +18,9 @@ from hornlens.logic.batch import broken_rules, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.certificates import EXACT, Budget, Pac, certificate_from_json
 from hornlens.logic.closures import dg_basis_of_positives
-from hornlens.logic.cnf import Cnf, clause_of, clauses_of
+from hornlens.logic.cnf import Cnf, clause_of, clauses_of, quasi
 from hornlens.logic.encoding import enc_example
-from hornlens.logic.rule import Rule, quasi
+from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory

@@ -15,9 +15,10 @@ from hornlens.logic.basis import (
     right_saturate,
 )
 from hornlens.logic.bits import BOTTOM, bits, intersection
+from hornlens.logic.cnf import Clause, quasi
 from hornlens.logic.difference import difference
 from hornlens.logic.readable import readable
-from hornlens.logic.rule import Clause, Rule, quasi
+from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 from tests import brute

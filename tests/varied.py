@@ -1,6 +1,6 @@
 """Random probes with several phrasings, and models that answer each of them in its own way."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from hornlens.logic.decisions import Policy
@@ -59,7 +59,7 @@ def random_probe(rng: Random) -> Probe:
     slots = " ".join(f"{{{a.name}}}" for a in attributes)
     variants = []
     for i in range(rng.randint(1, 3)):
-        own = replace(label, values=tuple(replace(v, word=f"{v.word}x{i}") for v in label.values))
+        own = label._replace(values=tuple(v._replace(word=f"{v.word}x{i}") for v in label.values))
         variants.append(
             Variant(f"v{i}", f"{slots} in way {i} is {{label}}.", label=rng.choice([None, own]))
         )

@@ -7,8 +7,7 @@ or where all kinds are listed: reading the metadata of every installed package t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from hornlens.errors import HornlensError
 
@@ -33,8 +32,7 @@ K = TypeVar("K", bound="Kind")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Entry(Generic[K]):
+class Entry(NamedTuple, Generic[K]):
     """A kind that is there, or that should be: `kind` is None if it is broken, and `problem` why.
 
     `package` is what installed it, with its version; "" for our own.

@@ -74,8 +74,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def hornlens(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print it."),
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
     ] = False,
 ) -> None:
     """Ask a black box questions; get back the Horn rules it obeys, and how sure they are."""

@@ -6,9 +6,9 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hornlens.api import Result, extract
 from hornlens.logic.decisions import Policy, reason_in_words
@@ -26,8 +26,7 @@ SHOWN = 25
 """How many rules the terminal shows; the files have all of them."""
 
 
-@dataclass(frozen=True)
-class ExtractOptions:
+class ExtractOptions(NamedTuple):
     """What the options of `hornlens extract` say; None: as the probe has it."""
 
     probe: str

@@ -26,7 +26,7 @@ from hornlens.logic.theory import Theory
 Labels = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)  # arrays are not compared, nor shown
 class LabelledSpace:
     """A space and, in the order of its grid, whether the target accepts each point.
 

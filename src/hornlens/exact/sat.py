@@ -7,8 +7,7 @@ from random import Random
 
 from pysat.solvers import Solver
 
-from hornlens.logic.cnf import Cnf, clauses_of, literals
-from hornlens.logic.rule import Clause, quasi
+from hornlens.logic.cnf import Clause, Cnf, clauses_of, literals, quasi
 from hornlens.logic.theory import Theory
 
 

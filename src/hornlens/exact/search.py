@@ -24,8 +24,8 @@ from hornlens.exact.sources import ABSURD, Source
 from hornlens.logic.basis import in_canonical_order
 from hornlens.logic.batch import Words, contains, pack, unpack, words_needed
 from hornlens.logic.bits import BOTTOM, bits
-from hornlens.logic.cnf import clauses_of, literals
-from hornlens.logic.rule import Clause, Rule
+from hornlens.logic.cnf import Clause, clauses_of, literals
+from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 
 

@@ -17,8 +17,7 @@ from hornlens.exact.sat import declare, mask_of_solution
 from hornlens.logic.batch import Words, contains, pack, unpack
 from hornlens.logic.bits import bits
 from hornlens.logic.closures import characteristic
-from hornlens.logic.cnf import Cnf, clauses_of, literals
-from hornlens.logic.rule import Clause
+from hornlens.logic.cnf import Clause, Cnf, clauses_of, literals
 from hornlens.logic.theory import Theory
 
 ABSURD = -1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hornlens.errors import HornlensError
 from hornlens.extraction.questions import Questions, UnitedQuestions
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle
 
 
-@dataclass(frozen=True)
-class Asking:
+class Asking(NamedTuple):
     """What an equivalence oracle of one's own is made from.
 
     `membership` asks the target, and counts what it is asked as samples.

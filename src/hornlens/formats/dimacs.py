@@ -12,8 +12,7 @@ from pathlib import Path
 
 from hornlens.errors import InputError
 from hornlens.formats.files import read_text
-from hornlens.logic.cnf import Cnf, clause_of, literals
-from hornlens.logic.rule import Clause
+from hornlens.logic.cnf import Clause, Cnf, clause_of, literals
 from hornlens.logic.vocabulary import Vocabulary
 
 _NAMED = re.compile(r"c\s+var\s+(\d{1,9})\s+(\S.*?)\s*$")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -25,8 +24,7 @@ def builtin_documents(package: str) -> list[str]:
     )
 
 
-@dataclass(frozen=True)
-class Document(Generic[Shape]):
+class Document(NamedTuple, Generic[Shape]):
     """A file that was read: its content, and where each field of it stands."""
 
     content: Shape

@@ -6,21 +6,23 @@ from collections.abc import Sequence
 
 from hornlens.logic.named import NamedRule
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "¬": r"\ensuremath{\neg}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{character: "\\" + character for character in "&%$#_{}"},
-}
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "¬": r"\ensuremath{\neg}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        **{character: "\\" + character for character in "&%$#_{}"},
+    }
+)
 
 
 def latex_text(text: str) -> str:
     """Return text as LaTeX prints it: its special characters escaped."""
-    return "".join(_LATEX.get(character, character) for character in text)
+    return text.translate(_LATEX)
 
 
 def latex_conjunction(names: Sequence[str]) -> str:

@@ -28,25 +28,12 @@ consequents, a refinement only touches one rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import TypeAlias
 
-from hornlens.learning.events import (
-    CounterexampleTaken,
-    LearnerEvent,
-    NegativeSet,
-    RuleAdded,
-    RuleChanged,
-    RuleRetired,
-)
-from hornlens.learning.protocol import (
-    Accepted,
-    Conjecture,
-    Counterexample,
-    Hypothesis,
-    Learned,
-    Steps,
-)
-from hornlens.learning.refinement import Meet, first_rejected
+from hornlens.learning.events import LearnerEvent, NegativeSet, RuleAdded, RuleChanged, RuleRetired
+from hornlens.learning.protocol import Hypothesis, Learned, Steps
+from hornlens.learning.refinement import Meet, counterexample, first_rejected
 from hornlens.logic.closures import closure_in
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
@@ -79,21 +66,15 @@ class EnvelopeLearner:
         self.antecedents: set[int] = set()  # E⁻ as a set
         self.non_horn: dict[int, None] = {}  # E^nh, in order
         self._positions = 0
-        self._rounds = 0
 
     def steps(self) -> Steps:
         """Ask and conjecture until an equivalence query is accepted."""
-        while True:
-            hypothesis = self.hypothesis()
-            verdict = yield Conjecture(hypothesis)  # 2
-            if isinstance(verdict, Accepted):
+        for number in count(1):
+            taken = yield from counterexample(self.hypothesis(), number)  # 2
+            if taken is None:
                 return  # 16
-            assert isinstance(verdict, Counterexample)
-            x = verdict.example
-            self._rounds += 1
-            positive = not hypothesis.satisfied_by(x)  # 3
-            yield CounterexampleTaken(self._rounds, x, positive)
-            if positive:
+            x, positive = taken
+            if positive:  # 3
                 self.positives.append(x)  # 4
                 touched = {  # horn(e) for e ∈ E⁻ below x
                     position: Rule(rule.antecedent, rule.consequent & x)

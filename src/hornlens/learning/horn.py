@@ -7,20 +7,13 @@ prove a negative one to be their intersection, they raise `NotHorn` with that pr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import NoReturn
 
 from hornlens.learning.envelope import EnvelopeLearner, Order
-from hornlens.learning.events import CounterexampleTaken, NegativeSet
-from hornlens.learning.protocol import (
-    Accepted,
-    Conjecture,
-    Counterexample,
-    Hypothesis,
-    Learned,
-    NotHorn,
-    Steps,
-)
-from hornlens.learning.refinement import first_rejected
+from hornlens.learning.events import NegativeSet
+from hornlens.learning.protocol import Hypothesis, Learned, NotHorn, Steps
+from hornlens.learning.refinement import counterexample, first_rejected
 from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.closures import closure_in
 from hornlens.logic.rule import Rule
@@ -65,21 +58,15 @@ class HornLearner:
         self.positives: list[int] = []  # not in the paper: only for the proof, as are
         self._closures: list[int] = []  # for each negative, the intersection of positives above it
         self.rules: list[Rule] = []  # H
-        self._rounds = 0
 
     def steps(self) -> Steps:
         """Ask and conjecture until an equivalence query is accepted."""
-        while True:
-            hypothesis = self.hypothesis()
-            verdict = yield Conjecture(hypothesis)  # 2
-            if isinstance(verdict, Accepted):
+        for number in count(1):
+            taken = yield from counterexample(self.hypothesis(), number)  # 2
+            if taken is None:
                 return  # 13
-            assert isinstance(verdict, Counterexample)
-            x = verdict.example
-            self._rounds += 1
-            positive = not hypothesis.satisfied_by(x)  # 3
-            yield CounterexampleTaken(self._rounds, x, positive)
-            if positive:
+            x, positive = taken
+            if positive:  # 3
                 self.rules = [rule for rule in self.rules if rule.satisfied_by(x)]  # 4, 5
                 if not self.textbook:
                     self.positives.append(x)

@@ -13,8 +13,7 @@ from typing import Protocol, TypeAlias
 
 from hornlens.learning.events import LearnerEvent
 from hornlens.logic.certificates import Certificate
-from hornlens.logic.cnf import clauses_of
-from hornlens.logic.rule import Clause, quasi
+from hornlens.logic.cnf import Clause, clauses_of, quasi
 from hornlens.logic.theory import Theory
 
 

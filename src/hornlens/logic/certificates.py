@@ -16,7 +16,6 @@ SMALLEST = 1e-9
 """The smallest ε and δ that are accepted: less would take more samples than anyone can draw."""
 
 
-@dataclass(frozen=True)
 class _Certificate:
     """What all kinds share: a name for machines, one for people, and the JSON."""
 
@@ -25,7 +24,7 @@ class _Certificate:
 
     def as_json(self) -> dict[str, Any]:
         """Return the certificate as it stands in envelope.json: its kind, and what is known."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
         return {"kind": self.kind} | {name: value for name, value in values if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""Formulas in conjunctive normal form: a vocabulary and clauses over it."""
+"""Formulas in conjunctive normal form: clauses P → ∨Q, and a vocabulary for them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,34 @@ from numpy.typing import NDArray
 
 from hornlens.logic.batch import Words, contains, pack
 from hornlens.logic.bits import BOTTOM, bits
-from hornlens.logic.rule import Clause, Rule
+from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`∧antecedent → ∨consequent`: a clause, or in the paper's words a quasi-Horn rule.
+
+    The negative literals of the clause are its antecedent, the positive ones its consequent.
+    """
+
+    antecedent: int
+    consequent: int
+
+    @property
+    def is_horn(self) -> bool:
+        """Whether there is at most one positive literal."""
+        return self.consequent & (self.consequent - 1) == 0
+
+    def satisfied_by(self, x: int) -> bool:
+        """Say whether `x` makes the clause true."""
+        return self.antecedent & ~x != 0 or self.consequent & x != 0
+
+    def show(self, vocabulary: Vocabulary) -> str:
+        """Return the clause as people write it: ``a ∧ b → c ∨ d``."""
+        left = " ∧ ".join(vocabulary.names_of(self.antecedent)) or "⊤"
+        return f"{left} → {' ∨ '.join(vocabulary.names_of(self.consequent)) or '⊥'}"
 
 
 @dataclass(frozen=True)
@@ -55,13 +80,17 @@ class Cnf:
         if not self.is_horn:
             raise ValueError("the formula has a clause with two positive literals")
         return Theory(
-            self.width,
-            tuple(Rule(c.antecedent, c.consequent or BOTTOM) for c in self.clauses),
+            self.width, tuple(Rule(c.antecedent, c.consequent or BOTTOM) for c in self.clauses)
         )
 
     def show(self) -> str:
         """Return the clauses as implications, one a line."""
         return "\n".join(clause.show(self.vocabulary) for clause in self.clauses)
+
+
+def quasi(x: int, width: int) -> Clause:
+    """Return quasi(x), the weakest rule that `x` falsifies: it rejects `x` and nothing else."""
+    return Clause(x, ((1 << width) - 1) & ~x)
 
 
 def clauses_of(rules: Iterable[Rule]) -> tuple[Clause, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,8 +86,7 @@ class Policy:
             raise HornlensError(f"top_k must be 1 or more, not {self.top_k!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What a target says of a cell: the winning label's place, or None and why there is none.
 
     In a space without a label the winner is YES or NO. `margin` is the winner's score minus the
@@ -114,8 +113,8 @@ def lead(score: float, other: float) -> float:
 
 def decide(policy: Policy, scores: Sequence[float], ranks: Sequence[int] | None = None) -> Decision:
     """Return the winner among the candidates, under a policy."""
-    best, second = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:2]
-    margin = lead(scores[best], scores[second])
+    *_, second, first = sorted(scores)
+    best, margin = scores.index(first), lead(first, second)
     reason = ""
     if margin == 0:
         reason = "tie"

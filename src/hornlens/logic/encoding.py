@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hornlens.logic.cnf import Cnf
-from hornlens.logic.rule import Clause
+from hornlens.logic.cnf import Clause, Cnf
 from hornlens.logic.vocabulary import Vocabulary
 
 

@@ -37,7 +37,7 @@ class NonHorn:
         return cls(len(found) if complete else None, examples, len(found))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Envelope:
     """The DG basis of a target's Horn consequences relative to a space, and its readable form.
 

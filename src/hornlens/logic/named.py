@@ -12,14 +12,12 @@ from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.logic.bits import BOTTOM
-from hornlens.logic.rule import Rule
+from hornlens.logic.rule import Rule, in_signs
 from hornlens.logic.vocabulary import Vocabulary
 
 TRUE, FALSE = ("⊤", "true"), ("⊥", "false")
 """What an empty side, and a contradiction, are called."""
-_TOKEN = re.compile(
-    r'\s*(?:"((?:[^"\\]|\\.)*)"|(->|→|=>)|(&|∧)|([^"&∧→]+?)(?=\s*(?:->|=>|[&∧→"]|$)))'
-)
+_TOKEN = r'\s*(?:"((?:[^"\\]|\\.)*)"|(->|→|=>)|(&|∧)|([^"&∧→]+?)(?=\s*(?:->|=>|[&∧→"]|$)))'
 """A quoted name, an arrow, an "and", or a plain name."""
 
 
@@ -44,9 +42,10 @@ class NamedRule:
     def parse(cls, text: str) -> NamedRule:
         """Return the rule that a text says; a text that says none is an InputError."""
         sides: list[list[tuple[str, bool]]] = [[]]
+        token = re.compile(_TOKEN)
         ready, at = True, 0  # ready for a name: at the start and after a sign
         while at < len(text.rstrip()):
-            found = _TOKEN.match(text, at)
+            found = token.match(text, at)
             if found is None or (found[3] and ready):
                 raise _bad(text)
             if found[2] and (len(sides) == 2 or (ready and sides[0])):
@@ -79,8 +78,8 @@ class NamedRule:
 
     def __str__(self) -> str:
         """Return the rule as people write it: what `parse` reads back."""
-        right = FALSE[0] if self.consequent is None else _side(self.consequent)
-        return f"{_side(self.antecedent)} → {right}"
+        right = None if self.consequent is None else [*map(_quoted, self.consequent)]
+        return in_signs([*map(_quoted, self.antecedent)], right)
 
     def as_json(self) -> dict[str, Any]:
         """Return {"if": names, "then": names or None for ⊥}."""
@@ -95,10 +94,6 @@ def _names(side: list[tuple[str, bool]], text: str) -> tuple[str, ...]:
     if any(not quoted and name.lower() in (*TRUE, *FALSE) for name, quoted in side):
         raise _bad(text)
     return tuple(dict.fromkeys(name for name, _ in side))
-
-
-def _side(names: tuple[str, ...]) -> str:
-    return " ∧ ".join(_quoted(name) for name in names) or TRUE[0]
 
 
 def _quoted(name: str) -> str:

@@ -1,11 +1,18 @@
-"""Rules: the paper's metarules P → ∧Q, and clauses in implicational form, P → ∨Q."""
+"""Rules: the paper's metarules P → ∧Q."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hornlens.logic.bits import BOTTOM, canonical
 from hornlens.logic.vocabulary import Vocabulary
+
+
+def in_signs(left: Sequence[str], right: Sequence[str] | None) -> str:
+    """Return a rule of these names, or conditions, as people write it; None is ⊥, nothing ⊤."""
+    sides = (" ∧ ".join(side) or "⊤" if side is not None else "⊥" for side in (left, right))
+    return " → ".join(sides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,43 +45,11 @@ class Rule:
         >>> Rule(0b011, BOTTOM).show(Vocabulary(("nurse", "male", "tall")))
         'nurse ∧ male → ⊥'
         """
-        left = " ∧ ".join(vocabulary.names_of(self.antecedent)) or "⊤"
-        if self.is_negative:
-            return f"{left} → ⊥"
-        return f"{left} → {' ∧ '.join(vocabulary.names_of(self.new)) or '⊤'}"
+        right = None if self.is_negative else vocabulary.names_of(self.new)
+        return in_signs(vocabulary.names_of(self.antecedent), right)
 
     @property
     def key(self) -> tuple[object, ...]:
         """The canonical sort key: by antecedent, then consequent (⊥ last)."""
         bottom = self.is_negative
         return canonical(self.antecedent), bottom, canonical(0 if bottom else self.consequent)
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """`∧antecedent → ∨consequent`: a clause, or in the paper's words a quasi-Horn rule.
-
-    The negative literals of the clause are its antecedent, the positive ones its consequent.
-    """
-
-    antecedent: int
-    consequent: int
-
-    @property
-    def is_horn(self) -> bool:
-        """Whether there is at most one positive literal."""
-        return self.consequent & (self.consequent - 1) == 0
-
-    def satisfied_by(self, x: int) -> bool:
-        """Say whether `x` makes the clause true."""
-        return self.antecedent & ~x != 0 or self.consequent & x != 0
-
-    def show(self, vocabulary: Vocabulary) -> str:
-        """Return the clause as people write it: ``a ∧ b → c ∨ d``."""
-        left = " ∧ ".join(vocabulary.names_of(self.antecedent)) or "⊤"
-        return f"{left} → {' ∨ '.join(vocabulary.names_of(self.consequent)) or '⊥'}"
-
-
-def quasi(x: int, width: int) -> Clause:
-    """Return quasi(x), the weakest rule that `x` falsifies: it rejects `x` and nothing else."""
-    return Clause(x, ((1 << width) - 1) & ~x)

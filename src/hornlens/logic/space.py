@@ -21,7 +21,7 @@ import numpy as np
 from hornlens.errors import InputError
 from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.batch import Words, pack, words_needed
-from hornlens.logic.rule import Rule
+from hornlens.logic.rule import Rule, in_signs
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 
@@ -239,7 +239,5 @@ class Space:
 
     def show(self, rule: Rule) -> str:
         """Return a rule as people read it, intervals and taxonomies as one condition each."""
-        left = " ∧ ".join(self.conditions(rule.antecedent)) or "⊤"
-        if rule.is_negative:
-            return f"{left} → ⊥"
-        return f"{left} → {' ∧ '.join(self.conditions(rule.new)) or '⊤'}"
+        right = None if rule.is_negative else self.conditions(rule.new)
+        return in_signs(self.conditions(rule.antecedent), right)

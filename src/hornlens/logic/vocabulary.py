@@ -68,4 +68,4 @@ class Vocabulary:
 
     def names_of(self, mask: int) -> tuple[str, ...]:
         """Return the names of the true variables, in vocabulary order."""
-        return tuple(self.names[i] for i in bits(mask))
+        return tuple([self.names[i] for i in bits(mask)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from hornlens.errors import HornlensError
 
@@ -21,8 +21,7 @@ FirstWords = tuple[tuple[str, float], ...]
 """Words with their probabilities, the most probable first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A model's raw answer to one prompt, in the order of the candidates.
 
     `scores` are natural log-probabilities. `ranks`, where the model has a vocabulary to rank, are

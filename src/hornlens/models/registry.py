@@ -6,16 +6,15 @@ before the "/", its value a `ModelKind`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from hornlens.models.protocol import Model, ModelError, ModelOptions
 from hornlens.registry import Registry
 
 
-@dataclass(frozen=True)
-class ModelKind:
+class ModelKind(NamedTuple):
     """A kind of models, and how to open one."""
 
     form: str
@@ -93,11 +92,6 @@ MODELS = Registry(
     },
     ModelError,
 )
-
-
-def model_kinds() -> Mapping[str, ModelKind]:
-    """Return the kinds of models that can be used, by name: ours, then what is installed."""
-    return MODELS.kinds()
 
 
 def open_model(spec: str, options: ModelOptions | None = None) -> Model:

@@ -16,8 +16,8 @@ from hornlens.exact.sources import FormulaSource
 from hornlens.learning.protocol import Accepted, Counterexample, Hypothesis, Verdict
 from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.certificates import EXACT
-from hornlens.logic.cnf import Cnf, clauses_of, literals
-from hornlens.logic.rule import Clause, Rule, quasi
+from hornlens.logic.cnf import Clause, Cnf, clauses_of, literals, quasi
+from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory, forward_chain
 from hornlens.oracles.equivalence import Kind
 

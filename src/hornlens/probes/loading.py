@@ -183,10 +183,9 @@ def _variant(document: Document[ProbeFile], k: int, probe: Probe) -> Variant:
             texts = [given.unset.text, *(wording.text for wording in given.values.values())]
             if twice := next((text for text in texts if texts.count(text) > 1), None):
                 raise refuse(f"{twice!r} is said twice", *where)
-            attribute = replace(
-                attribute,
+            attribute = attribute._replace(
                 values=tuple(
-                    replace(v, text=new.text, article=new.article)
+                    v._replace(text=new.text, article=new.article)
                     for v in attribute.values
                     for new in [given.values[v.name]]
                 ),
@@ -204,8 +203,8 @@ def _variant(document: Document[ProbeFile], k: int, probe: Probe) -> Variant:
             raise refuse(f"must have a word for each of {wanted}", "label")
         if len(set(own.label.values())) < len(own.label):
             raise refuse("two label values have the same word", "label")
-        label = replace(
-            label, values=tuple(LabelValue(v.name, own.label[v.name]) for v in label.values)
+        label = label._replace(
+            values=tuple(LabelValue(v.name, own.label[v.name]) for v in label.values)
         )
     return Variant(own.name, own.template, own.language, tuple(said), label)
 

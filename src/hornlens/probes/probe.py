@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from hornlens.errors import InputError
 from hornlens.logic.attributes import Attribute, Nominal
@@ -15,8 +16,7 @@ from hornlens.probes.articles import with_article
 from hornlens.probes.wording import Wording
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     """One value of an attribute: the name of its variable, and how it is said."""
 
     name: str
@@ -30,8 +30,7 @@ class Value:
         return f"{self.article} {self.text}" if self.article else with_article(self.text)
 
 
-@dataclass(frozen=True)
-class ProbeAttribute:
+class ProbeAttribute(NamedTuple):
     """An attribute of the question: its values, and how "not set" is said.
 
     `phrase` is a clause that says one of its values where people are told of a rule ("the person
@@ -57,16 +56,14 @@ class ProbeAttribute:
         return Nominal(self.name, tuple(value.name for value in self.values))
 
 
-@dataclass(frozen=True)
-class LabelValue:
+class LabelValue(NamedTuple):
     """One answer that the model can give: the name of its variable, and its candidate word."""
 
     name: str
     word: str
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     """What the model is asked to fill in."""
 
     name: str

@@ -105,10 +105,7 @@ class Endpoint:
             self.url,
             # POST: a page of ids is too long for an address.
             data=urllib.parse.urlencode({"query": query}).encode("ascii"),
-            headers={
-                "Accept": "application/sparql-results+json",
-                "User-Agent": self.user_agent,
-            },
+            headers={"Accept": "application/sparql-results+json", "User-Agent": self.user_agent},
         )
         deadline = time.monotonic() + self.timeout
         try:

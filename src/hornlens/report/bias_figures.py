@@ -50,10 +50,7 @@ def people(recorded: Mapping[str, Mapping[str, int]], note: str = "") -> Figure:
             ]
             if any(n for _, n in here):
                 counts.plot(
-                    [n for _, n in here],
-                    [y for y, _ in here],
-                    **dots(colour, marker),
-                    label=label,
+                    [n for _, n in here], [y for y, _ in here], **dots(colour, marker), label=label
                 )
         counts.set_xscale("symlog", linthresh=1, linscale=0.4)
         top = max(max(recorded[name].values()) for name in names)

@@ -78,11 +78,7 @@ def legend(figure: Figure, keys: Sequence[Any], note: str) -> None:
     """Put the legend above the panels, in as many columns as fit; a high one gets more page."""
     for columns in range(min(len(keys), 5), 0, -1):
         legend = figure.legend(
-            handles=keys,
-            loc="outside upper center",
-            ncols=columns,
-            title=note,
-            title_fontsize=7.5,
+            handles=keys, loc="outside upper center", ncols=columns, title=note, title_fontsize=7.5
         )
         legend.get_title().set_multialignment("center")
         box = legend.get_window_extent()

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from hornlens.formats.csvfiles import csv_text
-from hornlens.formats.latex import latex_conjunction, latex_text
+from hornlens.formats.latex import latex_rule, latex_text
 from hornlens.logic.named import NamedRule
+from hornlens.logic.rule import in_signs
 
 Cell: TypeAlias = str | int | float | bool | NamedRule | None
 
@@ -80,8 +81,7 @@ def shown(cell: Cell) -> str:
 
 def rule_text(rule: NamedRule) -> str:
     """Return a rule as people read it: names are not quoted, as no one has to parse it."""
-    right = "⊥" if rule.consequent is None else " ∧ ".join(rule.consequent) or "⊤"
-    return f"{' ∧ '.join(rule.antecedent) or '⊤'} → {right}"
+    return in_signs(rule.antecedent, rule.consequent)
 
 
 def in_markdown(title: str, introduction: str, tables: Sequence[Table]) -> str:
@@ -97,10 +97,7 @@ def _full(cell: Cell) -> str:
 
 
 def _latex(cell: Cell) -> str:
-    if not isinstance(cell, NamedRule):
-        return latex_text(shown(cell))
-    right = r"\bot" if cell.consequent is None else latex_conjunction(cell.consequent)
-    return rf"${latex_conjunction(cell.antecedent)} \to {right}$"
+    return latex_rule(cell) if isinstance(cell, NamedRule) else latex_text(shown(cell))
 
 
 def _markdown(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 
 
-@dataclass(frozen=True, slots=True)
-class Exhibit:
+class Exhibit(NamedTuple):
     """One cell that a rule speaks of: what the target says, and by how much the rule holds.
 
     `supports`: asked, the target preferred another label to those that the rule rejects; `breaks`:

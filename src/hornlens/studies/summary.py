@@ -165,11 +165,7 @@ def _run(
         run.envelope.statistics,
         None
         if exact is None
-        else Measures(
-            judge.share_of(wanted),
-            exact.share_of(rules),
-            judge.agreement(exact),
-        ),
+        else Measures(judge.share_of(wanted), exact.share_of(rules), judge.agreement(exact)),
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -38,7 +38,7 @@ STRIP = 160
 """The width of the strip that shows a finding's margins."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Row:
     """A rule on the page: its rank by strength, its place in envelope.json, and what is said."""
 
@@ -56,8 +56,7 @@ class Row:
         return min(self.evidence.margins, default=None)
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """A rule at the top of the page; `strip` is an SVG path with a tick for each margin."""
 
     row: Row

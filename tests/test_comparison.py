@@ -23,6 +23,7 @@ from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.probes.loading import load_probe, parse_probe
+from hornlens.probes.probe import numbered
 from hornlens.results.comparison import common_consequences, compare
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.rulesets import RuleSet, distinct_names, load_result, result_of
@@ -291,16 +292,15 @@ def test_what_differs_between_the_settings_is_said_first(tmp_path):
 def test_another_wording_differs_and_another_model_only_is_no_reason_to_refuse(tmp_path):
     (template,) = PAPER.templates
     a = saved(tmp_path / "a", planted)
-    other = saved(tmp_path / "b", planted, replace(PAPER, templates=(f"So {template}",)))
+    other = saved(tmp_path / "b", planted, replace(PAPER, variants=numbered([f"So {template}"])))
     comparison = compare([a, other])
     assert [(d.setting, d.kind) for d in comparison.disturbing] == [("templates", "wording")]
     worded = replace(
         PAPER,
         attributes=tuple(
-            replace(
-                attribute,
+            attribute._replace(
                 values=tuple(
-                    replace(v, text="midwife") if v.text == "nurse" else v for v in attribute.values
+                    v._replace(text="midwife") if v.text == "nurse" else v for v in attribute.values
                 ),
             )
             for attribute in PAPER.attributes
@@ -374,8 +374,8 @@ def test_a_union_is_what_some_world_accepts_on_one_grid():
 
 
 def test_what_any_way_of_asking_accepts_breaks_a_rule():
-    one = replace(extract(planted, PAPER, cache=False), name="plain")
-    other = replace(extract(without_singers, PAPER, cache=False), name="odd")
+    one = replace(extract(planted, PAPER, cache=False), world="plain")
+    other = replace(extract(without_singers, PAPER, cache=False), world="odd")
     both = result_of(replace(one, worlds=(one, other)), "both")
     single = result_of(one, "single")
     assert set(both.accepted) == set(single.accepted) | set(result_of(other).accepted)

@@ -172,6 +172,7 @@ def made(seed: int, folder):
         label_unset=rng.choice(["accept", "reject"]),
         abstain=rng.choice(["accept", "reject"]),
         margin=rng.choice([0.0, 0.03, 0.15]),
+        phrasings=rng.choice(["each", "average"]),
     )
     probe = load_probe(written(folder, content))
     return hornlens.extract(model, probe, policy=policy, cache=False), model
@@ -183,7 +184,16 @@ def number(text: str) -> int:
 
 @pytest.mark.parametrize("seed", range(150))
 def test_each_warning_is_there_just_when_the_raw_answers_say_so(seed, tmp_path):
-    result, model = made(seed, tmp_path)
+    whole, model = made(seed, tmp_path)
+    for result in whole.each:
+        hold_against_answers(seed, result, model)
+    sentences = [w.sentence for each in whole.each for w in warnings_of(each)]
+    told = [w.sentence.split(": ", bool(whole.worlds))[-1] for w in warnings_of(whole)]
+    assert told == sentences
+
+
+def hold_against_answers(seed, result, model):
+    """Count again in the raw answers what the warnings of one way of asking say."""
     space, words = result.space, list(result.question.words.values())
     answers = {
         cell: [model.answer(prompt, words) for prompt in result.show(cell)]
@@ -258,7 +268,8 @@ def test_a_rule_is_vacuous_just_when_all_it_rejects_has_a_label_that_is_never_ch
 ):
     result, _ = made(seed, tmp_path)
     space = result.space
-    choices = choices_of(space, result.decisions.values())
+    said = (decision for each in result.each for decision in each.decisions.values())
+    choices = choices_of(space, said)
     for rule, vacuous in zip(result.envelope.readable, result.vacuous, strict=True):
         rejected = [space.label_of(x) for x in space if not rule.satisfied_by(x)]
         wanted = all(
@@ -293,7 +304,7 @@ def test_of_several_ways_of_asking_each_warning_says_which():
         lambda prompt, words: [-0.1 - len(prompt) / 1000, -2.0],
         lambda prompt, words: [-2.0 - len(prompt) / 1000, -0.1],
     ))  # fmt: skip
-    both = replace(one, worlds=(replace(one, name="plain"), replace(other, name="said")))
+    both = replace(one, worlds=(replace(one, world="plain"), replace(other, world="said")))
     labels = {w.variant: w.sentence for w in warnings_of(both) if w.kind == "label_always"}
     assert labels == {
         "plain": "In “plain”: “She” is the answer in all 660 cases. "

@@ -8,6 +8,8 @@ __all__ = [
     "Attribute",
     "Budget",
     "Certificate",
+    "CheckOutcome",
+    "Checked",
     "Decision",
     "Envelope",
     "Exact",
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from hornlens.logic.taxonomy import Taxonomy
     from hornlens.probes.loading import load_probe
     from hornlens.probes.probe import Probe
+    from hornlens.results.checks import Checked, CheckOutcome
     from hornlens.results.rules import Rules
     from hornlens.results.settings import Settings
     from hornlens.targets.formulas import FormulaTarget, TableTarget
@@ -70,6 +73,7 @@ else:
         "logic.taxonomy": "Taxonomy",
         "probes.loading": "load_probe",
         "probes.probe": "Probe",
+        "results.checks": "CheckOutcome Checked",
         "results.rules": "Rules",
         "results.settings": "Settings",
         "targets.formulas": "FormulaTarget TableTarget",

@@ -140,7 +140,7 @@ class Checked:
             if outcome.passed and not passed_too:
                 continue
             place = f":{outcome.line}" if outcome.line else ""
-            where = f" ({self.path}{place})" if self.path else ""
+            where = f" ({one_line(self.path)}{place})" if self.path else ""
             yield f"{'ok      ' if outcome.passed else 'VIOLATED'} {outcome.title}{where}"
             yield from (f"         {line}" for line in outcome.details)
 

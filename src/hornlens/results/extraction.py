@@ -99,7 +99,7 @@ class Extraction:
         for world in self.each:
             known = world.decisions
             decided = [known[cell].place if cell in known else -1 for cell in cells]
-            there = [cell in known for cell in cells]
+            there = np.array([cell in known for cell in cells], dtype=np.bool_)
             found |= accepts(world.policy, decided, asked) & there
         return found
 

@@ -175,7 +175,8 @@ class _Checking:
         fine = [pairs > 0 and flips <= required.tolerance * pairs for _, flips, pairs, _ in each]
         passed = all(fine) if required.scope == "every variant" else any(fine)
         told = [
-            f"{f'{world.world}: ' if world.world else ''}{flips:,} of {pairs:,} pairs"
+            f"{f'{world.world}: ' if world.world else ''}{flips:,} of {pairs:,} pairs "
+            f"({100 * flips / max(1, pairs):.3g}%)"
             for world, flips, pairs, _ in each
         ]
         asked = any(pairs for _, _, pairs, _ in each)
@@ -187,7 +188,7 @@ class _Checking:
             )
             if result.envelope.certificate != EXACT:
                 finding += " Not all cells were asked."
-        allowed = f", at most {required.tolerance:.6g}" if required.tolerance else ""
+        allowed = f", at most {100 * required.tolerance:.6g}%" if required.tolerance else ""
         scope = "" if required.scope == "every variant" or not result.worlds else " in any variant"
         worst = [shown[:SHOWN] for (*_, shown), ok in zip(each, fine, strict=True) if not ok]
         return CheckOutcome(

@@ -150,6 +150,25 @@ def test_rules_are_violated_just_where_the_raw_answers_say_so(seed):
                 assert (found.status in ("holds", "vacuous")) == does, about
                 assert found.status != "unknown", about
                 check_evidence(found, rule, does, space, tables, worlds, rows, about)
+                if does:
+                    kept = [t for t, held in zip(tables, holds, strict=True) if held]
+                    assert found.count == support(rule, space, kept), about
+                    shown = {answer.variant for answer in found.answers} - {""}
+                    assert all(holds[int(name.removeprefix("world "))] for name in shown), about
+
+
+def support(rule, space, tables):
+    """How many answers are others than those that a rule rejects."""
+    count = 0
+    for table in tables:
+        for names, said in table.items():
+            if space.label is None:
+                rejected = [True] if breaks(rule, set(names)) else []
+            else:
+                labels = space.label.variables
+                rejected = [label for label in labels if breaks(rule, {*names, label})]
+            count += bool(rejected) and said is not None and said not in rejected
+    return count
 
 
 def check_evidence(found, rule, holds, space, tables, worlds, rows, about):

@@ -219,7 +219,7 @@ def test_invariance_is_the_share_of_pairs_that_differ(seed):
     for scope, every in (("every variant", all), ("any variant", any)):
         wanted = {"attributes": names, "tolerance": tolerance, "in": scope}
         found = outcome(result, invariant=wanted)
-        assert found.passed == every(f <= tolerance * n for f, n in shares), case
+        assert found.passed == every(f / n <= tolerance for f, n in shares), case
         assert (found.count, found.of) == tuple(map(sum, zip(*shares, strict=True))), case
         for flip in found.flips:
             assert flip.first.said != flip.second.said, case
@@ -481,6 +481,13 @@ def test_invariance_may_be_written_in_three_ways():
         )
     )
     assert short == one == many[:1] and many[1].tolerance == 0.5
+
+
+def test_a_tolerance_is_met_by_just_that_share():
+    odd = Nominal("odd", tuple(f"v{i}" for i in range(29)))
+    result = of_function(lambda names: "she" if "v0" in names else "he", odd)  # 29 of 435 pairs
+    assert outcome(result, invariant={"attributes": ["odd"], "tolerance": 29 / 435}).passed
+    assert not outcome(result, invariant={"attributes": ["odd"], "tolerance": 28.9 / 435}).passed
 
 
 def test_the_published_schema_is_current():

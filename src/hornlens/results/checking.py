@@ -172,7 +172,8 @@ class _Checking:
         chosen = [names.index(name) for name in required.attributes]
         free = sum(space.groups[place] for place in dict.fromkeys(chosen))
         each = [(world, *flips_in(world, free)) for world in result.each]
-        fine = [pairs > 0 and flips <= required.tolerance * pairs for _, flips, pairs, _ in each]
+        # Divided, as 0.29 * 100 is less than 29.
+        fine = [pairs > 0 and flips / pairs <= required.tolerance for _, flips, pairs, _ in each]
         passed = all(fine) if required.scope == "every variant" else any(fine)
         told = [
             f"{f'{world.world}: ' if world.world else ''}{flips:,} of {pairs:,} pairs "

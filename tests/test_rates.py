@@ -19,6 +19,7 @@ from hornlens.logic.ordered import Ordered
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.taxonomy import Taxonomy
+from hornlens.probes.probe import numbered
 from hornlens.report.rates import percent, show_rates
 from hornlens.report.terminal import Terminal
 from hornlens.results.documents import extraction_as_json
@@ -205,9 +206,9 @@ def test_a_sampled_run_says_of_how_many_pairs_both_sides_were_asked():
 
 
 def test_each_way_of_asking_is_counted_and_all_together(tmp_path):
-    one = replace(extract(planted, PAPER, cache=False), name="one")
+    one = replace(extract(planted, PAPER, cache=False), world="one")
     other = extract(lambda p, w: {"She": 0.0, "He": -1.0}, PAPER, cache=False)
-    both = Result.of(replace(one, worlds=(one, replace(other, name="two"))))
+    both = Result.of(replace(one, worlds=(one, replace(other, world="two"))))
     assert list(both.rates.worlds) == ["one", "two"]
     assert both.rates.worlds["one"] == one.rates
     assert both.rates.worlds["two"]["occupation"].flips == 0
@@ -239,8 +240,8 @@ def test_the_terminal_has_a_line_for_each_attribute(capsys):
 
 
 def test_averages_baselines_and_sampled_pairs_are_said_to_be_that(capsys):
-    twice = replace(PAPER, templates=(*PAPER.templates, "And " + PAPER.templates[0]))
-    policy = replace(PAPER.policy, calibration="neutral")
+    twice = replace(PAPER, variants=numbered([*PAPER.templates, "And " + PAPER.templates[0]]))
+    policy = replace(PAPER.policy, calibration="neutral", phrasings="average")
     show_rates(Terminal(), extract(planted, twice, policy=policy, cache=False))
     shown = capsys.readouterr().out
     assert "more than the model’s own baseline, on average over 2 phrasings" in shown

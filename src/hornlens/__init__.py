@@ -8,6 +8,8 @@ __all__ = [
     "Attribute",
     "Budget",
     "Certificate",
+    "CheckOutcome",
+    "Checked",
     "Decision",
     "Envelope",
     "Exact",
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from hornlens.logic.taxonomy import Taxonomy
     from hornlens.probes.loading import load_probe
     from hornlens.probes.probe import Probe
+    from hornlens.results.checks import Checked, CheckOutcome
     from hornlens.results.rates import Rates
     from hornlens.results.rules import Rules
     from hornlens.results.settings import Settings
@@ -75,6 +78,7 @@ else:
         "logic.taxonomy": "Taxonomy",
         "probes.loading": "load_probe",
         "probes.probe": "Probe",
+        "results.checks": "CheckOutcome Checked",
         "results.rates": "Rates",
         "results.rules": "Rules",
         "results.settings": "Settings",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hornlens.logic.decisions import Policy
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
+    from hornlens.results.checks import Checked
+    from hornlens.results.requirements_file import Source
     from hornlens.results.settings import Settings
     from hornlens.results.warnings import Warning
     from hornlens.store.protocol import AnswerStore
@@ -56,6 +58,22 @@ class Result(Extraction):
         from hornlens.results.warnings import warnings_of
 
         return warnings_of(self)
+
+    def check(self, requirements: Source) -> Checked:
+        """Hold the result against requirements: a YAML file's path, or its fields as a mapping.
+
+        A list of rules requires them. What comes back is true if nothing is violated, so that
+        ``assert result.check("rules.yaml")`` is a test.
+
+        >>> def nurses(prompt, words):
+        ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
+        >>> extract(nurses, cache=False).check({"forbid": ["nurse & male -> false"]})
+        <Checked: 1 of 1 requirement violated: forbid nurse ∧ male → ⊥>
+        """
+        from hornlens.results.checking import check
+        from hornlens.results.requirements_file import read_requirements
+
+        return check(self, read_requirements(requirements))
 
     def _repr_html_(self) -> str:
         """Return the rules as a table under what may be claimed of them, for notebooks."""

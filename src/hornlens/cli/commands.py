@@ -335,6 +335,32 @@ def verify(
     raise typer.Exit(verify_command(path, against, background, format))
 
 
+def check(
+    results: Annotated[
+        list[Path], typer.Argument(help="Folders of results, or envelope.json files.")
+    ],
+    rules: Annotated[
+        Path, typer.Argument(metavar="RULES.yaml", help="What is required of each of them.")
+    ],
+    format: Annotated[
+        Literal["text", "json", "junit", "github"],
+        typer.Option(help="For people, machines, JUnit's readers, or GitHub (annotations)."),
+    ] = "text",
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Write that to a file, and print the text for people.", metavar="FILE"),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Hold results against rules that are forbidden or required.
+
+    Exit code 1 if one is violated, with the answers that show it: a gate for CI.
+    """
+    from hornlens.cli.check import check_command
+
+    raise typer.Exit(check_command(results, rules, format, out))
+
+
 def report(
     path: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder of results, or the JSON file in it.")
@@ -402,6 +428,6 @@ def bias(
 
 COMMANDS = {
     command.__name__: command
-    for command in (envelope, learn, extract, study, compare, verify, report, bias)
+    for command in (envelope, learn, extract, study, compare, check, verify, report, bias)
 }
 """By name, in the order of the help."""

@@ -25,20 +25,34 @@ def builtin_documents(package: str) -> list[str]:
 
 
 class Document(NamedTuple, Generic[Shape]):
-    """A file that was read: its content, and where each field of it stands."""
+    """A file that was read: its content, and where each field of it stands.
+
+    What came from no file has neither a path nor a node.
+    """
 
     content: Shape
-    path: Path | str
-    node: yaml.Node
+    path: Path | str | None = None
+    node: yaml.Node | None = None
+
+    def line(self, *where: int | str) -> int | None:
+        """Return the line of a field, or of the nearest thing around it that exists."""
+        return None if self.node is None else _line(self.node, where)
 
     def refuse(self, message: str, *where: int | str) -> InputError:
         """Return an error about a field, for mistakes that only a later check can see."""
-        return InputError(f"{_dotted(where)}: {message}", self.path, _line(self.node, where))
+        return InputError(f"{_dotted(where)}: {message}", self.path, self.line(*where))
 
 
 def parse_yaml(text: str, path: Path | str, shape: type[Shape]) -> Document[Shape]:
     """Return the document that YAML text holds; every mistake is an InputError with its line."""
     node, data = _safe_yaml(text, path)
+    return parse_data(data, shape, path, node)
+
+
+def parse_data(
+    data: Any, shape: type[Shape], path: Path | str | None = None, node: yaml.Node | None = None
+) -> Document[Shape]:
+    """Return the document that plain values hold; every mistake is an InputError."""
     try:
         return Document(shape.model_validate(data), path, node)
     except ValidationError as error:
@@ -48,7 +62,8 @@ def parse_yaml(text: str, path: Path | str, shape: type[Shape]) -> Document[Shap
         message = f"{where}: {_plain(first)}" if where else _plain(first)
         if more:
             message += f" (and {more} more {'mistake' if more == 1 else 'mistakes'})"
-        raise InputError(message, path, _line(node, first["loc"])) from None
+        line = None if node is None else _line(node, first["loc"])
+        raise InputError(message, path, line) from None
 
 
 class _PlainLoader(yaml.SafeLoader):

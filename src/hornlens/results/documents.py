@@ -1,29 +1,23 @@
-"""envelope.json of an extraction: written, and read back."""
+"""envelope.json of an extraction, as it is written; `reading` reads it back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
-from hornlens.errors import InputError
 from hornlens.formats.spaces import space_as_json
-from hornlens.logic.bits import BOTTOM
-from hornlens.logic.decisions import NO, YES, Decision, Policy
-from hornlens.logic.envelope import Envelope
+from hornlens.logic.decisions import NO, YES
 from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
-from hornlens.results.details import Details, details_as_json, details_from_json
-from hornlens.results.envelope import envelope_as_json, envelope_from_json, reading
+from hornlens.results.details import details_as_json
+from hornlens.results.envelope import envelope_as_json
 from hornlens.results.evidence import Evidence
-from hornlens.results.extraction import Extraction, Record
-from hornlens.results.question import Question
+from hornlens.results.extraction import Extraction
 from hornlens.results.rate_files import rates_as_json
 from hornlens.results.sentences import plain
-from hornlens.results.settings import Settings
 from hornlens.results.warnings import warnings_of
-from hornlens.results.worlds import Survival, survival, union_of
+from hornlens.results.worlds import Survival, survival
 
 DECIDED = {NO: "no", YES: "yes"}
 """What stands for the winner in a space without a label."""
@@ -186,110 +180,3 @@ def _support(evidence: Evidence, extraction: Extraction) -> dict[str, Any]:
         "sentence": extraction.sentence(evidence),
         **({} if (share := extraction.share_of(evidence)) is None else {"share": share}),
     }
-
-
-def extraction_from_json(
-    content: Mapping[str, Any],
-    path: Path,
-    record: Record | None = None,
-    scores: Mapping[str, Mapping[str, float]] | None = None,
-) -> Extraction:
-    """Return the extraction of an envelope.json, with its run.json's and scores.csv's if given.
-
-    What is wrong with it is an InputError about `path`.
-    """
-    with reading(content, path):
-        if "probe" not in content:
-            raise InputError("has no answers of a model or another target: extract writes those")
-        return _extraction(content, path, record or Record(), scores or {})
-
-
-def _extraction(
-    content: Mapping[str, Any],
-    path: Path,
-    record: Record,
-    scores: Mapping[str, Mapping[str, float]],
-) -> Extraction:
-    envelope = envelope_from_json(content, path)
-    if envelope.space.background.closure(0) == BOTTOM:
-        raise ValueError("nothing obeys the background")
-    variants, answers, name = (
-        content.get("variants"),
-        content.get("answers", []),
-        content["probe"]["name"],
-    )
-    if variants is None:
-        return _world(content, content["probe"]["templates"], answers, envelope, scores, record)
-    worlds = tuple(
-        _world(
-            {**content, **variant, "probe": {**content["probe"], **variant, "name": name}},
-            [variant["template"]] if variant["template"] else [],
-            [answer for answer in answers if answer["variant"] == variant["name"]],
-            envelope_from_json({**content, **variant}, path),
-            scores,
-            world=variant["name"],
-        )
-        for variant in variants
-    )
-    model = content["model"]
-    whole = union_of(model["name"], content["varied"], model["identity"], worlds, envelope)
-    return replace(whole, record=record)
-
-
-def _world(
-    content: Mapping[str, Any],
-    templates: Sequence[str],
-    answers: Sequence[Mapping[str, Any]],
-    envelope: Envelope,
-    scores: Mapping[str, Mapping[str, float]],
-    record: Record | None = None,
-    world: str = "",
-) -> Extraction:
-    """Return the result of one way of asking."""
-    space, probe = envelope.space, content["probe"]
-    labels = list(DECIDED.values()) if space.label is None else list(space.label.variables)
-    decisions: dict[int, Decision] = {}
-    shown: dict[int, tuple[str, ...]] = {}
-    details: dict[str, Details] = {}
-    for answer in answers:
-        cell = space.vocabulary.mask(answer["set"])
-        winner = None if answer["winner"] is None else labels.index(answer["winner"])
-        decisions[cell] = Decision(
-            winner,
-            answer["margin"],
-            tuple(answer["scores"]),
-            answer.get("abstained", ""),
-            tuple(answer.get("repeats", ())),
-        )
-        shown[cell] = tuple(answer["prompts"])
-        details.update(details_from_json(answer))
-    prompts = {prompt for each in shown.values() for prompt in each}
-    policy = Policy(**_known(Policy, content["policy"]))
-    return Extraction(
-        Question(
-            probe["name"],
-            probe["description"],
-            tuple(templates),
-            dict(probe["label"]),
-            dict(probe.get("phrases", {})),
-            averaged=len(templates) > 1,
-            language=probe.get("language", ""),
-        ),
-        content["model"]["name"],
-        content["model"]["identity"],
-        policy,
-        Settings(**_known(Settings, content["settings"])),
-        envelope,
-        decisions,
-        lambda cell: shown.get(cell) or (", ".join(space.conditions(cell)),),
-        {prompt: line for prompt, line in scores.items() if prompt in prompts} if world else scores,
-        record or Record(),
-        world,
-        details=details,
-    )
-
-
-def _known(shape: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that a value has; a file of another version may have others."""
-    names = {each.name for each in fields(shape)}
-    return {name: value for name, value in given.items() if name in names}

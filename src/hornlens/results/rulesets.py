@@ -12,9 +12,9 @@ from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import YES, accepts
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.theory import Theory
-from hornlens.results.documents import extraction_from_json
 from hornlens.results.envelope import envelope_from_json
 from hornlens.results.extraction import Extraction
+from hornlens.results.reading import extraction_from_json
 
 
 @dataclass(frozen=True)

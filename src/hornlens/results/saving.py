@@ -11,10 +11,15 @@ from hornlens.errors import InputError
 from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.files import read_text, write_file
 from hornlens.formats.jsonfiles import json_text, read_json
-from hornlens.results.documents import extraction_as_json, extraction_from_json
+from hornlens.logic.decisions import Policy
+from hornlens.results.documents import extraction_as_json
+from hornlens.results.envelope import envelope_from_json
 from hornlens.results.extraction import Extraction
+from hornlens.results.question import Question
 from hornlens.results.rate_files import flips_csv
+from hornlens.results.reading import extraction_from_json
 from hornlens.results.record import RUN, run_record
+from hornlens.results.settings import Settings
 
 
 def write_extraction(folder: Path, extraction: Extraction, key: str = "") -> dict[str, Any]:
@@ -44,6 +49,21 @@ def read_extraction(path: Path) -> Extraction:
         file,
         RUN.read(run).record if run.is_file() else None,
         _read_scores(scores) if scores.is_file() else None,
+    )
+
+
+def read_rules(path: Path) -> Extraction:
+    """Read an extraction, or the envelope of a formula or a table as one without answers."""
+    file = path / "envelope.json" if path.is_dir() else path
+    content = read_json(file)
+    if isinstance(content, dict) and "probe" in content:
+        return read_extraction(path)
+    envelope = envelope_from_json(content, file)
+    space, name = envelope.space, str(path)
+    return Extraction(
+        *(Question(name), name, None, Policy(), Settings(), envelope, {}),
+        show=lambda cell: (", ".join(space.conditions(cell)),),
+        scores={},
     )
 
 

@@ -81,22 +81,25 @@ def survival_of(rules: Sequence[Rule], worlds: Sequence[Extraction]) -> list[Sur
 
 
 def _survival(rule: Rule, worlds: Sequence[Extraction]) -> Survival:
-    found: list[tuple[Outcome, int | None]] = []
-    for world in worlds:
-        follows = world.envelope.entails(rule)
-        # Rules that are not proved may be broken by answers that are known.
-        proved = follows and world.envelope.certificate == EXACT
-        broken = None if proved else next(iter(world.breaking(rule)), None)
-        outcome: Outcome = "holds"
-        if broken is not None:
-            outcome = "broken"
-        elif not follows:
-            outcome = "unknown"
-        elif world.envelope.holds_vacuously(rule):
-            outcome = "vacuous"
-        found.append((outcome, broken))
-    outcomes, breaking = zip(*found, strict=True)
+    outcomes, breaking = zip(*(outcome_in(world, rule) for world in worlds), strict=True)
     return Survival(rule, outcomes, breaking)
+
+
+def outcome_in(world: Extraction, rule: Rule) -> tuple[Outcome, int | None]:
+    """Say what becomes of a rule in one world, and what breaks it, if an answer does.
+
+    What an answer breaks does not hold, whatever was learned.
+    """
+    envelope = world.envelope
+    follows, proved = envelope.entails(rule), envelope.certificate == EXACT
+    if follows and proved:
+        return ("vacuous" if envelope.holds_vacuously(rule) else "holds"), None
+    broken = next(iter(world.breaking(rule)), None)
+    if broken is not None or proved:
+        return "broken", broken
+    if not follows:
+        return "unknown", None
+    return ("vacuous" if envelope.holds_vacuously(rule) else "holds"), None
 
 
 def survival(extraction: Extraction) -> list[Survival]:

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 def _extraction(content: Json, run: Json | None, file: Path) -> str:
     from hornlens.report.page.extraction import extraction_page
-    from hornlens.results.documents import extraction_from_json
+    from hornlens.results.reading import extraction_from_json
     from hornlens.results.record import RUN
 
     went = None if run is None else RUN.parse(run, file.with_name(RUN.file_name)).record

@@ -1,0 +1,25 @@
+"""`hornlens check`: results held against a file of requirements."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from hornlens.formats.files import write_file
+from hornlens.report.checks import WRITERS
+from hornlens.results.checking import check
+from hornlens.results.checks import Checks
+from hornlens.results.requirements_file import read_requirements
+from hornlens.results.saving import read_rules
+
+
+def check_command(results: list[Path], rules: Path, form: str, out: Path | None) -> int:
+    """Check every result against the requirements; return the exit code."""
+    requirements = read_requirements(rules)
+    checks = Checks(
+        str(rules), tuple(check(read_rules(path), requirements, str(path)) for path in results)
+    )
+    if out is not None:
+        write_file(out, WRITERS[form](checks))
+    sys.stdout.write(WRITERS["text" if out is not None else form](checks))
+    return int(not checks.passed)

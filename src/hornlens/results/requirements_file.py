@@ -1,0 +1,154 @@
+"""Reading requirements: a YAML file checked by pydantic, or the same as Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from hornlens.errors import InputError
+from hornlens.formats.documents import Document, parse_data, parse_yaml
+from hornlens.formats.files import read_text
+from hornlens.logic.named import NamedRule
+from hornlens.results.requirements import (
+    Certainty,
+    CertaintyRequirement,
+    Invariance,
+    Requirement,
+    Requirements,
+    RuleCount,
+    RuleRequirement,
+    Scope,
+)
+
+Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True, strict=True)]
+Count = Annotated[int, Field(ge=0, strict=True)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RuleFile(_Part):
+    """A rule. A plain text is the rule itself."""
+
+    rule: Text = Field(description="such as: nurse & male -> false")
+    because: Text | None = Field(None, description="why, for whoever reads the violation")
+    scope: Scope | None = Field(None, alias="in", description="default: the file's")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_string(cls, data: Any) -> Any:
+        return {"rule": data} if isinstance(data, str) else data
+
+
+class InvariantFile(_Part):
+    """Attributes of which the answer must not depend."""
+
+    attributes: list[Text] = Field(min_length=1)
+    tolerance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = Field(
+        0.0, description="the share of pairs of cells, differing in these only, that may differ"
+    )
+    because: Text | None = None
+    scope: Scope | None = Field(None, alias="in", description="default: the file's")
+
+
+class CountFile(_Part):
+    """How many rules there may be."""
+
+    at_least: Count | None = None
+    at_most: Count | None = None
+
+
+class RequirementsFile(_Part):
+    """Requirements: what a result must and must not obey."""
+
+    hornlens: Literal[1] = Field(description="the version of this format")
+    scope: Scope = Field(
+        "every variant", alias="in", description="of which variants rules and invariances speak"
+    )
+    forbid: list[RuleFile] = Field(
+        default_factory=list, description="rules that must not follow from those found"
+    )
+    require: list[RuleFile] = Field(default_factory=list, description="rules that must follow")
+    invariant: list[InvariantFile] = Field(
+        default_factory=list, description="names of attributes; or one, or several, with tolerances"
+    )
+    at_least: Certainty | None = Field(None, description="the weakest certificate that will do")
+    rules: CountFile | None = Field(None, description="how many rules there may be")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _listed(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or "invariant" not in data:
+            return data
+        given = data["invariant"]
+        if isinstance(given, list) and given and all(isinstance(each, str) for each in given):
+            given = {"attributes": given}
+        return {**data, "invariant": [given] if isinstance(given, dict) else given}
+
+
+Source = str | Path | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
+"""A file's path; its fields; or a list of rules, which are required."""
+
+
+def read_requirements(source: Source) -> Requirements:
+    """Return what is required; every mistake is an InputError, of a file with its line."""
+    if isinstance(source, str | Path):
+        path = Path(source)
+        return _requirements(parse_yaml(read_text(path), path, RequirementsFile))
+    fields = source if isinstance(source, Mapping) else {"require": list(source)}
+    return _requirements(parse_data({"hornlens": 1, **fields}, RequirementsFile))
+
+
+def _requirements(document: Document[RequirementsFile]) -> Requirements:
+    content, line = document.content, document.line
+    found: list[Requirement] = []
+    kinds: tuple[tuple[Literal["forbid", "require"], list[RuleFile]], ...] = (
+        ("forbid", content.forbid),
+        ("require", content.require),
+    )
+    for kind, rules in kinds:
+        for i, each in enumerate(rules):
+            try:
+                rule = NamedRule.parse(each.rule)
+            except InputError as error:
+                raise document.refuse(error.message, kind, i, "rule") from None
+            scope, because = each.scope or content.scope, each.because or ""
+            found.append(RuleRequirement(kind, rule, scope, because, line(kind, i)))
+    for i, same in enumerate(content.invariant):
+        names, because = tuple(same.attributes), same.because or ""
+        scope = same.scope or content.scope
+        found.append(Invariance(names, same.tolerance, scope, because, line("invariant", i)))
+    if content.at_least is not None:
+        found.append(CertaintyRequirement(content.at_least, line("at_least")))
+    if content.rules is not None:
+        limits = content.rules
+        found.append(RuleCount(limits.at_least, limits.at_most, line("rules")))
+    if not found:  # it would always pass, and nobody would know
+        wanted = "forbid, require, invariant, at_least or rules"
+        raise InputError(f"requires nothing: give {wanted}", document.path)
+    return Requirements(tuple(found), str(document.path or ""))
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of requirement files."""
+    schema = RequirementsFile.model_json_schema(by_alias=True)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    rule = schema["$defs"]["RuleFile"]
+    schema["$defs"]["RuleFile"] = {
+        "title": rule["title"],
+        "anyOf": [{"type": "string", "minLength": 1}, rule],
+    }
+    several = schema["properties"]["invariant"]
+    one, names = several["items"], {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    described = several.pop("description")
+    several.pop("title")
+    schema["properties"]["invariant"] = {
+        "title": "Invariant",
+        "description": described,
+        "anyOf": [names, one, several],
+    }
+    return schema

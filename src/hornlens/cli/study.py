@@ -97,5 +97,10 @@ def _show(terminal: Terminal, study: Study, out: Path) -> None:
                 f"in {plan.stable} of {runs} runs or more"
                 + (f", {false} of them not true." if false else ".")
             )
+    if study.common is not None:
+        terminal.say(
+            f"In every model, exactly: {plural(len(study.common.rules), 'rule')} "
+            "(models-in-common has what becomes of each model's own)."
+        )
     terminal.say(f"Tables: {out / 'study.md'} (also in LaTeX and CSV under {out / 'tables'})")
     terminal.say(f"Report: {out / 'report.html'}")

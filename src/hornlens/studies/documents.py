@@ -151,6 +151,29 @@ class SharedRules:
 
 
 @dataclass(frozen=True)
+class RuleInModels:
+    """A rule of some model, and in which models it holds, by their exact envelopes.
+
+    `vacuous_in`: it holds there, but only because of answers that are never, or always, given.
+    """
+
+    rule: NamedRule = field(metadata=INLINE)
+    holds_in: tuple[str, ...]
+    vacuous_in: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CommonRules:
+    """What holds in every model, exactly: the envelope of what some model accepts.
+
+    `survival` has every rule of any model, those that hold in most of them first.
+    """
+
+    rules: tuple[NamedRule, ...]
+    survival: tuple[RuleInModels, ...]
+
+
+@dataclass(frozen=True)
 class StudyPlan:
     """What a study did: `stable` is in how many runs a stable rule is found."""
 
@@ -174,6 +197,7 @@ class Study:
     models: tuple[ModelFindings, ...]
     intersection: tuple[SharedRules, ...]
     published_intersection: SharedRules | None = None
+    common: CommonRules | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no study can have found."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-BEYOND_ASCII = (
-    "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff"
-)
-"""DEL and the C1 controls, marks of direction, ends of lines, halves of characters and what is none:
-a class of regular expressions. Letters of all scripts, and what joins them, are not among them."""
+_CONTROLS = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f"
+_NO_CHARACTERS = "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff"
+BEYOND_ASCII = _CONTROLS + _NO_CHARACTERS
+"""DEL and the C1 controls, marks of direction, ends of lines, halves of characters, what is none: a
+class of regular expressions. Letters of all scripts, and what joins them, are not among them."""
 _OBEYED = re.compile(f"[\\x00-\\x1f{BEYOND_ASCII}]")
 
 

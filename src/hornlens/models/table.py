@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hornlens.errors import InputError
+from hornlens.formats.files import UNENCODABLE
 from hornlens.formats.scorefiles import Scored, parse_scores
 from hornlens.models.protocol import Answer, ModelError
 
@@ -20,7 +21,9 @@ class TableModel:
 
     def __init__(self, path: Path):
         """Keep the path; nothing is read yet."""
-        self.path, self.name = path, f"table/{path}"
+        self.path = path
+        # A path may hold what no text can, and the name goes into stores and files.
+        self.name = f"table/{path}".encode("utf-8", UNENCODABLE).decode("utf-8")
         self._rows: Scored | None = None
 
     def check(self, candidates: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from io import StringIO
 from random import Random
 
 import pytest

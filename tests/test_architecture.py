@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "learning": {"logic"},
     "oracles": {"logic", "learning", "exact"},
     "probes": {"logic", "formats"},
-    "models": set(),
+    "models": {"formats"},
     "store": set(),
     "results": {"logic", "formats", "exact"},
     "targets": {"logic", "formats", "probes", "models", "store", "results"},

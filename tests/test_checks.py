@@ -14,6 +14,7 @@ import pytest
 import hornlens
 from hornlens.api import Result, extract
 from hornlens.errors import InputError
+from hornlens.formats.plain import visible
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.decisions import Policy
 from hornlens.logic.named import NamedRule
@@ -577,7 +578,7 @@ def test_hostile_names_stay_text(name):
         found = re.fullmatch(r"::error file=([^:,]*),line=3,title=([^:,]*)::(.*)", line, re.DOTALL)
         assert found, line
         undone = re.sub("%(25|0D|0A|3A|2C)", lambda m: chr(int(m[1], 16)), found[1])
-        assert undone == name
+        assert undone == "".join(c if c in "\r\n" else visible(c) for c in name)
     assert lines[2] == "hornlens check: 2 of 2 requirements violated."
     shown = str(checks.results[0]).split("\n")
     assert all(character.isprintable() for line in shown for character in line)

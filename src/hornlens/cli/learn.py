@@ -36,10 +36,9 @@ def learn_command(path: Path, settings: LearnSettings, trace: bool, form: str, q
     except NotHorn as proof:
         names = formula.vocabulary
         accepted = " and ".join(show_set(names.names_of(x)) for x in proof.positives)
-        print(
-            f"hornlens: {path}: the target is not Horn: it accepts {accepted} but rejects their "
-            f"intersection {show_set(names.names_of(proof.negative))}; use --algorithm envelope",
-            file=sys.stderr,
+        terminal.complain(
+            f"{path}: the target is not Horn: it accepts {accepted} but rejects their "
+            f"intersection {show_set(names.names_of(proof.negative))}; use --algorithm envelope"
         )
         return 1
     lines = list(trace_lines(events, outcome.envelope.vocabulary)) if trace else None

@@ -13,6 +13,8 @@ import typer
 
 from hornlens.cli.app import GROUPS, app
 from hornlens.errors import HornlensError
+from hornlens.formats.files import UNENCODABLE
+from hornlens.formats.plain import one_line
 
 INTERRUPTED = 130
 
@@ -26,7 +28,7 @@ def _ready_streams() -> None:
         if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
         elif isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8")
+            stream.reconfigure(encoding="utf-8", errors=UNENCODABLE)
 
 
 def main() -> NoReturn:
@@ -87,5 +89,5 @@ def _stop() -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    print("hornlens:", " ".join(message.split()), file=sys.stderr)
+    print("hornlens:", one_line(message), file=sys.stderr)
     sys.exit(code)

@@ -10,6 +10,7 @@ import typer
 
 from hornlens.errors import InputError
 from hornlens.formats.files import write_file
+from hornlens.formats.plain import one_line
 from hornlens.probes.loading import DEFAULT, builtin_names, builtin_text, load_probe
 from hornlens.report.terminal import Terminal, plural, show_set
 
@@ -36,7 +37,7 @@ def show(
     """Show a probe: its size, what a run will cost, and some of its sentences."""
     terminal = Terminal()
     question = load_probe(probe)
-    terminal.say(f"{question.name}: {question.description}".rstrip(": "), "bold")
+    terminal.say(one_line(f"{question.name}: {question.description}".rstrip(": ")), "bold")
     terminal.say()
     rows = [
         [a.name, str(len(a.values)), ", ".join(v.name for v in a.values), a.unset.text]

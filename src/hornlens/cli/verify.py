@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from hornlens.formats.jsonfiles import json_text
+from hornlens.report.terminal import Terminal
 from hornlens.verifying.verify import verify
 
 
@@ -15,12 +16,13 @@ def verify_command(path: Path, against: Path | None, background: Path | None, fo
     if form == "json":
         sys.stdout.write(json_text(done.as_json()))
         return int(not done.ok)
+    terminal = Terminal()
     if done.wrong is not None:
-        print(f"Wrong: {path}: {done.wrong}")
+        terminal.say(f"Wrong: {path}: {done.wrong}")
         return 1
-    print(f"{path}: nothing wrong was found.")
+    terminal.say(f"{path}: nothing wrong was found.")
     for title, lines in (("Checked", done.checked), ("Not checked", done.not_checked)):
-        print(f"{title}:" if lines else f"{title}: nothing.")
+        terminal.say(f"{title}:" if lines else f"{title}: nothing.")
         for line in lines:
-            print(f"- {line}")
+            terminal.say(f"- {line}")
     return 0

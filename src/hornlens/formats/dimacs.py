@@ -1,21 +1,26 @@
-"""DIMACS CNF files, with variable names kept in comments.
+r"""DIMACS CNF files, with variable names kept in comments.
 
-Names are written as ``c var 3 nurse``. Read are that form and the common ``c 3 nurse`` (one word,
-nothing after it). Variables without a name are x1, x2, …
+Names are written as ``c var 3 nurse``; one that a line cannot hold as it is, as JSON has it:
+``c quoted 3 "a\u2028b"``. Read are those forms and the common ``c 3 nurse`` (one word, nothing
+after it). Variables without a name are x1, x2, …
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from hornlens.errors import InputError
-from hornlens.formats.files import read_text
+from hornlens.formats.files import lines_of, read_text
+from hornlens.formats.jsonfiles import encoded
+from hornlens.formats.plain import visible
 from hornlens.logic.cnf import Clause, Cnf, clause_of, literals
 from hornlens.logic.vocabulary import Vocabulary
 
 _NAMED = re.compile(r"c\s+var\s+(\d{1,9})\s+(\S.*?)\s*$")
+_QUOTED = re.compile(r"c\s+quoted\s+(\d{1,9})\s+(\".*\")\s*$")
 _BARE = re.compile(r"c\s+(\d{1,9})\s+(\S+)\s*$")
 _HEADER = re.compile(r"p\s+cnf\s+(\d{1,9})\s+(\d{1,9})\s*$")
 MAX_VARIABLES = 100_000
@@ -69,7 +74,7 @@ def parse_dimacs(text: str, path: Path | str = "<text>") -> Cnf:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    for number, raw in enumerate(text.splitlines(), start=1):
+    for number, raw in enumerate(lines_of(text), start=1):
         content = raw.strip()
         if content.startswith("%"):  # SATLIB's end mark
             return
@@ -95,13 +100,24 @@ def _collect_name(
     bare: list[tuple[int, str]],
     path: Path | str,
 ) -> None:
-    if match := _NAMED.match(content):
-        number = int(match[1])
-        if number in names and names[number][0] != match[2]:
+    if match := _NAMED.match(content) or _QUOTED.match(content):
+        number, name = int(match[1]), match[2]
+        if match.re is _QUOTED:
+            name = _unquoted(name, path, line)
+        if number in names and names[number][0] != name:
             raise InputError(f"a second name for variable {number}", path, line)
-        names[number] = match[2], line
+        names[number] = name, line
     elif match := _BARE.match(content):
         bare.append((int(match[1]), match[2]))
+
+
+def _unquoted(name: str, path: Path | str, line: int) -> str:
+    try:
+        return str(json.loads(name))
+    except ValueError:
+        raise InputError(
+            f"{name[:40]} is not a name in quotes, as JSON has it", path, line
+        ) from None
 
 
 def _vocabulary(
@@ -135,7 +151,8 @@ def write_dimacs(formula: Cnf, remarks: tuple[str, ...] = ()) -> str:
     lines = [f"c {remark}" for remark in remarks]
     for i, name in enumerate(formula.vocabulary.names, start=1):
         if name != f"x{i}":
-            lines.append(f"c var {i} {name}")
+            plain = name == name.strip() == visible(name)
+            lines.append(f"c var {i} {name}" if plain else f"c quoted {i} {encoded(name)}")
     lines.append(f"p cnf {formula.width} {len(formula.clauses)}")
     lines += [" ".join(map(str, [*literals(clause), 0])) for clause in formula.clauses]
     return "\n".join(lines) + "\n"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -11,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from hornlens.errors import InputError
+from hornlens.formats.plain import visible
 
 MAX_SIZE = 1_000_000
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -54,6 +56,13 @@ def parse_data(
 ) -> Document[Shape]:
     """Return the document that plain values hold; every mistake is an InputError."""
     try:
+        if unwritable := next(_unwritable(data), None):
+            where, character = unwritable
+            raise InputError(
+                f"{_dotted(where)}: has the character {visible(character)}, which no text can hold",
+                path,
+                None if node is None else _line(node, where),
+            )
         return Document(shape.model_validate(data), path, node)
     except ValidationError as error:
         first = error.errors()[0]
@@ -64,6 +73,22 @@ def parse_data(
             message += f" (and {more} more {'mistake' if more == 1 else 'mistakes'})"
         line = None if node is None else _line(node, first["loc"])
         raise InputError(message, path, line) from None
+    except RecursionError:
+        raise InputError("is nested too deeply", path) from None
+
+
+def _unwritable(data: Any, where: tuple[int | str, ...] = ()) -> Iterator[Any]:
+    """Yield where a text has what no UTF-8 text can hold, and what that is."""
+    if isinstance(data, str):
+        if found := re.search("[\0\ud800-\udfff]", data):
+            yield where, found[0]
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield from _unwritable(key, where)
+            yield from _unwritable(value, (*where, key))
+    elif isinstance(data, list | tuple):
+        for i, value in enumerate(data):
+            yield from _unwritable(value, (*where, i))
 
 
 class _PlainLoader(yaml.SafeLoader):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
 from hornlens.errors import InputError
+
+UNENCODABLE = "backslashreplace"
+"""What becomes of half a character, as paths may hold, in UTF-8: it is shown, as \\udc80."""
 
 
 def read_text(path: Path) -> str:
@@ -32,11 +36,17 @@ def read_text(path: Path) -> str:
     return text
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text; what ends lines in some other place, as U+2028, does not here."""
+    *lines, last = re.split(r"\r\n|\r|\n", text)
+    return [*lines, last] if last else lines
+
+
 def write_file(path: Path, content: str | bytes) -> None:
     """Write a file under a temporary name, then rename it; folders are made as needed."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     _remove_leftovers(path)
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    data = content.encode("utf-8", UNENCODABLE) if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(data)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from io import StringIO
 from pathlib import Path
 
 from hornlens.errors import InputError
-from hornlens.formats.files import read_text
+from hornlens.formats.csvfiles import csv_rows
+from hornlens.formats.files import lines_of, read_text
 from hornlens.logic.bits import mask_of
 from hornlens.logic.table import Table
 from hornlens.logic.vocabulary import Vocabulary
@@ -21,28 +20,22 @@ def read_csv(path: Path) -> Table:
 
 def parse_csv(text: str, path: Path | str = "<text>") -> Table:
     """Return the table that CSV text describes."""
-    reader = csv.reader(StringIO(text, newline=""), strict=True)
     names: list[str] | None = None
     header_line = 0
     rows: list[int] = []
     lines: list[int] = []
-    try:
-        for cells in reader:
-            if not "".join(cells).strip() and len(cells) < 2:
-                continue  # a blank line
-            if names is None:
-                names, header_line = [cell.strip() for cell in cells], reader.line_num
-                continue
-            if len(cells) != len(names):
-                raise InputError(
-                    f"{len(cells)} cells, but the header has {len(names)} columns",
-                    path,
-                    reader.line_num,
-                )
-            rows.append(_csv_row(cells, names, path, reader.line_num))
-            lines.append(reader.line_num)
-    except csv.Error as error:
-        raise InputError(f"not a well-formed CSV line: {error}", path, reader.line_num) from None
+    for line, cells in csv_rows(text, path):
+        if cells == [cells[0]] and not cells[0].strip():
+            continue  # a line of spaces
+        if names is None:
+            names, header_line = [cell.strip() for cell in cells], line
+            continue
+        if len(cells) != len(names):
+            raise InputError(
+                f"{len(cells)} cells, but the header has {len(names)} columns", path, line
+            )
+        rows.append(_csv_row(cells, names, path, line))
+        lines.append(line)
     return Table(_columns(names or [], path, header_line), tuple(rows), tuple(lines))
 
 
@@ -76,7 +69,7 @@ def read_cxt(path: Path) -> Table:
 
 def parse_cxt(text: str, path: Path | str = "<text>") -> Table:
     """Return the table that Burmeister text describes."""
-    lines = text.splitlines()
+    lines = lines_of(text)
     if lines[0].strip() != "B":
         raise InputError("a Burmeister context starts with a line 'B'", path, 1)
     # Then the context's name (often blank, sometimes left out), the two counts, a blank line. A
@@ -126,7 +119,7 @@ def _fits(lines: list[str], at: int) -> bool:
     if not (_is_count(lines, at) and _is_count(lines, at + 1)):
         return False
     objects, attributes = int(lines[at]), int(lines[at + 1])
-    rest = "\n".join(lines[at + 2 :]).strip("\n").splitlines()
+    rest = "\n".join(lines[at + 2 :]).strip("\n").split("\n")
     row = re.compile(rf"\s*[xX.]{{{attributes}}}\s*")
     return len(rest) == 2 * objects + attributes and all(
         row.fullmatch(line) for line in rest[objects + attributes :]

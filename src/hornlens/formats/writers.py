@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from hornlens.formats.csvfiles import csv_text, named_cells
 from hornlens.formats.dimacs import write_dimacs
 from hornlens.formats.latex import latex_conjunction
+from hornlens.formats.plain import escaped
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
@@ -26,7 +27,7 @@ def write_envelope_dimacs(envelope: Envelope) -> str:
 def write_csv(envelope: Envelope) -> str:
     """Return one line a rule: the readable form, its support, and the canonical form.
 
-    Names in a cell are joined by "; "; a consequent of ⊥ is the word FALSE.
+    `csvfiles.named_cells` says how names stand in a cell.
     """
     names = envelope.vocabulary
     support: Sequence[int | str] = envelope.support or [""] * len(envelope.basis)
@@ -52,10 +53,11 @@ def write_latex(envelope: Envelope) -> str:
 
 
 def _atom(name: str) -> str:
-    """Return a name as a Prolog atom, quoted where it must be."""
+    """Return a name as a Prolog atom, quoted where it must be, and nothing unseen in it."""
     if re.fullmatch(r"[a-z][A-Za-z0-9_]*", name):
         return name
-    return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    quoted = name.replace("\\", "\\\\").replace("'", "\\'")
+    return "'" + escaped(quoted, lambda character: f"\\x{ord(character):x}\\") + "'"
 
 
 def write_prolog(envelope: Envelope) -> str:
@@ -68,6 +70,7 @@ def write_prolog(envelope: Envelope) -> str:
     while bottom in envelope.vocabulary:
         bottom += "_"
     lines = [
+        ":- encoding(utf8).",
         f"% Horn envelope: {len(envelope.basis)} rules.",
         f"% Assert given(Name), ask holds(Name); holds({bottom}): no model has all that is given.",
         ":- table holds/1.",

@@ -10,6 +10,11 @@ from hornlens.errors import InputError
 from hornlens.logic.bits import bits
 
 
+def _is_control(character: str) -> bool:
+    """Say whether it is a control character, or half a character: no text can hold that."""
+    return character < " " or character == "\x7f" or "\ud800" <= character <= "\udfff"
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """An ordered list of variable names; the position of a name is its bit.
@@ -29,7 +34,7 @@ class Vocabulary:
         for name in self.names:
             if not name:
                 raise InputError("a variable has an empty name")
-            if any(ord(character) < 32 or ord(character) == 127 for character in name):
+            if any(map(_is_control, name)):
                 raise InputError(f"the name {name!r} has a control character in it")
             if name in seen:
                 raise InputError(f"two variables have the name {name!r}")

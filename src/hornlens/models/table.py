@@ -6,12 +6,13 @@ A CSV file with a column `prompt` and one column for each candidate word, holdin
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from hornlens.errors import InputError
+from hornlens.formats.files import UNENCODABLE
+from hornlens.formats.scorefiles import Scored, parse_scores
 from hornlens.models.protocol import Answer, ModelError
 
 
@@ -20,17 +21,19 @@ class TableModel:
 
     def __init__(self, path: Path):
         """Keep the path; nothing is read yet."""
-        self.path, self.name = path, f"table/{path}"
-        self._rows: dict[str, dict[str, float]] | None = None
+        self.path = path
+        # A path may hold what no text can, and the name goes into stores and files.
+        self.name = f"table/{path}".encode("utf-8", UNENCODABLE).decode("utf-8")
+        self._rows: Scored | None = None
 
     def check(self, candidates: Sequence[str]) -> None:
         """Read the file; every candidate must have a column."""
-        rows, columns = self._read()
+        rows, words = self._read()
         for word in candidates:
-            if word not in columns:
+            if word not in words:
                 raise ModelError(
                     f"{self.path}:1: no column for the candidate {word!r} "
-                    f"(there are: {', '.join(c for c in columns if c != 'prompt')})"
+                    f"(there are: {', '.join(words)})"
                 )
         self._rows = rows
 
@@ -61,23 +64,11 @@ class TableModel:
         except OSError as error:
             raise ModelError(f"{self.path}: {(error.strerror or str(error)).lower()}") from None
 
-    def _read(self) -> tuple[dict[str, dict[str, float]], list[str]]:
+    def _read(self) -> tuple[Scored, list[str]]:
         try:
-            text = self._bytes().decode("utf-8-sig")
+            words, rows = parse_scores(self._bytes().decode("utf-8-sig"), self.path)
         except UnicodeDecodeError:
             raise ModelError(f"{self.path}: is not UTF-8 text") from None
-        reader = csv.DictReader(text.splitlines())
-        columns = list(reader.fieldnames or [])
-        if "prompt" not in columns:
-            raise ModelError(f"{self.path}:1: needs a column 'prompt' and one for each candidate")
-        rows: dict[str, dict[str, float]] = {}
-        for row in reader:
-            try:
-                scores = {c: float(row[c]) for c in columns if c != "prompt" and row[c] != ""}
-            except (TypeError, ValueError):
-                raise ModelError(f"{self.path}:{reader.line_num}: scores must be numbers") from None
-            if any(math.isnan(score) for score in scores.values()):
-                raise ModelError(f"{self.path}:{reader.line_num}: a score is not a number (NaN)")
-            if rows.setdefault(row["prompt"], scores) != scores:
-                raise ModelError(f"{self.path}:{reader.line_num}: a second row for this prompt")
-        return rows, columns
+        except InputError as error:
+            raise ModelError(str(error)) from None
+        return rows, words

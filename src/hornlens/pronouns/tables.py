@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
-from io import StringIO
 from pathlib import Path
 
 from hornlens.errors import InputError
+from hornlens.formats.csvfiles import csv_rows
 from hornlens.formats.files import read_text
 
 
@@ -18,30 +17,21 @@ def read_rows(
 
     A column that is optional and absent gives empty cells; other columns are ignored.
     """
-    reader = csv.reader(StringIO(read_text(path), newline=""), strict=True)
-    try:
-        names = [cell.strip() for cell in next(cells for cells in reader if cells)]
-        for name in (*needed, *optional):
-            if name in needed and name not in names:
-                raise InputError(f"there is no column {name!r}", path, reader.line_num)
-            if names.count(name) > 1:
-                raise InputError(f"two columns have the name {name!r}", path, reader.line_num)
-        places = [names.index(name) if name in names else None for name in (*needed, *optional)]
-        for cells in reader:
-            if not cells:
-                continue  # a blank line
-            if len(cells) != len(names):
-                raise InputError(
-                    f"{len(cells)} cells, but the header has {len(names)} columns",
-                    path,
-                    reader.line_num,
-                )
-            yield (
-                reader.line_num,
-                ["" if place is None else cells[place].strip() for place in places],
+    rows = csv_rows(read_text(path), path)
+    line, header = next(rows)
+    names = [cell.strip() for cell in header]
+    for name in (*needed, *optional):
+        if name in needed and name not in names:
+            raise InputError(f"there is no column {name!r}", path, line)
+        if names.count(name) > 1:
+            raise InputError(f"two columns have the name {name!r}", path, line)
+    places = [names.index(name) if name in names else None for name in (*needed, *optional)]
+    for line, cells in rows:
+        if len(cells) != len(names):
+            raise InputError(
+                f"{len(cells)} cells, but the header has {len(names)} columns", path, line
             )
-    except csv.Error as error:
-        raise InputError(f"not a well-formed CSV line: {error}", path, reader.line_num) from None
+        yield line, ["" if place is None else cells[place].strip() for place in places]
 
 
 def number_of_people(cell: str, path: Path, line: int) -> int:

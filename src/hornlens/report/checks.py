@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from xml.etree import ElementTree
 
-from hornlens.results.checks import CHECKS, Checks, one_line
+from hornlens.formats.plain import escaped, one_line, visible
+from hornlens.results.checks import CHECKS, Checks
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML document can hold, not even escaped."""
@@ -40,7 +41,8 @@ def check_junit(checks: Checks) -> str:
                 ElementTree.SubElement(case, "failure", about).text = text
     ElementTree.indent(root)
     data: bytes = ElementTree.tostring(root, "utf-8", xml_declaration=True)
-    return data.decode("utf-8") + "\n"
+    lines = data.decode("utf-8").split("\n")
+    return "".join(escaped(line, lambda sign: f"&#{ord(sign)};") + "\n" for line in lines)
 
 
 def check_github(checks: Checks) -> str:
@@ -73,7 +75,8 @@ def _xml(text: str) -> str:
 
 def _github(text: str) -> str:
     """Return text as the message of a workflow command."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    in_commands = {"\r": "%0D", "\n": "%0A"}
+    return escaped(text.replace("%", "%25"), lambda c: in_commands.get(c) or visible(c))
 
 
 def _github_property(text: str) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
+from hornlens.formats.plain import visible
+
 LONGEST, WIDEST = 38, 44
 """Characters of a name: what is longer loses its middle; more are shown to tell names apart."""
 CONTEXT = 12
@@ -53,6 +55,7 @@ def _without_shared_parts(names: Sequence[str]) -> list[str]:
 
 def short(name: str, longest: int = LONGEST) -> str:
     """Return a name without its middle, if it is too long for a figure."""
+    name = visible(name)
     if len(name) <= longest:
         return name or "(not known)"
     half = (longest - 1) // 2

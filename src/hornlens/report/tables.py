@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.latex import latex_rule, latex_text
+from hornlens.formats.plain import one_line
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import in_signs
 
@@ -102,7 +103,7 @@ def _latex(cell: Cell) -> str:
 
 def _markdown(text: str) -> str:
     """Return text that Markdown leaves alone: no markup, no HTML, on one line."""
-    plain = " ".join(text.split())
+    plain = one_line(text)
     for character in "\\`*_|[]<>":
         plain = plain.replace(character, "\\" + character)
     return plain.replace("&", "&amp;")

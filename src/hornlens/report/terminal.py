@@ -1,4 +1,7 @@
-"""Tables and text for the terminal: rich where someone looks on, plain where a file does."""
+"""Tables and text for the terminal: rich where someone looks on, plain where a file does.
+
+Whatever is printed here is made visible first: it may hold text of others.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
+
+from hornlens.formats.plain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,14 +37,15 @@ class Terminal:
     def say(self, text: str = "", style: str | None = None) -> None:
         """Print a line."""
         if self._console is None:
-            print(text)
+            print(visible(text))
             return
         from rich.text import Text
 
-        self._console.print(Text(text, style=style or ""))
+        self._console.print(Text(visible(text), style=style or ""))
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Print a table: bordered on a terminal, aligned columns elsewhere."""
+        columns, *rows = [[visible(cell) for cell in line] for line in (columns, *rows)]
         if self._console is None:
             widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
             for line in (columns, ["-" * width for width in widths], *rows):
@@ -62,7 +68,11 @@ class Terminal:
 
     def warn(self, text: str) -> None:
         """Say something on standard error that does not stop the work."""
-        print("hornlens: warning:", text, file=sys.stderr)
+        self.complain(f"warning: {text}")
+
+    def complain(self, text: str) -> None:
+        """Say in a line on standard error what is wrong."""
+        print("hornlens:", visible(text), file=sys.stderr)
 
     @contextmanager
     def bar(self, doing: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
@@ -77,10 +87,11 @@ class Terminal:
             yield [lambda done: None for _ in tasks]
             return
         errors = watched(stderr=True)
+        seen = [(visible(doing), total, unit) for doing, total, unit in tasks]
         if errors is None:
             from hornlens.report.progress import ProgressLines
 
-            lines = [ProgressLines(*task, self._clock) for task in tasks]
+            lines = [ProgressLines(*task, self._clock) for task in seen]
             yield [each.advance for each in lines]
             for each in lines:
                 each.finish()
@@ -109,7 +120,7 @@ class Terminal:
             console=errors,
             transient=True,
         ) as bar:
-            shown = [bar.add_task(escape(doing), total=n, unit=unit) for doing, n, unit in tasks]
+            shown = [bar.add_task(escape(doing), total=n, unit=unit) for doing, n, unit in seen]
             yield [partial(bar.advance, task) for task in shown]
 
     @contextmanager
@@ -121,8 +132,8 @@ class Terminal:
             return
         from rich.text import Text
 
-        with errors.status(Text(doing)) as status:
-            yield lambda note: status.update(Text(f"{doing} {note}"))
+        with errors.status(Text(visible(doing))) as status:
+            yield lambda note: status.update(Text(visible(f"{doing} {note}")))
 
 
 def watched(stderr: bool = False) -> Console | None:

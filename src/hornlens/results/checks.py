@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from hornlens.formats.plain import one_line
 from hornlens.logic.decisions import YES, reason_in_words
 from hornlens.results.codec import Codec
 from hornlens.results.extraction import Extraction
@@ -173,8 +174,3 @@ class Checks:
 
 
 CHECKS = Codec(Checks, "check.json")
-
-
-def one_line(text: str) -> str:
-    """Return text of others as one line of what can be printed."""
-    return "".join(c if c.isprintable() else "�" for c in " ".join(text.split()))

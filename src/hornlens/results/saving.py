@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from hornlens.errors import InputError
-from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.files import read_text, write_file
 from hornlens.formats.jsonfiles import json_text, read_json
+from hornlens.formats.scorefiles import parse_scores, scores_text
 from hornlens.logic.decisions import Policy
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.envelope import envelope_from_json
@@ -48,7 +45,7 @@ def read_extraction(path: Path) -> Extraction:
         read_json(file),
         file,
         RUN.read(run).record if run.is_file() else None,
-        _read_scores(scores) if scores.is_file() else None,
+        parse_scores(read_text(scores), scores)[1] if scores.is_file() else None,
     )
 
 
@@ -75,22 +72,4 @@ def scores_csv(extraction: Extraction) -> str:
             scored.setdefault(prompt, {}).update(scores)
     # Phrasings may differ in their candidate words; a prompt has scores for its own.
     words = list(dict.fromkeys(word for scores in scored.values() for word in scores))
-    return csv_text(
-        ["prompt", *(words or extraction.question.words.values())],
-        (
-            [prompt, *(repr(scores[word]) if word in scores else "" for word in words)]
-            for prompt, scores in sorted(scored.items())
-        ),
-    )
-
-
-def _read_scores(path: Path) -> dict[str, dict[str, float]]:
-    rows = csv.reader(StringIO(read_text(path), newline=""))
-    try:
-        _, *words = next(rows)
-        return {
-            prompt: {word: float(s) for word, s in zip(words, scores, strict=True) if s}
-            for prompt, *scores in rows
-        }
-    except (ValueError, csv.Error, StopIteration):
-        raise InputError("is no scores.csv of hornlens", path, rows.line_num) from None
+    return scores_text(words or [*extraction.question.words.values()], scored)

@@ -7,8 +7,6 @@ markup a probe or a model could smuggle in would not run. Data stands in a block
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 from base64 import b64encode
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
@@ -19,12 +17,11 @@ from typing import Any
 from jinja2 import Environment
 
 from hornlens import __version__
+from hornlens.formats.jsonfiles import encoded
 from hornlens.report.page.environment import environment
 from hornlens.report.rates import percent
 
-_NOT_FINITE = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN')
-_IN_JSON = {"Infinity": "1e999", "-Infinity": "-1e999", "NaN": "null"}
-_ESCAPED = "<>&\u2028\u2029"
+_ESCAPED = "<>&"
 
 
 def assemble(
@@ -66,13 +63,9 @@ def assemble(
 def embedded_json(data: Any) -> str:
     """Return JSON that is safe inside a script element and that browsers can read.
 
-    Infinite scores are written as numbers too large to hold, which every reader takes as infinite.
+    `jsonfiles` says how infinite scores are written.
     """
-    try:
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except ValueError:
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-        text = _NOT_FINITE.sub(lambda found: _IN_JSON.get(found[0], found[0]), text)
+    text = encoded(data, compact=True)
     for character in _ESCAPED:
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text

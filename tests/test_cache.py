@@ -1,16 +1,22 @@
 """The answer cache: real files, several processes, kills and damage."""
 
+import json
 import os
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from hornlens.errors import HornlensError
+from hornlens.models.functions import FunctionModel
 from hornlens.store.protocol import Scores
 from hornlens.store.sqlite import AnswerCache, CacheError, default_path
+from hornlens.targets.answers import Answers
 from hornlens.testing.stores import SharedStoreConformance
 
 YES, NO = Scores((-0.1, -2.0), (0, 7)), Scores((-3.0, -0.5), None, "beside")
@@ -397,6 +403,72 @@ def test_a_version_without_details_can_use_the_same_file_and_gives_nobody_anothe
     assert cache.get("another", ["p"], ["a"]) == {"p": Scores((-1.0,))}
     cache.put("another", "name", [("p", NO)], ["a"])
     assert cache.get("another", ["p"], ["a"]) == {"p": Scores((-1.0,))}
+
+
+def test_a_version_without_checksums_reads_what_this_one_writes(tmp_path):
+    cache = AnswerCache(tmp_path / "c.sqlite")
+    cache.put("m", "name", [("p", YES)], ["a", "b"])
+    cache.close()
+    connection = sqlite3.connect(tmp_path / "c.sqlite")
+    [(scores, ranks)] = connection.execute("SELECT scores, ranks FROM answers")
+    connection.close()
+    assert json.loads(f"[{scores},{ranks}]") == [[*YES.scores], [*YES.ranks]]
+
+
+class WithoutClaims:
+    """A store as they were before prompts could be claimed."""
+
+    def __init__(self, store):
+        self.get, self.put, self.knows = store.get, store.put, store.knows
+        self.hash_of, self.close = store.hash_of, store.close
+
+
+@pytest.mark.parametrize("kind", [lambda store: store, WithoutClaims])
+def test_what_another_recorded_while_one_asked_is_what_one_uses(tmp_path, kind):
+    store, beside = (AnswerCache(tmp_path / "c.sqlite") for _ in range(2))
+
+    def slow(prompt, words):
+        beside.put("function:m", "m", [(prompt, Scores((-7.0, -8.0)))], words)
+        return [-1.0, -2.0]
+
+    answers = Answers(FunctionModel(slow, "m", "m"), ("a", "b"), kind(store))
+    assert [answer.scores for answer in answers.ask(["x [MASK]", "y [MASK]"])] == [(-7.0, -8.0)] * 2
+    assert (answers.asked, answers.reused) == (2, 0)
+    beside.close()
+    store.close()
+
+
+def test_what_another_is_asking_is_waited_for_and_the_rest_is_asked(tmp_path):
+    store, beside = (AnswerCache(tmp_path / "c.sqlite") for _ in range(2))
+    assert beside.claim("function:m", ["x [MASK]"], ("a",)) == ["x [MASK]"]
+    asked = []
+
+    def call(prompt, words):
+        asked.append(prompt)
+        answer = threading.Timer(0.3, put)
+        answer.start()
+        return [-1.0]
+
+    def put():
+        with closing(AnswerCache(tmp_path / "c.sqlite")) as third:
+            third.put("function:m", "m", [("x [MASK]", Scores((-7.0,)))], ("a",))
+
+    answers = Answers(FunctionModel(call, "m", "m"), ("a",), store)
+    found = [answer.scores for answer in answers.ask(["x [MASK]", "y [MASK]"])]
+    assert asked == ["y [MASK]"] and found == [(-7.0,), (-1.0,)]
+    assert (answers.asked, answers.reused) == (1, 1)
+    beside.close()
+    store.close()
+
+
+def test_what_a_model_that_fails_had_claimed_is_free_at_once(tmp_path):
+    store, beside = (AnswerCache(tmp_path / "c.sqlite") for _ in range(2))
+    answers = Answers(FunctionModel(lambda prompt, words: 1 / 0, "m", "m"), ("a",), store)
+    with pytest.raises(HornlensError, match="ZeroDivisionError"):
+        answers.ask(["x [MASK]"])
+    assert beside.claim("function:m", ["x [MASK]"], ("a",)) == ["x [MASK]"]
+    beside.close()
+    store.close()
 
 
 def test_details_go_with_their_answers(tmp_path):

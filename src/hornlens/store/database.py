@@ -54,6 +54,10 @@ ERRORS = (sqlite3.Error, UnicodeDecodeError)
 T = TypeVar("T")
 
 
+Mend = Callable[[Path], tuple[Path, int]]
+"""Replaces a damaged file; returns where it is kept, and how many answers the new one has."""
+
+
 class CacheError(HornlensError):
     """The cache cannot be used at all."""
 
@@ -69,10 +73,11 @@ class Database:
     one. A file that is no cache is refused and left alone.
     """
 
-    def __init__(self, path: Path, warn: Callable[[str], None]):
+    def __init__(self, path: Path, warn: Callable[[str], None], mend: Mend):
         """Look at a file, or make it."""
         self.path = path
         self._warn = warn
+        self._mended = mend
         self._warned = False
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
@@ -157,18 +162,16 @@ class Database:
             try:
                 check_schema(connection)
                 return [*connection.execute("PRAGMA integrity_check(1)")] == [("ok",)]
-            except ERRORS:
-                return False
+            except ERRORS as error:
+                return _code(error) in _CIRCUMSTANCES
 
     def _mend(self, reason: str) -> None:
         """Put what can be read into a new file, unless another process has done so already."""
-        from hornlens.store.salvage import mend
-
         self.close()
         with _alone_in(self.path.parent):
             if _number(self.path) != self._file:
                 return
-            aside, kept = mend(self.path)
+            aside, kept = self._mended(self.path)
         self.complain(
             f"the cache {self.path} is damaged ({reason}); it was kept as {aside.name}. "
             f"Answers that could be read: {kept:,}; the others are asked for again"

@@ -61,7 +61,8 @@ class AnswerCache:
         self.path = path / "answers.sqlite" if path.is_dir() else path
         self._number = next(_stores)
         self._renewal: Renewal | None = None
-        self._file = Database(self.path, warn)
+        self._looked_through = False
+        self._file = Database(self.path, warn, _mend)
 
     def close(self) -> None:
         """Close the file; what was claimed is released."""
@@ -123,9 +124,17 @@ class AnswerCache:
     def claim(
         self, identity: str, prompts: Sequence[str], candidates: Sequence[str], repeat: int = 0
     ) -> list[str]:
-        """Return the prompts that are now this one's to ask: new, and asked by nobody else."""
+        """Return the prompts that are now this one's to ask: new, and asked by nobody else.
+
+        Before the first are claimed, the file is looked through.
+        """
         question = _question(identity, candidates, repeat)
         me = holder(self._number)
+        if not self._looked_through:
+            # Answers may be missing because they cannot be found; and to write makes damage worse.
+            # It takes 1.6 s a gigabyte.
+            self._file.mend_if_damaged()
+            self._looked_through = True
 
         def write(connection: sqlite3.Connection) -> list[str]:
             taken = {*_look(connection, question, prompts)[0]}
@@ -247,6 +256,12 @@ class AnswerCache:
         gone = self._file.write(remove)
         self._file.read(lambda connection: connection.execute("VACUUM"))
         return gone
+
+
+def _mend(path: Path) -> tuple[Path, int]:
+    from hornlens.store.salvage import mend  # seldom needed
+
+    return mend(path)
 
 
 def _question(identity: str, candidates: Sequence[str], repeat: int) -> Question:

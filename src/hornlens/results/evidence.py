@@ -101,7 +101,7 @@ def _evidence_in(
         for winner in (-1, *labels)
     }
     cells = sorted(decisions)
-    packed = pack(cells, space.width)
+    packed = np.asfortranarray(pack(cells, space.width))
 
     def covered(rule: Rule) -> list[int]:
         wanted = pack([rule.antecedent & ~space.label_mask], space.width)[0]

@@ -81,7 +81,9 @@ def _in_a_line(error: Exception) -> str | None:
 def _unforeseen(error: Exception) -> str:
     """Say what went wrong that nobody thought of."""
     reason = " ".join(str(error).split())[:200]
-    return f"an error of hornlens itself: {type(error).__name__}" + (f": {reason}" if reason else "")
+    return f"an error of hornlens itself: {type(error).__name__}" + (
+        f": {reason}" if reason else ""
+    )
 
 
 def _written_down() -> str:

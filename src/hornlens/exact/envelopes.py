@@ -9,8 +9,8 @@ from itertools import islice
 import numpy as np
 
 from hornlens.errors import InputError
-from hornlens.exact.occurring import COUNT_LIMIT, Occurring
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
+from hornlens.exact.occurring import COUNT_LIMIT, Occurring
 from hornlens.exact.sat import beside, outside
 from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource, TableSource

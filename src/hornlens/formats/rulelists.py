@@ -15,7 +15,6 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 
-
 MOST_PAIRS = 5_000
 """Up to so many rules a ∧ b → ⊥ are written one by one."""
 

@@ -41,7 +41,7 @@ def pack(masks: Sequence[int], width: int) -> Words:
             words[:, i] = [mask >> (WORD * i) & low for mask in masks]
     else:  # of thousands of variables, most masks have a few: a word that is 0 costs nothing
         for row, mask in zip(words, masks, strict=True):
-            if 0 <= mask and mask.bit_count() <= count:
+            if mask >= 0 and mask.bit_count() <= count:
                 for bit in bits(mask):
                     row[bit // WORD] |= 1 << bit % WORD
             else:
@@ -129,9 +129,7 @@ def _broken(batch: Words, rules: Iterable[Rule], width: int) -> Iterator[NDArray
         yield broken
 
 
-def _broken_wide(
-    batch: Words, rules: Sequence[Rule], width: int
-) -> Iterator[NDArray[np.bool_]]:
+def _broken_wide(batch: Words, rules: Sequence[Rule], width: int) -> Iterator[NDArray[np.bool_]]:
     """Yield the same for one rule at a time: of its words, only those that ask for something."""
     by_column = np.asfortranarray(batch)
     for rule in rules:

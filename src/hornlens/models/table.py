@@ -26,8 +26,9 @@ class TableModel:
     def check(self, candidates: Sequence[str]) -> None:
         """Read the file; every candidate must have a column."""
         rows, columns = self._read()
+        known = set(columns)
         for word in candidates:
-            if word not in columns:
+            if word not in known:
                 raise ModelError(
                     f"{self.path}:1: no column for the candidate {word!r} "
                     f"(there are: {', '.join(c for c in columns if c != 'prompt')})"

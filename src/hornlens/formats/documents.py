@@ -91,13 +91,15 @@ def _loader(text: str) -> Any:
     """Return what reads a text: of a long one, the parser in C, if it is there."""
     if len(text) > LONG and yaml.__with_libyaml__:
 
-        class _FastLoader(
-            _Plain, yaml.cyaml.CParser, yaml.constructor.SafeConstructor, yaml.resolver.Resolver
+        from yaml._yaml import CParser
+
+        class _FastLoader(  # type: ignore[misc]
+            _Plain, CParser, yaml.constructor.SafeConstructor, yaml.resolver.Resolver
         ):
-            """The same with the parser in C, which is ten times as fast."""
+            """The same with the parser in C, which is several times as fast."""
 
             def __init__(self, text: str):
-                yaml.cyaml.CParser.__init__(self, text)
+                CParser.__init__(self, text)
                 yaml.composer.Composer.__init__(self)
                 yaml.constructor.SafeConstructor.__init__(self)
                 yaml.resolver.Resolver.__init__(self)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hornlens.api import Result, extract
+from hornlens.formats.files import check_writable
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
@@ -52,6 +53,7 @@ class ExtractOptions(NamedTuple):
 def extract_command(options: ExtractOptions) -> None:
     """Extract, write the files, show the findings."""
     terminal = Terminal(options.quiet)
+    check_writable(options.out)  # before anything is asked
     clock = time.perf_counter()
     result = _ask_model(options, terminal) if options.target is None else _ask_target(options)
     seconds = time.perf_counter() - clock

@@ -57,8 +57,14 @@ class RunFindings:
     folder: str
     rules: int
     certificate: str
-    statistics: Mapping[str, Any]
+    statistics: Mapping[str, float]
     measures: Measures | None = field(default=None, metadata=INLINE)
+
+    def __post_init__(self) -> None:
+        """Refuse a run that does not say what it asked."""
+        for key in ("equivalence_queries", "membership_queries", "model_calls"):
+            if key not in self.statistics:
+                raise ValueError(f"has no {key} among its statistics")
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,11 @@ class BudgetFindings:
     rules: tuple[RuleStability, ...]
     mean: Measures | None = None
     published: tuple[RuleStability, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a budget that nobody ran."""
+        if not self.runs:
+            raise ValueError("has no runs")
 
     def measured(self, measure: str) -> list[tuple[int, float]]:
         """Return a measure of every run that has it, with the run's place."""

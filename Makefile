@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
-.PHONY: demo test test-real lint bench bench-quick clean
+.PHONY: demo test test-faults test-real lint bench bench-quick clean
 
 demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out
@@ -14,6 +14,9 @@ demo: .venv/.installed
 
 test: .venv/.installed-dev
 	$(BIN)/python -m pytest -n 2
+
+test-faults: .venv/.installed-dev
+	HORNLENS_FAULTS=long $(BIN)/python -m pytest -n 2 tests/faults
 
 test-real: .venv/.installed-real
 	$(BIN)/python -m pytest tests/real_smollm2.py

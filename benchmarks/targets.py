@@ -12,7 +12,7 @@ from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.vocabulary import Vocabulary
-from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value
+from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value, numbered
 
 
 def random_3cnf(variables: int, clauses: int, seed: int) -> Cnf:
@@ -68,7 +68,7 @@ def planted_probe(attributes: int, values: int) -> Probe:
             for a in range(attributes)
         ),
         Label("answer", (LabelValue("yes", "Yes"), LabelValue("no", "No"))),
-        (" ".join(f"{{a{a}}}" for a in range(attributes)) + ": {label}",),
+        numbered([" ".join(f"{{a{a}}}" for a in range(attributes)) + ": {label}"]),
     )
 
 

@@ -1,21 +1,28 @@
 """The answer cache: real files, several processes, kills and damage."""
 
+import json
 import os
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from hornlens.errors import HornlensError
+from hornlens.models.functions import FunctionModel
 from hornlens.store.protocol import Scores
 from hornlens.store.sqlite import AnswerCache, CacheError, default_path
-from hornlens.testing.stores import StoreConformance
+from hornlens.targets.answers import Answers
+from hornlens.testing.stores import SharedStoreConformance
 
 YES, NO = Scores((-0.1, -2.0), (0, 7)), Scores((-3.0, -0.5), None, "beside")
 
 
-class TestSqlite(StoreConformance):
+class TestSqlite(SharedStoreConformance):
     @pytest.fixture(autouse=True)
     def place(self, tmp_path):
         self.path = tmp_path / "c.sqlite"
@@ -65,30 +72,131 @@ def test_listing_and_pruning(tmp_path):
     assert cache.models() == []
 
 
-@pytest.mark.parametrize("damage", ["text", "header", "middle"])
-def test_a_damaged_cache_is_kept_aside_and_the_work_goes_on(tmp_path, damage):
+@pytest.mark.parametrize("damage", ["header", "schema", "middle", "a page", "short"])
+def test_a_damaged_cache_is_kept_aside_and_what_can_be_read_is_kept(tmp_path, damage):
     path = tmp_path / "c.sqlite"
-    if damage == "text":
-        path.write_text("this is no database, but it is long enough to look at" * 100)
+    answers = {f"prompt {i}": YES if i % 2 else NO for i in range(5000)}
+    cache = AnswerCache(path)
+    cache.put("m", "n", answers.items(), ["a"])
+    cache.close()
+    data = bytearray(path.read_bytes())
+    if damage == "header":
+        data[:16] = b"x" * 16
+    elif damage == "schema":
+        data[200:4096] = bytes(3896)
+    elif damage == "middle":
+        data[4096 : len(data) - 4096] = b"\xff" * (len(data) - 8192)
+    elif damage == "a page":
+        middle = len(data) // 8192 * 4096
+        data[middle : middle + 4096] = b"\xff" * 4096
     else:
-        cache = AnswerCache(path)
-        cache.put("m", "n", [(f"prompt {i}", YES) for i in range(5000)], ["a"])
-        cache.close()
-        data = bytearray(path.read_bytes())
-        if damage == "header":
-            data[:16] = b"x" * 16
-        else:
-            data[4096 : len(data) - 4096] = b"\xff" * (len(data) - 8192)
-        path.write_bytes(data)
-    before = path.read_bytes()
+        del data[len(data) // 2 + 100 :]
+    path.write_bytes(data)
     warnings = []
     cache = AnswerCache(path, warnings.append)
-    found = cache.get("m", ["prompt 1"], ["a"])
+    found = cache.get("m", list(answers), ["a"])
     cache.put("m", "n", [("new", NO)], ["a"])
     assert cache.get("m", ["new"], ["a"]) == {"new": NO}
-    assert found == {}
+    assert found.items() <= answers.items()
+    least = {"header": 5000, "schema": 5000, "middle": 0, "a page": 4900, "short": 1000}
+    assert len(found) >= least[damage], len(found)
+    assert (damage == "middle") == (not found)
     assert len(warnings) == 1 and "damaged" in warnings[0]
-    assert (tmp_path / "c.sqlite.damaged-1").read_bytes()[:64] == before[:64]
+    assert {file.name for file in tmp_path.iterdir()} - {"c.sqlite-wal", "c.sqlite-shm"} == {
+        "c.sqlite",
+        "c.sqlite.damaged-1",
+    }
+    assert (tmp_path / "c.sqlite.damaged-1").read_bytes() == data
+
+
+def another_database(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE answers (question TEXT, answer TEXT)")
+        connection.execute("CREATE TABLE models (name TEXT)")
+        connection.execute("INSERT INTO models VALUES ('T')")
+    connection.close()
+
+
+def a_text(path):
+    path.write_text("this is no database, but it is long enough to look at" * 100)
+
+
+@pytest.mark.parametrize("make", [a_text, another_database])
+def test_a_file_that_is_no_cache_is_refused_and_left_as_it_is(tmp_path, make):
+    path = tmp_path / "c.sqlite"
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(CacheError, match=r"c\.sqlite: is no cache of hornlens"):
+        AnswerCache(path)
+    assert path.read_bytes() == before and [*tmp_path.iterdir()] == [path]
+
+
+def test_a_healthy_cache_is_never_set_aside(tmp_path):
+    path = tmp_path / "c.sqlite"
+    warnings = []
+    cache = AnswerCache(path, warnings.append)
+    cache.put("m", Path("a/model"), [("p", YES)], ["a"])
+    assert [model.name for model in cache.models()] == [str(Path("a/model"))]
+    with pytest.raises(CacheError, match="cannot be used"):
+        cache.get(Path("a/model"), ["p"], ["a"])  # what SQLite cannot take
+    assert cache.get("m", ["p"], ["a"]) == {"p": YES}
+    cache.close()
+    assert warnings == [] and [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE answers SET scores = '[NaN, -1]'",
+        "UPDATE answers SET scores = '[-1]'",
+        "UPDATE answers SET scores = '[-1, -2'",
+        "UPDATE answers SET scores = x'5B2D312C2D325DFF'",
+        "UPDATE answers SET scores = 12",
+        "UPDATE answers SET scores = '[-1, \"-2\"]'",
+        "UPDATE answers SET scores = replace(scores, '2', '3')",
+        "UPDATE answers SET ranks = '[7, 0]'",
+        "UPDATE answers SET prompt = 'q'",
+        "UPDATE answers SET repeat = 1",
+        'UPDATE answers SET candidates = \'["She", "He"]\'',
+        'UPDATE details SET content = \'{"said": "otherwise"}\'',
+        "DELETE FROM details",
+        "UPDATE models SET identity = 'n'",
+    ],
+)
+def test_an_answer_that_is_not_as_it_was_written_is_dropped_with_one_warning(tmp_path, change):
+    path = tmp_path / "c.sqlite"
+    cache = AnswerCache(path)
+    answer = Scores((-0.5, -2.0), (0, 7), '{"said": "beside"}')
+    cache.put("m", "name", [("p", answer)], ["He", "She"])
+    cache.close()
+    connection = sqlite3.connect(path)
+    connection.execute(change)
+    connection.commit()
+    connection.close()
+    warnings = []
+    cache = AnswerCache(path, warnings.append)
+    he, she = ["He", "She"], ["She", "He"]
+    asked = [("m", "p", he, 0), ("m", "q", he, 0), ("n", "p", he, 0), ("m", "p", she, 0)]
+    asked += [("m", "p", he, 1)]
+    for identity, prompt, words, repeat in asked:
+        assert cache.get(identity, [prompt], words, repeat) == {}
+    assert len(warnings) == 1 and "damaged" in warnings[0]
+    cache.put("m", "name", [("p", answer)], ["He", "She"])
+    assert cache.get("m", ["p"], ["He", "She"]) == {"p": answer}
+
+
+def test_a_remembered_hash_that_is_damaged_is_computed_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("hornlens.store.sqlite._SETTLED", -1.0)
+    (tmp_path / "weights").write_text("one")
+    cache = AnswerCache(tmp_path / "c.sqlite")
+    assert cache.hash_of(tmp_path / "weights", Path.read_text) == "one"
+    cache.close()
+    connection = sqlite3.connect(tmp_path / "c.sqlite")
+    assert connection.execute("UPDATE hashes SET hash = 'two'").rowcount == 1
+    connection.commit()
+    connection.close()
+    cache = AnswerCache(tmp_path / "c.sqlite")
+    assert cache.hash_of(tmp_path / "weights", Path.read_text) == "one"
 
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path):
@@ -128,6 +236,61 @@ def test_several_processes_share_one_cache_and_lose_nothing(tmp_path):
     cache = AnswerCache(path)
     wanted = [f"{who} {i}" for who in ("a", "b", "c", "both") for i in range(150)]
     assert set(cache.get("m", wanted, ["a"])) == set(wanted)
+
+
+CLAIMER = """
+import sys, time
+from pathlib import Path
+from hornlens.store.sqlite import AnswerCache
+cache = AnswerCache(Path(sys.argv[1]))
+print(cache.claim("m", ["p", "q"], ["a"]), flush=True)
+time.sleep(600)
+"""
+
+
+def test_what_a_process_claims_is_free_when_it_is_killed(tmp_path):
+    path = tmp_path / "c.sqlite"
+    command = [sys.executable, "-c", CLAIMER, str(path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "['p', 'q']\n"
+    cache = AnswerCache(path)
+    assert cache.claim("m", ["p", "q", "r"], ["a"]) == ["r"]
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert cache.claim("m", ["p", "q", "r"], ["a"]) == ["p", "q", "r"]
+    cache.close()
+
+
+def test_a_claim_is_kept_alive_and_otherwise_runs_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("hornlens.store.leases.TERM", 0.4)
+    monkeypatch.setattr("hornlens.store.sqlite.TERM", 0.4)
+    cache, beside = (AnswerCache(tmp_path / "c.sqlite") for _ in range(2))
+    assert cache.claim("m", ["p"], ["a"]) == ["p"]
+    time.sleep(1)
+    assert beside.claim("m", ["p"], ["a"]) == []
+    cache._renewal.stop()
+    time.sleep(0.6)
+    assert beside.claim("m", ["p"], ["a"]) == ["p"]
+    cache.close()
+    assert cache.claim("m", ["p"], ["a"]) == []
+    beside.close()
+    assert cache.claim("m", ["p"], ["a"]) == ["p"]
+    cache.close()
+
+
+@pytest.mark.parametrize("until", ["9e99", "'soon'", "NULL + 1", "-1"])
+def test_a_damaged_claim_keeps_nobody_waiting(tmp_path, until):
+    cache, beside = (AnswerCache(tmp_path / "c.sqlite") for _ in range(2))
+    assert cache.claim("m", ["p"], ["a"]) == ["p"]
+    connection = sqlite3.connect(tmp_path / "c.sqlite")
+    connection.execute(f"UPDATE OR IGNORE leases SET until = {until}, prompts = '[[1], \"p\"]'")
+    connection.execute("UPDATE leases SET prompts = '{' WHERE prompts NOT LIKE '[[%'")
+    connection.commit()
+    connection.close()
+    assert beside.claim("m", ["p"], ["a"]) == ["p"]
+    beside.close()
+    cache.close()
 
 
 def test_what_was_written_survives_a_kill(tmp_path):
@@ -240,6 +403,72 @@ def test_a_version_without_details_can_use_the_same_file_and_gives_nobody_anothe
     assert cache.get("another", ["p"], ["a"]) == {"p": Scores((-1.0,))}
     cache.put("another", "name", [("p", NO)], ["a"])
     assert cache.get("another", ["p"], ["a"]) == {"p": Scores((-1.0,))}
+
+
+def test_a_version_without_checksums_reads_what_this_one_writes(tmp_path):
+    cache = AnswerCache(tmp_path / "c.sqlite")
+    cache.put("m", "name", [("p", YES)], ["a", "b"])
+    cache.close()
+    connection = sqlite3.connect(tmp_path / "c.sqlite")
+    [(scores, ranks)] = connection.execute("SELECT scores, ranks FROM answers")
+    connection.close()
+    assert json.loads(f"[{scores},{ranks}]") == [[*YES.scores], [*YES.ranks]]
+
+
+class WithoutClaims:
+    """A store as they were before prompts could be claimed."""
+
+    def __init__(self, store):
+        self.get, self.put, self.knows = store.get, store.put, store.knows
+        self.hash_of, self.close = store.hash_of, store.close
+
+
+@pytest.mark.parametrize("kind", [lambda store: store, WithoutClaims])
+def test_what_another_recorded_while_one_asked_is_what_one_uses(tmp_path, kind):
+    store, beside = (AnswerCache(tmp_path / "c.sqlite") for _ in range(2))
+
+    def slow(prompt, words):
+        beside.put("function:m", "m", [(prompt, Scores((-7.0, -8.0)))], words)
+        return [-1.0, -2.0]
+
+    answers = Answers(FunctionModel(slow, "m", "m"), ("a", "b"), kind(store))
+    assert [answer.scores for answer in answers.ask(["x [MASK]", "y [MASK]"])] == [(-7.0, -8.0)] * 2
+    assert (answers.asked, answers.reused) == (2, 0)
+    beside.close()
+    store.close()
+
+
+def test_what_another_is_asking_is_waited_for_and_the_rest_is_asked(tmp_path):
+    store, beside = (AnswerCache(tmp_path / "c.sqlite") for _ in range(2))
+    assert beside.claim("function:m", ["x [MASK]"], ("a",)) == ["x [MASK]"]
+    asked = []
+
+    def call(prompt, words):
+        asked.append(prompt)
+        answer = threading.Timer(0.3, put)
+        answer.start()
+        return [-1.0]
+
+    def put():
+        with closing(AnswerCache(tmp_path / "c.sqlite")) as third:
+            third.put("function:m", "m", [("x [MASK]", Scores((-7.0,)))], ("a",))
+
+    answers = Answers(FunctionModel(call, "m", "m"), ("a",), store)
+    found = [answer.scores for answer in answers.ask(["x [MASK]", "y [MASK]"])]
+    assert asked == ["y [MASK]"] and found == [(-7.0,), (-1.0,)]
+    assert (answers.asked, answers.reused) == (1, 1)
+    beside.close()
+    store.close()
+
+
+def test_what_a_model_that_fails_had_claimed_is_free_at_once(tmp_path):
+    store, beside = (AnswerCache(tmp_path / "c.sqlite") for _ in range(2))
+    answers = Answers(FunctionModel(lambda prompt, words: 1 / 0, "m", "m"), ("a",), store)
+    with pytest.raises(HornlensError, match="ZeroDivisionError"):
+        answers.ask(["x [MASK]"])
+    assert beside.claim("function:m", ["x [MASK]"], ("a",)) == ["x [MASK]"]
+    beside.close()
+    store.close()
 
 
 def test_details_go_with_their_answers(tmp_path):

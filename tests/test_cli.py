@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import select
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -276,7 +275,35 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path, arguments, message):
 
 def test_debug_shows_the_traceback():
     shown = hornlens("envelope", "missing.cnf", "--debug")
-    assert shown.returncode != 0 and "Traceback" in shown.stderr
+    assert shown.returncode == 2 and "Traceback" in shown.stderr
+
+
+@pytest.mark.parametrize("debug", [[], ["--debug"]])
+def test_an_unforeseen_error_has_an_exit_code_of_its_own(tmp_path, debug):
+    (tmp_path / "hit.py").write_text(
+        "import hornlens.cli.envelope\n"
+        "def fail(*_):\n    raise KeyError('a line\\nand another')\n"
+        "hornlens.cli.envelope.envelope_command = fail\n"
+        "from hornlens.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "hit", "envelope", "some.cnf", *debug],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    if debug:
+        assert "KeyError" in done.stderr and "Traceback" in done.stderr
+        return
+    assert done.stderr.startswith("hornlens: an error of hornlens itself: KeyError: ")
+    assert done.stderr.count("\n") == 1
+    (written,) = tmp_path.glob("hornlens-*.txt")
+    assert str(written) in done.stderr
+    text = written.read_text(encoding="utf-8")
+    assert text.startswith("hornlens envelope some.cnf\n") and "Traceback" in text
 
 
 @pytest.mark.parametrize(
@@ -507,7 +534,7 @@ def test_an_interrupt_before_there_is_anything_to_lose_ends_it_at_once(tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "hornlens", "extract"], cwd=tmp_path, capture_output=True, text=True
     )
-    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "hornlens: interrupted\n")
 
 
 def test_an_interrupt_when_all_is_done_changes_nothing(tmp_path):

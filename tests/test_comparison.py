@@ -24,13 +24,18 @@ from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.probes.loading import load_probe, parse_probe
 from hornlens.probes.probe import numbered
-from hornlens.results.comparison import common_consequences, compare
+from hornlens.results import worlds
+from hornlens.results.comparison import compare
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.rulesets import RuleSet, distinct_names, load_result, result_of
 from hornlens.results.settings import Settings
 from tests.brute import close
 from tests.targets import random_theory
 from tests.test_extraction import PAPER, noisy, planted
+
+
+def common_consequences(results):
+    return worlds.common_consequences([each.envelope for each in results])
 
 
 def without_singers(prompt, candidates):

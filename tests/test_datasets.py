@@ -353,7 +353,7 @@ def test_a_folder_that_is_not_a_whole_data_set_is_refused(tmp_path):
     with pytest.raises(InputError, match="'name' is missing"):
         load_dataset(tmp_path / "out")
     about.write_text("{")
-    with pytest.raises(InputError, match=r"dataset.json:1: is not well-formed JSON"):
+    with pytest.raises(InputError, match=r"dataset.json:1: is not JSON"):
         load_dataset(tmp_path / "out")
 
 

@@ -173,12 +173,32 @@ def test_two_processes_on_one_cache(whole, tmp_path):
 
 def test_a_damaged_cache_is_a_warning_and_the_run_goes_on(whole, tmp_path):
     folder, _ = whole
-    (tmp_path / "c.sqlite").write_bytes(b"not a database" * 1000)
+    run(tmp_path / "out", tmp_path / "c.sqlite")
+    with (tmp_path / "c.sqlite").open("r+b") as file:
+        file.write(b"not a database")
     shown = run(tmp_path / "out", tmp_path / "c.sqlite")
     assert shown.returncode == 0
     assert "is damaged" in shown.stderr and shown.stderr.count("\n") == 1
-    assert (tmp_path / "c.sqlite.damaged-1").exists()
+    assert "0 prompts asked, 660 from the cache" in shown.stdout
+    assert (tmp_path / "c.sqlite.damaged-1").read_bytes().startswith(b"not a database")
     assert contents(tmp_path / "out") == contents(folder / "out")
+
+
+@pytest.mark.parametrize(
+    "command", [["extract"], ["cache", "list"], ["cache", "clear", "--yes"], ["bias"]]
+)
+def test_a_file_that_is_no_cache_is_refused_in_one_line(tmp_path, command):
+    (tmp_path / "thesis.txt").write_bytes(b"not a database" * 1000)
+    shown = subprocess.run(
+        [sys.executable, "-m", "hornlens", *command, "--cache", tmp_path / "thesis.txt"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert shown.returncode == 2 and shown.stdout == ""
+    assert "thesis.txt: is no cache of hornlens" in shown.stderr and shown.stderr.count("\n") == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
+    assert (tmp_path / "thesis.txt").read_bytes() == b"not a database" * 1000
 
 
 def test_the_cache_command(tmp_path):

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -15,15 +16,12 @@ import hornlens
 from hornlens.api import extract
 from hornlens.errors import InputError
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
-from hornlens.exact.grid import LabelledSpace
 from hornlens.extraction.formulas import LearnSettings, learn
 from hornlens.formats.backgrounds import read_background
 from hornlens.formats.dimacs import parse_dimacs, write_dimacs
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.decisions import Policy
-from hornlens.logic.envelope import Envelope, NonHorn
-from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
@@ -37,6 +35,7 @@ from hornlens.verifying.grids import Space as CheckedSpace
 from hornlens.verifying.verify import verify, verify_content
 from tests import brute
 from tests.targets import KINDS, random_formula, random_space
+from tests.varied import SeededModel, random_policy, random_probe
 
 ROOT = Path(__file__).parents[1]
 PLACE = Path("envelope.json")
@@ -582,67 +581,14 @@ def test_changed_envelopes_of_files_are_refused(change):
 
 
 def variants_document(seed):
-    """A result of two or three ways of asking, put together from the results of each."""
+    """What `extract` writes of a probe with several phrasings."""
     rng = Random(f"variants {seed}")
-    space = random_labels(rng, random_space(rng))
-    policy = Policy(label_unset=rng.choice(["accept", "reject"]))
-    says = (False, True) if space.label is None else space.label.variables
-    lucky = rng.choice(says)
-
-    def asked(name):
-        def call(names):
-            own = Random(f"{seed} {name} {names}")
-            return lucky if own.random() < 0.6 else own.choice(says)
-
-        return extract(FunctionTarget(call, space, name), policy=policy)
-
-    results = {name: asked(name) for name in ("plain", "past", "deutsch")[: rng.randint(2, 3)]}
-    documents = {name: extraction_as_json(result) for name, result in results.items()}
-    accepted = {name: positives_of(as_saved(c)) for name, c in documents.items()}
-    together = set.union(*accepted.values())
-    labelled = LabelledSpace.of(space, together.__contains__)
-    points = list(space)
-    envelope = Envelope.of(
-        space,
-        labelled.dg_basis(),
-        non_horn=NonHorn.of(labelled.non_horn()),
-        statistics={
-            "membership_queries": len(points),
-            "negatives": len(points) - len(together),
-        },
-    )
-    content = {**documents["plain"], **envelope_as_json(envelope)}
-    content["answers"] = [
-        {**answer, "variant": name} for name, c in documents.items() for answer in c["answers"]
-    ]
-    content["abstentions"] = []
-    names = space.vocabulary
-    label = space.label_mask
-    for line in content["readable"]:
-        left = names.mask(line["if"]) & ~label
-        cells = [names.mask(answer["set"]) for answer in content["answers"]]
-        line["evidence"] = [i for i, cell in enumerate(cells) if left & ~cell == 0]
-    content["variants"] = [
-        {"name": name, "language": "en", **envelope_as_json(result.envelope)}
-        for name, result in results.items()
-    ]
-    content["survival"] = []
-    for rule in [r for result in results.values() for r in result.envelope.basis]:
-        line = {**NamedRule.of(rule, names).as_json(), "holds_in": [], "vacuous_in": []}
-        line |= {"broken_in": {}, "unknown_in": []}
-        for name in results:
-            breaking = [x for x in sorted(accepted[name]) if not rule.satisfied_by(x)]
-            if breaking:
-                line["broken_in"][name] = next(
-                    i
-                    for i, answer in enumerate(content["answers"])
-                    if answer["variant"] == name
-                    and names.mask(answer["set"]) == breaking[0] & ~label
-                )
-            else:
-                line["holds_in"].append(name)
-        content["survival"].append(line)
-    return as_saved(content)
+    question = random_probe(rng)
+    while len(question.variants) == 1:
+        question = random_probe(rng)
+    policy = replace(random_policy(rng), phrasings="each")
+    model = SeededModel(str(seed), lean=rng.choice([0.5, 0.8, 0.95]))
+    return as_saved(extraction_as_json(extract(model, question, policy=policy)))
 
 
 def hide_a_variant(content, rng):
@@ -683,6 +629,10 @@ def leave_a_variant_unknown(content, rng):
     line["unknown_in"].append(line["holds_in"].pop())
 
 
+def change_the_support(content, rng):
+    rng.choice(content["readable"])["support"] += 1
+
+
 def forget_evidence(content, rng):
     line = rng.choice([line for line in content["readable"] if line["evidence"]])
     line["evidence"].pop()
@@ -692,7 +642,7 @@ def test_results_of_several_variants_are_accepted_and_changed_ones_refused():
     changes = (
         *(drop_a_rule, hide_a_variant, rename_an_answers_variant, change_a_variants_rules),
         *(say_that_a_broken_rule_holds, say_that_a_rule_is_broken, point_to_another_answer),
-        *(leave_a_variant_unknown, forget_evidence, miscount_the_non_horn),
+        *(leave_a_variant_unknown, forget_evidence, change_the_support, miscount_the_non_horn),
     )
     refused = dict.fromkeys(changes, 0)
     for seed in range(40):

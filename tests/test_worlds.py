@@ -157,7 +157,7 @@ def test_one_variant_can_be_asked_alone():
     question = load_probe("gender-occupation-variants")
     only = question.only("norsk")
     assert only.variants[0].language == "nb" and only.prompt_count == 660
-    with pytest.raises(InputError, match="no variant 'svensk'.*there are: present, past"):
+    with pytest.raises(InputError, match=r"no variant 'svensk'.*there are: present, past"):
         question.only("svensk")
     result = extract(probe=only, cache=False)
     assert isinstance(result, Result) and not result.worlds

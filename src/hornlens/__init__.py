@@ -34,6 +34,7 @@ __all__ = [
     "Target",
     "Taxonomy",
     "Verification",
+    "Worlds",
     "extract",
     "load",
     "load_probe",
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from hornlens.targets.functions import FunctionTarget, RepeatedTarget
     from hornlens.targets.prompted import PromptedModel
     from hornlens.targets.protocol import Target
+    from hornlens.targets.worlds import Worlds
     from hornlens.verifying.verify import Verification, verify
 else:
     # What type checkers see above is imported only when a name is asked for: `import hornlens`
@@ -86,6 +88,7 @@ else:
         "targets.functions": "FunctionTarget RepeatedTarget",
         "targets.prompted": "PromptedModel",
         "targets.protocol": "Target",
+        "targets.worlds": "Worlds",
         "verifying.verify": "Verification verify",
     }
 

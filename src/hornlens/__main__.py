@@ -1,5 +1,6 @@
 """The `hornlens` command, also as `python -m hornlens`."""
 
+import os
 import signal
 
 
@@ -7,12 +8,21 @@ def main() -> None:
     """Import the command line and run it; until it is there, Ctrl-C ends everything at once."""
     interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if interruptible:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, _stop_at_once)
     from hornlens.cli import main as command_line
 
     if interruptible:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    command_line.main()
+    try:
+        command_line.main()
+    except KeyboardInterrupt:  # in the midst of ending
+        _stop_at_once()
+
+
+def _stop_at_once(*_: object) -> None:
+    # No exception: one that comes inside an import may be swallowed, or told as another.
+    os.write(2, b"hornlens: interrupted\n")
+    os._exit(130)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hornlens.errors import HornlensError
 from hornlens.extraction.extract import extract as extract_target
-from hornlens.formats.files import write_file
+from hornlens.formats.files import write_files
 from hornlens.results.extraction import Extraction
-from hornlens.results.saving import read_extraction, write_extraction
+from hornlens.results.saving import extraction_files, read_extraction
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
@@ -40,17 +40,19 @@ class Result(Extraction):
         return cls(**{field.name: getattr(extraction, field.name) for field in fields(Extraction)})
 
     def save(self, folder: str | Path) -> None:
-        """Write all that the command line writes: the rules, the answers, and the page.
+        """Write all that the command line writes, or nothing: rules, answers, and the page.
 
         A target that gives no labels has no page.
         """
-        content = write_extraction(Path(folder), self)
-        if self.space.label is None:
-            (Path(folder) / "report.html").unlink(missing_ok=True)  # of another result
-        else:
+        out = Path(folder)
+        files, content = extraction_files(self)
+        if self.space.label is not None:
             from hornlens.report.page.extraction import extraction_page
 
-            write_file(Path(folder) / "report.html", extraction_page(self, content))
+            files["report.html"] = extraction_page(self, content)
+        write_files({out / name: text for name, text in files.items()})
+        if self.space.label is None:
+            (out / "report.html").unlink(missing_ok=True)  # of another result
 
     @cached_property
     def warnings(self) -> tuple[Warning, ...]:

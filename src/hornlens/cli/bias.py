@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.errors import HornlensError
+from hornlens.formats.files import check_writable
 from hornlens.logic.decisions import Policy
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
@@ -58,6 +59,7 @@ def bias_command(options: BiasOptions) -> None:
     twice = [spec for i, spec in enumerate(options.models) if spec in options.models[:i]]
     if twice:
         raise HornlensError(f"--model {twice[0]} is given twice")
+    check_writable(options.out)  # before anything is asked
     dataset = load_dataset(options.dataset)
     roles(dataset.probe)
     groups = with_enough_people(dataset, options.min_people)

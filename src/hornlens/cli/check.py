@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from hornlens.formats.files import write_file
+from hornlens.formats.files import check_writable, write_file
 from hornlens.report.checks import WRITERS
 from hornlens.results.checking import check
 from hornlens.results.checks import Checks
@@ -15,6 +15,8 @@ from hornlens.results.saving import read_rules
 
 def check_command(results: list[Path], rules: Path, form: str, out: Path | None) -> int:
     """Check every result against the requirements; return the exit code."""
+    if out is not None:
+        check_writable(out.parent)
     requirements = read_requirements(rules)
     checks = Checks(
         str(rules), tuple(check(read_rules(path), requirements, str(path)) for path in results)

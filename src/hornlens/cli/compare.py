@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hornlens.errors import HornlensError
-from hornlens.formats.files import write_file
+from hornlens.formats.files import check_writable, write_files
 from hornlens.report.tables import rule_text
 from hornlens.report.terminal import Terminal, plural, show_set
 from hornlens.results.comparison import (
@@ -41,6 +41,8 @@ class CompareOptions:
 
 def compare_command(options: CompareOptions) -> int:
     """Compare each result with each of the others; return the exit code."""
+    if options.out is not None:
+        check_writable(options.out)
     comparison = compare(load_results(options.paths, options.names))
     terminal = Terminal()
     if comparison.disturbing and not options.ignore_differences:
@@ -49,8 +51,12 @@ def compare_command(options: CompareOptions) -> int:
     if out is not None:
         from hornlens.report.page.comparison import comparison_page
 
-        write_file(out / "comparison.json", COMPARISON.text(comparison))
-        write_file(out / "report.html", comparison_page(comparison))
+        write_files(
+            {
+                out / "comparison.json": COMPARISON.text(comparison),
+                out / "report.html": comparison_page(comparison),
+            }
+        )
     if options.form == "json":
         sys.stdout.write(COMPARISON.text(comparison))
     else:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hornlens.api import Result, extract
+from hornlens.formats.files import check_writable
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
@@ -52,6 +53,7 @@ class ExtractOptions(NamedTuple):
 def extract_command(options: ExtractOptions) -> None:
     """Extract, write the files, show the findings."""
     terminal = Terminal(options.quiet)
+    check_writable(options.out)  # before anything is asked
     clock = time.perf_counter()
     result = _ask_model(options, terminal) if options.target is None else _ask_target(options)
     seconds = time.perf_counter() - clock
@@ -136,6 +138,8 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
             "label was never, or always, chosen."
         )
     terminal.say()
+    if result.worlds:
+        _show_survival(terminal, result)
     negatives = envelope.statistics.get("negatives")
     show_non_horn(terminal, envelope)
     if negatives and envelope.non_horn.count:
@@ -172,6 +176,20 @@ def _show_warnings(terminal: Terminal, result: Result, out: Path) -> None:
     if len(result.warnings) > WARNINGS:
         more = plural(len(result.warnings) - WARNINGS, "warning")
         terminal.say(f"… and {more} more: {out / 'envelope.json'}", "yellow")
+
+
+def _show_survival(terminal: Terminal, result: Result) -> None:
+    """Print how many rules each way of asking has, and in how many of them rules hold."""
+    from hornlens.results.worlds import survival
+
+    many, noun = len(result.worlds), result.noun
+    own = ", ".join(f"{each.world} {len(each.envelope.basis)}" for each in result.worlds)
+    terminal.say(f"Rules of each {noun} by itself: {own}.")
+    lines = survival(result)
+    counts = sorted(Counter(line.kept for line in lines).items(), reverse=True)
+    parts = [f"{count} hold in {'all ' if kept == many else ''}{kept}" for kept, count in counts]
+    if parts:
+        terminal.say(f"Of {plural(len(lines), 'rule')} of any {noun}, {', '.join(parts)}.")
 
 
 def _show_abstentions(terminal: Terminal, result: Result) -> None:

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+import traceback
 from io import TextIOWrapper
 from typing import NoReturn
 
@@ -16,7 +17,7 @@ from hornlens.errors import HornlensError
 from hornlens.formats.files import UNENCODABLE
 from hornlens.formats.plain import one_line
 
-INTERRUPTED = 130
+BAD_INPUT, OUR_ERROR, INTERRUPTED = 2, 3, 130
 
 
 def _ready_streams() -> None:
@@ -49,9 +50,12 @@ def main() -> NoReturn:
         if isinstance(error, typer.Abort) or _comes_of_an_interrupt(error):
             _stop()
         message = _in_a_line(error)
-        if debug or message is None:
-            raise
-        _fail(message, 2)
+        if debug:
+            traceback.print_exc()
+            sys.exit(BAD_INPUT if message else OUR_ERROR)
+        if message is None:
+            _fail(f"{_unforeseen(error)}; the whole of it: {_written_down()}", OUR_ERROR)
+        _fail(message, BAD_INPUT)
     finally:
         gc.freeze()  # files are closed: what is left goes with the process, unsearched for cycles
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: a Ctrl-C changes nothing
@@ -67,11 +71,35 @@ def _in_a_line(error: Exception) -> str | None:
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return f"{place[:200]}{(error.strerror or str(error)).lower()}"
+    if isinstance(error, MemoryError):
+        return "this needs more memory than there is: ask for less, or on a larger machine"
     if hasattr(error, "format_message"):  # of typer, or of click under older versions of typer
         message = error.format_message().replace("Value error, ", "")
         command = getattr(getattr(error, "ctx", None), "command_path", "hornlens")
         return f"{message} (see '{command} --help')"
     return None
+
+
+def _unforeseen(error: Exception) -> str:
+    """Say what went wrong that nobody thought of."""
+    reason = " ".join(str(error).split())[:200]
+    return f"an error of hornlens itself: {type(error).__name__}" + (
+        f": {reason}" if reason else ""
+    )
+
+
+def _written_down() -> str:
+    """Write the traceback into a file of its own; return where it is."""
+    import tempfile
+
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="hornlens-", suffix=".txt", encoding="utf-8", delete=False
+        ) as file:
+            file.write(" ".join(["hornlens", *sys.argv[1:]]) + "\n\n" + traceback.format_exc())
+            return f"{file.name} (please send it to us)"
+    except (OSError, UnicodeError):
+        return "run the same command with --debug"
 
 
 def _comes_of_an_interrupt(error: BaseException | None) -> bool:

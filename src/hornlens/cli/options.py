@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -43,6 +44,6 @@ def model_help(begin: str = "") -> str:
 
 def model_options(batch_size: str, device: str, dtype: str, threads: int | None) -> ModelOptions:
     """Return the options of models that the command line gives."""
-    if batch_size != "auto" and not (batch_size.isdigit() and int(batch_size)):
+    if batch_size != "auto" and not re.fullmatch("0*[1-9][0-9]{0,8}", batch_size, re.ASCII):
         raise HornlensError(f"--batch-size must be auto or a number from 1, not {batch_size!r}")
     return ModelOptions(None if batch_size == "auto" else int(batch_size), device, dtype, threads)

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from hornlens.formats.files import check_writable
 from hornlens.models.protocol import ModelOptions
 from hornlens.pronouns.published import published_for
 from hornlens.report.study_files import write_study
@@ -40,7 +41,7 @@ def study_command(options: StudyOptions) -> None:
     plan = load_plan(options.study)
     if options.models:
         plan = plan.with_models(tuple(options.models))
-    options.out.mkdir(parents=True, exist_ok=True)  # or fail before anything is asked
+    check_writable(options.out)  # before anything is asked
     runs = len(plan.models) * len(plan.budgets) * len(plan.seeds)
     prompts = len(plan.models) * plan.probe.prompt_count if plan.enumerable else None
     with (
@@ -97,5 +98,10 @@ def _show(terminal: Terminal, study: Study, out: Path) -> None:
                 f"in {plan.stable} of {runs} runs or more"
                 + (f", {false} of them not true." if false else ".")
             )
+    if study.common is not None:
+        terminal.say(
+            f"In every model, exactly: {plural(len(study.common.rules), 'rule')} "
+            "(models-in-common has what becomes of each model's own)."
+        )
     terminal.say(f"Tables: {out / 'study.md'} (also in LaTeX and CSV under {out / 'tables'})")
     terminal.say(f"Report: {out / 'report.html'}")

@@ -10,6 +10,7 @@ import numpy as np
 
 from hornlens.errors import InputError
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
+from hornlens.exact.occurring import COUNT_LIMIT, Occurring
 from hornlens.exact.sat import beside, outside
 from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource, TableSource
@@ -20,10 +21,10 @@ from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 
-COUNT_LIMIT = 10_000
-"""How many non-Horn negatives are counted one by one, where the domain is too large to label."""
 GRID_LIMIT = 1 << 20
 """Up to so many interpretations are labelled whole: no search is faster."""
+MOST_COLUMNS = 2_000
+"""A basis may have as many rules as there are columns, each with nearly all of them."""
 NO_QUERIES = {
     "equivalence_queries": 0,
     "membership_queries": 0,
@@ -42,6 +43,10 @@ def envelope_of_formula(
     The target is what obeys both: interpretations outside the background do not occur.
     """
     granted = background or Theory(formula.width)
+    occurring = Occurring.of(formula, granted)
+    if len(occurring.places) < formula.width and 1 << formula.width > GRID_LIMIT:
+        small = envelope_of_formula(*occurring.reduced(formula, granted), progress)
+        return occurring.widened(small, formula.vocabulary, granted)
     both = Cnf(formula.vocabulary, formula.clauses + clauses_of(granted))
     space = Space.of_variables(formula.vocabulary, tuple(granted))
     if space.count <= GRID_LIMIT:
@@ -81,6 +86,8 @@ def envelope_of_table(
 ) -> Envelope:
     """Return the exact envelope of a table of positive examples, relative to a background."""
     width = len(table.vocabulary)
+    if width > MOST_COLUMNS:
+        raise InputError(f"has {width:,} columns: up to {MOST_COLUMNS:,} can be searched")
     granted = background or Theory(width)
     for row, line in zip(table.rows, table.lines or [None] * len(table.rows), strict=True):
         for rule in granted:

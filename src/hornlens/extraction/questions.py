@@ -155,5 +155,6 @@ class UnitedQuestions:
 
     def tabulate(self) -> LabelledSpace:
         """Decide every cell in every world, and so label the whole space."""
-        labelled = [world.tabulate().positive for world in self.worlds]
-        return LabelledSpace(self.space, np.logical_or.reduce(labelled))
+        from hornlens.exact.worlds import union
+
+        return union([world.tabulate() for world in self.worlds])

@@ -8,7 +8,7 @@ from typing import Any
 from hornlens.errors import InputError
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.jsonfiles import read_json
-from hornlens.formats.rulelists import mask_of_names, theory_from_json
+from hornlens.formats.rulelists import mask_of_names, theory_from_json, written_out
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
@@ -46,4 +46,5 @@ def _from_json(path: Path, vocabulary: Vocabulary) -> Theory:
         if not isinstance(part, list):
             raise InputError('expected {"rules": [{"if": […], "then": […]}, …]}', path)
         listed += part
-    return theory_from_json(listed, vocabulary, path)
+    rules = written_out(theory_from_json(listed, vocabulary, path), path)
+    return Theory(len(vocabulary), rules)

@@ -15,6 +15,8 @@ from hornlens.errors import InputError
 from hornlens.formats.plain import visible
 
 MAX_SIZE = 1_000_000
+LONG = 50_000
+"""A text with more characters is read by the faster parser."""
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
@@ -91,15 +93,13 @@ def _unwritable(data: Any, where: tuple[int | str, ...] = ()) -> Iterator[Any]:
             yield from _unwritable(value, (*where, i))
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """Reads nothing but mappings, lists and scalars."""
+class _Plain(yaml.composer.Composer):
+    """Composes nothing but mappings, lists and scalars."""
 
-    def __init__(self, text: str, path: Path | str):
-        super().__init__(text)
-        self.path = path
+    path: Path | str
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        event: Any = self.peek_event()  # type: ignore[attr-defined]
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise InputError("anchors and aliases are not allowed", self.path, line)
@@ -108,12 +108,37 @@ class _PlainLoader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
+class _PlainLoader(_Plain, yaml.SafeLoader):
+    """Reads YAML, and says best what is wrong with it."""
+
+
+def _loader(text: str) -> Any:
+    """Return what reads a text: of a long one, the parser in C, if it is there."""
+    if len(text) > LONG and yaml.__with_libyaml__:
+        from yaml._yaml import CParser
+
+        class _FastLoader(  # type: ignore[misc]
+            _Plain, CParser, yaml.constructor.SafeConstructor, yaml.resolver.Resolver
+        ):
+            """The same with the parser in C, which is several times as fast."""
+
+            def __init__(self, text: str):
+                CParser.__init__(self, text)
+                yaml.composer.Composer.__init__(self)
+                yaml.constructor.SafeConstructor.__init__(self)
+                yaml.resolver.Resolver.__init__(self)
+
+        return _FastLoader(text)
+    return _PlainLoader(text)
+
+
 def _safe_yaml(text: str, path: Path | str) -> tuple[yaml.Node, Any]:
     """Parse YAML, refusing what we have no use for: tags, anchors, aliases, repeated keys."""
     if len(text) > MAX_SIZE:
         raise InputError(f"is larger than {MAX_SIZE:,} characters: no such file is", path)
     try:
-        loader = _PlainLoader(text, path)
+        loader = _loader(text)
+        loader.path = path
         node = loader.get_single_node()
         if node is None:
             raise InputError("has no content", path)
@@ -125,7 +150,7 @@ def _safe_yaml(text: str, path: Path | str) -> tuple[yaml.Node, Any]:
         raise InputError(f"is not well-formed YAML: {error.problem}", path, line) from None
     except yaml.YAMLError as error:
         raise InputError(f"is not well-formed YAML: {str(error).splitlines()[0]}", path) from None
-    except ValueError as error:  # such as a date with a 13th month
+    except (ValueError, OverflowError) as error:  # such as a date with a 13th month
         raise InputError(f"has a value that YAML cannot read: {error}", path) from None
     except RecursionError:
         raise InputError("is nested too deeply", path) from None
@@ -169,6 +194,13 @@ def _dotted(where: Sequence[int | str]) -> str:
     return text
 
 
+def _said(value: Any) -> str:
+    try:
+        return repr(value)[:100]
+    except ValueError:  # Python writes no integers of more than 4,300 digits
+        return "so long a number"
+
+
 def _plain(error: Any) -> str:
     """Return pydantic's message in our words."""
     match error["type"]:
@@ -177,7 +209,7 @@ def _plain(error: Any) -> str:
         case "extra_forbidden":
             return "there is no such field"
         case "string_type":
-            return f"must be text, not {error['input']!r}: put it in quotes"
+            return f"must be text, not {_said(error['input'])}: put it in quotes"
         case "string_too_short":
             return "must not be empty"
         case "model_type" | "dict_type":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from hornlens.errors import InputError
 
@@ -44,18 +46,49 @@ def lines_of(text: str) -> list[str]:
 
 def write_file(path: Path, content: str | bytes) -> None:
     """Write a file under a temporary name, then rename it; folders are made as needed."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    _remove_leftovers(path)
-    data = content.encode("utf-8", UNENCODABLE) if isinstance(content, str) else content
+    write_files({path: content})
+
+
+def write_files(contents: Mapping[Path, str | bytes]) -> None:
+    """Write several files, all or none: all under temporary names first, then they are renamed.
+
+    So what can go wrong, a full disk above all, does so while nothing has changed yet.
+    """
+    written: dict[Path, Path] = {}
+    path = Path()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
-        temporary.replace(path)
+        for path, content in contents.items():
+            _remove_leftovers(path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                raise InputError("cannot be written: is a directory", path)
+            temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+            written[path] = temporary
+            data = content.encode("utf-8", UNENCODABLE) if isinstance(content, str) else content
+            temporary.write_bytes(data)
+        for path, temporary in written.items():
+            temporary.replace(path)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", path) from None
     finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        for temporary in written.values():
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse a folder in which no file could be made, before there is work to lose.
+
+    Nothing is left behind: a folder that is not there yet is not made.
+    """
+    nearest = folder
+    while not os.path.lexists(nearest) and nearest != nearest.parent:
+        nearest = nearest.parent
+    try:
+        with TemporaryFile(dir=nearest):
+            pass
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", folder) from None
 
 
 def _remove_leftovers(path: Path) -> None:

@@ -93,10 +93,12 @@ def parse_cxt(text: str, path: Path | str = "<text>") -> Table:
         )
     names_at = at + objects
     names = [line.strip() for line in lines[names_at : names_at + attributes]]
+    seen: set[str] = set()
     for i, name in enumerate(names):
-        if not name or names.index(name) < i:
+        if not name or name in seen:
             problem = f"two attributes have the name {name!r}" if name else "an empty name"
             raise InputError(problem, path, names_at + i + 1)
+        seen.add(name)
     rows = []
     where = range(names_at + attributes, end)
     for i in where:

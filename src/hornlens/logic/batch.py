@@ -11,13 +11,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.logic.bits import BOTTOM
+from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 
 WORD = 63
 BLOCK = 1 << 15
 """Pairs of a rule and an interpretation that are looked at together."""
+FEW = 8
+"""Up to so many words a row, all of them are looked at."""
 Words: TypeAlias = NDArray[np.int64]
 """Shape (n, w): n interpretations of w words each."""
 
@@ -33,9 +35,17 @@ def pack(masks: Sequence[int], width: int) -> Words:
     if count == 1:
         return np.array(masks, dtype=np.int64).reshape(-1, 1)
     low = (1 << WORD) - 1
-    words = np.empty((len(masks), count), dtype=np.int64)
-    for i in range(count):
-        words[:, i] = [mask >> (WORD * i) & low for mask in masks]
+    words = np.zeros((len(masks), count), dtype=np.int64)
+    if count <= FEW:
+        for i in range(count):
+            words[:, i] = [mask >> (WORD * i) & low for mask in masks]
+    else:  # of thousands of variables, most masks have a few: a word that is 0 costs nothing
+        for row, mask in zip(words, masks, strict=True):
+            if mask >= 0 and mask.bit_count() <= count:
+                for bit in bits(mask):
+                    row[bit // WORD] |= 1 << bit % WORD
+            else:
+                row[:] = [mask >> (WORD * i) & low for i in range(count)]
     if BOTTOM in masks:
         words[[i for i, mask in enumerate(masks) if mask == BOTTOM]] = BOTTOM
     return words
@@ -43,6 +53,8 @@ def pack(masks: Sequence[int], width: int) -> Words:
 
 def unpack(words: Words) -> list[int]:
     """Return the rows as masks (or BOTTOM)."""
+    if words.shape[1] > FEW:
+        return _unpack_wide(words)
     columns = [words[:, i].tolist() for i in range(words.shape[1])]
     if len(columns) == 1:
         masks: list[int] = columns[0]
@@ -53,10 +65,28 @@ def unpack(words: Words) -> list[int]:
     ]
 
 
+def _unpack_wide(words: Words) -> list[int]:
+    found = [0] * len(words)
+    bottom = words[:, 0] == BOTTOM
+    rows, columns = np.nonzero(words)
+    kept = ~bottom[rows]
+    rows, columns = rows[kept], columns[kept]
+    values = words[rows, columns].tolist()
+    for row, column, word in zip(rows.tolist(), columns.tolist(), values, strict=True):
+        found[row] |= word << (WORD * column)
+    for row in np.flatnonzero(bottom).tolist():
+        found[row] = BOTTOM
+    return found
+
+
 def contains(batch: Words, row: Words) -> NDArray[np.bool_]:
     """Say of each interpretation in the batch whether it has all variables of `row`."""
+    if batch.shape[1] <= FEW:
+        asked: Sequence[int] = range(1, batch.shape[1])
+    else:
+        asked = np.flatnonzero(row).tolist()
     result: NDArray[np.bool_] = (batch[:, 0] & row[0]) == row[0]
-    for i in range(1, batch.shape[1]):
+    for i in asked:
         result &= (batch[:, i] & row[i]) == row[i]
     return result
 
@@ -86,6 +116,9 @@ def _broken(batch: Words, rules: Iterable[Rule], width: int) -> Iterator[NDArray
     As many at a time as stay in the processor's cache: with few interpretations that is all.
     """
     rules = list(rules)
+    if batch.shape[1] > FEW:
+        yield from _broken_wide(batch, rules, width)
+        return
     antecedents = pack([rule.antecedent for rule in rules], width)
     consequents = pack([rule.consequent for rule in rules], width)
     together = max(1, BLOCK // max(1, len(batch)))
@@ -94,6 +127,17 @@ def _broken(batch: Words, rules: Iterable[Rule], width: int) -> Iterator[NDArray
         broken = _contained(antecedents[some], batch)
         broken &= ~_contained(consequents[some], batch)  # ⊥ is contained in nothing
         yield broken
+
+
+def _broken_wide(batch: Words, rules: Sequence[Rule], width: int) -> Iterator[NDArray[np.bool_]]:
+    """Yield the same for one rule at a time: of its words, only those that ask for something."""
+    by_column = np.asfortranarray(batch)
+    for rule in rules:
+        antecedent, consequent = pack([rule.antecedent, rule.consequent], width)
+        broken = contains(by_column, antecedent)
+        if rule.consequent != BOTTOM and broken.any():
+            broken &= ~contains(by_column, consequent)
+        yield broken[None, :]
 
 
 def _contained(rows: Words, batch: Words) -> NDArray[np.bool_]:

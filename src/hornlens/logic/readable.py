@@ -13,7 +13,7 @@ from math import comb
 
 import numpy as np
 
-from hornlens.logic.batch import contains, pack
+from hornlens.logic.batch import FEW, contains, pack, words_needed
 from hornlens.logic.bits import BOTTOM, bits, mask_of
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory, forward_chain
@@ -50,16 +50,25 @@ class _Inside:
 
     def __init__(self, rules: Iterable[Rule], granted: Iterable[Rule], width: int):
         self.rules, self.width = list(rules), width
-        self._missing = ~pack([rule.antecedent for rule in self.rules], width)
+        self._is_wide = words_needed(width) > FEW
+        if self._is_wide:  # there may be a rule for each of thousands of values
+            self._own: dict[int, list[int]] = {}
+            for i, rule in enumerate(self.rules):
+                self._own.setdefault(_lowest(rule), []).append(i)
+        else:
+            self._missing = ~pack([rule.antecedent for rule in self.rules], width)
         self._by_lowest: dict[int, list[Rule]] = {}
         for rule in granted:  # there may be one for each value of an attribute
-            lowest = (rule.antecedent & -rule.antecedent).bit_length() - 1
-            self._by_lowest.setdefault(lowest, []).append(rule)
+            self._by_lowest.setdefault(_lowest(rule), []).append(rule)
 
     def of(self, target: int, without: int) -> Firing:
         """Return what can fire inside `target`, leaving out the rule at `without`."""
-        outside = ~pack([target], self.width)[0]
-        found = np.flatnonzero(contains(self._missing, outside)).tolist()
+        if self._is_wide:
+            near = (i for bit in (-1, *bits(target)) for i in self._own.get(bit, ()))
+            found = sorted(i for i in near if self.rules[i].antecedent & ~target == 0)
+        else:
+            outside = ~pack([target], self.width)[0]
+            found = np.flatnonzero(contains(self._missing, outside)).tolist()
         granted = (
             rule
             for index in ((-1, *bits(target)) if self._by_lowest else ())
@@ -67,6 +76,11 @@ class _Inside:
             if rule.antecedent & ~target == 0
         )
         return tuple(self.rules[i] for i in found if i != without), tuple(granted)
+
+
+def _lowest(rule: Rule) -> int:
+    """Return the first variable of an antecedent; -1 if it has none."""
+    return (rule.antecedent & -rule.antecedent).bit_length() - 1
 
 
 def smallest_generator(target: int, rest: tuple[Rule, ...], granted: tuple[Rule, ...] = ()) -> int:

@@ -83,10 +83,27 @@ class Theory:
         """Return everything that follows from `x` (the paper's H[x]), or BOTTOM."""
         return forward_chain(self.rules, x, self.exclusive)
 
+    def without(self, other: Theory) -> Theory:
+        """Return this theory without the rules and groups that stand in the other one."""
+        known = set(other.rules)
+
+        def is_known(rule: Rule) -> bool:
+            return rule in known or (
+                rule.is_negative
+                and rule.antecedent.bit_count() == 2
+                and any(rule.antecedent & ~group == 0 for group in other.exclusive)
+            )
+
+        return Theory(
+            self.width,
+            tuple(rule for rule in self.rules if not is_known(rule)),
+            tuple(group for group in self.exclusive if group not in other.exclusive),
+        )
+
     def entails(self, what: Rule | Theory) -> bool:
         """Say whether every positive of this theory obeys the rule (or every rule) given."""
         if isinstance(what, Theory):
-            return all(self.entails(rule) for rule in what)
+            return all(self.entails(rule) for rule in what.without(self))
         return what.consequent & ~self.closure(what.antecedent) == 0
 
     def equivalent(self, other: Theory) -> bool:

@@ -29,8 +29,9 @@ class TableModel:
     def check(self, candidates: Sequence[str]) -> None:
         """Read the file; every candidate must have a column."""
         rows, words = self._read()
+        known = set(words)
         for word in candidates:
-            if word not in words:
+            if word not in known:
                 raise ModelError(
                     f"{self.path}:1: no column for the candidate {word!r} "
                     f"(there are: {', '.join(words)})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.formats.files import read_text
+from hornlens.formats.jsonfiles import read_json
 from hornlens.probes.loading import parse_probe
 from hornlens.probes.probe import Probe
 from hornlens.pronouns.tables import number_of_people, read_rows
@@ -88,10 +88,7 @@ def load_dataset(name_or_path: str | Path) -> Dataset:
 
 
 def _read_about(path: Path) -> dict[str, Any]:
-    try:
-        about = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(f"is not well-formed JSON: {error.msg}", path, error.lineno) from None
+    about = read_json(path)
     fields = {"name": str, "source": str, "transformation": dict}
     for field, kind in fields.items():
         if not isinstance(about, dict) or not isinstance(about.get(field), kind):

@@ -201,7 +201,12 @@ def probe_yaml(
         "more.",
         "templates": list(model.templates),
         "attributes": [
-            {"name": key, "unset": attributes[key].unset.text, "values": values[key]}
+            {
+                "name": key,
+                "phrase": attributes[key].phrase,
+                "unset": attributes[key].unset.text,
+                "values": values[key],
+            }
             for key in values
         ],
         "label": {

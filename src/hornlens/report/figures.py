@@ -11,7 +11,7 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from hornlens.formats.files import write_file
+from hornlens.formats.files import write_files
 
 WIDTH = 6.3
 """Inches: the text width of A4 with margins of 25 mm; letter has a little more."""
@@ -63,6 +63,12 @@ def style() -> Iterator[None]:
 
 def save(figure: Figure, base: Path) -> None:
     """Write `base`.svg and `base`.png; the same figure gives the same bytes."""
+    write_files(drawn(figure, base))
+
+
+def drawn(figure: Figure, base: Path) -> dict[Path, bytes]:
+    """Return the contents of `base`.svg and `base`.png; the same figure gives the same bytes."""
+    files: dict[Path, bytes] = {}
     nameless: dict[str, dict[str, str | None]] = {
         "svg": {"Date": None, "Creator": "hornlens"},
         "png": {"Software": "hornlens"},
@@ -71,7 +77,8 @@ def save(figure: Figure, base: Path) -> None:
         out = BytesIO()
         with style():
             figure.savefig(out, format=form, metadata=metadata)
-        write_file(base.with_name(f"{base.name}.{form}"), out.getvalue())
+        files[base.with_name(f"{base.name}.{form}")] = out.getvalue()
+    return files
 
 
 def legend(figure: Figure, keys: Sequence[Any], note: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hornlens.errors import InputError
-from hornlens.formats.files import write_file
+from hornlens.formats.files import write_files
 from hornlens.report.page.extraction import extraction_page
 from hornlens.report.page.study import study_page
 from hornlens.report.study_tables import study_tables, times_table
@@ -24,30 +24,31 @@ FIGURE = "recall-precision"
 def write_study(
     plan: Plan, found: Sequence[ModelRuns], out: Path, published: Published | None = None
 ) -> Study:
-    """Write everything that a study found under a folder; return its document.
-
-    study.json comes before its page and after everything else, so a folder that has it is whole.
-    """
-    for each in found:
-        if each.exact is not None:
-            page = out / "exact" / each.folder / "report.html"
-            write_file(page, extraction_page(each.exact))
+    """Write everything that a study found under a folder, or nothing; return its document."""
     study, times = summarise(plan, found, published), times_of(plan, found, published)
-    _remove_earlier(out)
+    files: dict[Path, str | bytes] = {
+        out / "exact" / each.folder / "report.html": extraction_page(each.exact)
+        for each in found
+        if each.exact is not None
+    }
     tables = study_tables(study)
     for table in tables:
-        _write_table(out / "tables", table)
-    _write_table(out, times_table(times))
-    write_file(out / "times.json", TIMES.text(times))
-    write_file(out / "study.md", in_markdown(f"Study: {plan.name}", plan.description, tables))
-    _draw(study, out)
-    write_file(out / "study.json", STUDY.text(study))
-    write_file(out / "report.html", study_page(study, times))
+        files |= _table_files(out / "tables", table)
+    files |= _table_files(out, times_table(times))
+    files[out / "times.json"] = TIMES.text(times)
+    files[out / "study.md"] = in_markdown(f"Study: {plan.name}", plan.description, tables)
+    files |= _figure_files(study, out)
+    files[out / "study.json"] = STUDY.text(study)
+    files[out / "report.html"] = study_page(study, times)
+    earlier = _earlier(out)
+    write_files(files)
+    for path in earlier - files.keys():
+        path.unlink(missing_ok=True)
     return study
 
 
-def _draw(study: Study, out: Path) -> None:
-    """Draw recall and precision, if a model has rules to find."""
+def _figure_files(study: Study, out: Path) -> dict[Path, bytes]:
+    """Return the figure of recall and precision, if a model has rules to find."""
     spread = {
         model.model: {
             part.budget: [(m.recall, m.precision) for run in part.runs if (m := run.measures)]
@@ -56,27 +57,24 @@ def _draw(study: Study, out: Path) -> None:
         for model in study.models
         if model.exact is not None and model.exact.rules
     }
-    if spread:
-        from hornlens.report.figures import save
-        from hornlens.report.study_figures import recall_precision
+    if not spread:
+        return {}
+    from hornlens.report.figures import drawn
+    from hornlens.report.study_figures import recall_precision
 
-        rest = [model.model for model in study.models if model.model not in spread]
-        save(recall_precision(spread, rest), out / FIGURE)
+    rest = [model.model for model in study.models if model.model not in spread]
+    return drawn(recall_precision(spread, rest), out / FIGURE)
 
 
-def _remove_earlier(out: Path) -> None:
-    """Remove the tables and the figure of an earlier study in this folder, and nothing else."""
+def _earlier(out: Path) -> set[Path]:
+    """Return the tables and the figure of an earlier study in this folder, and nothing else."""
     try:
-        earlier = STUDY.read(out / "study.json")
+        tables = study_tables(STUDY.read(out / "study.json"))
     except InputError:
-        return
-    for table in study_tables(earlier):
-        for suffix in FORMS:
-            (out / "tables" / f"{table.name}{suffix}").unlink(missing_ok=True)
-    for suffix in (".svg", ".png"):
-        (out / f"{FIGURE}{suffix}").unlink(missing_ok=True)
+        return set()
+    figure = {out / f"{FIGURE}{suffix}" for suffix in (".svg", ".png")}
+    return figure | {out / "tables" / f"{t.name}{suffix}" for t in tables for suffix in FORMS}
 
 
-def _write_table(folder: Path, table: Table) -> None:
-    for suffix, form in FORMS.items():
-        write_file(folder / f"{table.name}{suffix}", form(table))
+def _table_files(folder: Path, table: Table) -> dict[Path, str]:
+    return {folder / f"{table.name}{suffix}": form(table) for suffix, form in FORMS.items()}

@@ -8,7 +8,9 @@ from statistics import fmean
 from hornlens.report.tables import Cell, Table
 from hornlens.studies.documents import (
     BudgetFindings,
+    CommonRules,
     ExactFindings,
+    RuleInModels,
     RuleStability,
     SharedRules,
     Study,
@@ -29,6 +31,8 @@ def study_tables(study: Study) -> list[Table]:
     tables += [_stable(study, i, budget) for i, budget in enumerate(budgets)]
     if len(study.models) > 1:
         tables.append(_intersection(study))
+    if study.common is not None:
+        tables.append(_common(study, study.common))
     if study.published_intersection is not None:
         tables.append(_published_intersection(study, study.published_intersection))
     tables += [_exact(study, m.model, m.exact) for m in study.models if m.exact is not None]
@@ -141,6 +145,25 @@ def _intersection(study: Study) -> Table:
         f"Rules found in at least {study.study.stable} of {len(study.study.seeds)} runs of every "
         "model, and in how many runs of each",
         ("budget", "rule", *names),
+        tuple(rows),
+    )
+
+
+def _common(study: Study, common: CommonRules) -> Table:
+    names = [model.model for model in study.models]
+
+    def outcome(line: RuleInModels, name: str) -> str:
+        return "yes" if name in line.holds_in else "vacuously" if name in line.vacuous_in else "no"
+
+    rows: list[Row] = [
+        (line.rule, len(line.holds_in), *(outcome(line, name) for name in names))
+        for line in common.survival
+    ]
+    return Table(
+        "models-in-common",
+        f"In which of {len(names)} models each exact rule holds; {len(common.rules)} "
+        f"{'rule says' if len(common.rules) == 1 else 'rules say'} all that holds in every one",
+        ("rule", "models", *names),
         tuple(rows),
     )
 

@@ -9,16 +9,13 @@ from itertools import combinations
 from typing import ClassVar, Literal
 
 from hornlens.errors import HornlensError, InputError
-from hornlens.exact.worlds import check_variables, grid_of, shared_space, union
+from hornlens.exact.worlds import check_variables
 from hornlens.logic.named import NamedRule
-from hornlens.logic.readable import readable
-from hornlens.logic.theory import Theory
 from hornlens.results.codec import INLINE, Codec
 from hornlens.results.differences import SettingDifference, differences
 from hornlens.results.rulesets import AcceptedExample, RuleSet, numbered
+from hornlens.results.worlds import common_consequences
 
-COMMON_LIMIT = 1 << 22
-"""Up to so many interpretations, the common consequences are worked out."""
 VACUOUSLY = (
     "A rule holds vacuously where the other result never gives the answer that it speaks of, or "
     "always gives the same one, or accepts nothing that the rule speaks of."
@@ -126,7 +123,7 @@ def compare(results: Sequence[RuleSet]) -> Comparison:
             check_variables(results[0].envelope.space, other.envelope.space)
         except InputError as error:
             raise InputError(f"{results[0].name} and {other.name} have {error.message}") from None
-    common = common_consequences(results)
+    common = common_consequences([each.envelope for each in results])
     vocabulary = results[0].envelope.vocabulary
     return Comparison(
         tuple(
@@ -178,16 +175,3 @@ def _counted(owner: str, other: str, lines: Sequence[RuleOutcome]) -> str:
         if count := counts[outcome]:
             parts.append(f"{count:,} {'is' if count == 1 else 'are'} {what}")
     return ", ".join(parts) + "."
-
-
-def common_consequences(results: Sequence[RuleSet]) -> Theory | None:
-    """Return the rules that follow from every one of the results, in readable form.
-
-    An interpretation is accepted by them if it is an intersection of such as some result accepts.
-    None if there are too many interpretations to work that out.
-    """
-    space = shared_space([result.envelope.space for result in results])
-    if space.count > COMMON_LIMIT:
-        return None
-    accepted = union([grid_of(result.known, space) for result in results])
-    return readable(accepted.dg_basis(), space.background)

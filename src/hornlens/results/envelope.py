@@ -10,7 +10,7 @@ from typing import Any
 
 from hornlens import __version__
 from hornlens.errors import HornlensError, InputError
-from hornlens.formats.rulelists import theory_from_json
+from hornlens.formats.rulelists import theory_as_json, theory_from_json, written_out
 from hornlens.formats.spaces import space_from_json
 from hornlens.logic.certificates import certificate_from_json
 from hornlens.logic.envelope import Envelope, NonHorn
@@ -33,7 +33,7 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
         "hornlens": __version__,
         "format": FORMAT,
         "variables": list(names.names),
-        "background": [NamedRule.of(rule, names).as_json() for rule in envelope.background],
+        "background": theory_as_json(envelope.background, names),
         "rules": [NamedRule.of(rule, names).as_json() for rule in envelope.basis],
         "readable": [
             {**NamedRule.of(rule, names).as_json(), "support": count}
@@ -78,8 +78,7 @@ def _envelope(content: Mapping[str, Any], path: Path) -> Envelope:
     # A line says only what a rule adds; in the basis, consequents say all that follows.
     full = (r if r.is_negative else Rule(r.antecedent, r.antecedent | r.consequent) for r in basis)
     basis = replace(basis, rules=tuple(full))
-    known = set(space.background)
-    space = replace(space, granted=tuple(rule for rule in listed if rule not in known))
+    space = replace(space, granted=written_out(listed.without(space.background), path))
     found, statistics = content["non_horn"], content["statistics"]
     counts = (found["count"], statistics.get("negatives"), statistics.get("distinct_prompts"))
     if len(basis) != len(readable) or not all(isinstance(n, int | None) for n in counts):

@@ -95,13 +95,12 @@ def _evidence_in(
     decisions: Mapping[int, Decision],
 ) -> list[list[Exhibit]]:
     places = [YES] if space.label is None else [-1, *range(len(space.label.variables))]
-    labels = range(2 if space.label is None else len(space.label.variables))
     accepted = {
         winner: dict(zip(places, accepts(policy, winner, places).tolist(), strict=True))
-        for winner in (-1, *labels)
+        for winner in sorted({-1, *(decision.place for decision in decisions.values())})
     }
     cells = sorted(decisions)
-    packed = pack(cells, space.width)
+    packed = np.asfortranarray(pack(cells, space.width))
 
     def covered(rule: Rule) -> list[int]:
         wanted = pack([rule.antecedent & ~space.label_mask], space.width)[0]
@@ -122,8 +121,10 @@ def _exhibit(
     world: int,
 ) -> Exhibit:
     """Look at one cell: which labels does the rule reject in it, and what does the target say?"""
+    asked = space.label_of(rule.antecedent)  # of other labels, such a rule says nothing
     labelled = {
-        i: cell if i < 0 or space.label is None else space.with_label(cell, i) for i in accepted[-1]
+        i: cell if i < 0 or space.label is None else space.with_label(cell, i)
+        for i in (accepted[-1] if asked is None else [asked])
     }
     rejected = [i for i, x in labelled.items() if not rule.satisfied_by(x)]
     breaks = any(accepted[decision.place][i] for i in rejected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hornlens.formats.files import read_text, write_file
+from hornlens.formats.files import read_text, write_files
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.scorefiles import parse_scores, scores_text
 from hornlens.logic.decisions import Policy
@@ -19,22 +19,29 @@ from hornlens.results.record import RUN, run_record
 from hornlens.results.settings import Settings
 
 
-def write_extraction(folder: Path, extraction: Extraction, key: str = "") -> dict[str, Any]:
-    """Write an extraction's files under a folder, all but its page; `key` goes into run.json.
+def extraction_files(
+    extraction: Extraction, key: str = ""
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return an extraction's files by name, all but its page; `key` goes into run.json.
 
-    Return the contents of envelope.json.
+    Beside them, the contents of envelope.json.
     """
     content = extraction_as_json(extraction)
-    for name, text in (
-        ("envelope.json", json_text(content)),
-        ("rules.csv", extraction.rules.csv()),
-        ("scores.csv", scores_csv(extraction)),
-        ("rates.csv", extraction.rates.csv()),
-        ("flips.csv", flips_csv(extraction)),
-        ("run.json", RUN.text(run_record(extraction, key))),
-    ):
-        write_file(folder / name, text)
-    return content
+    files = {
+        "envelope.json": json_text(content),
+        "rules.csv": extraction.rules.csv(),
+        "scores.csv": scores_csv(extraction),
+        "rates.csv": extraction.rates.csv(),
+        "flips.csv": flips_csv(extraction),
+        "run.json": RUN.text(run_record(extraction, key)),
+    }
+    return files, content
+
+
+def write_extraction(folder: Path, extraction: Extraction, key: str = "") -> None:
+    """Write an extraction's files under a folder, all or none; all but its page."""
+    files, _ = extraction_files(extraction, key)
+    write_files({folder / name: text for name, text in files.items()})
 
 
 def read_extraction(path: Path) -> Extraction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import floor, isinf
 from typing import Any, Literal, TypeAlias
 
 from hornlens.results.choices import choices_of
@@ -129,16 +130,30 @@ def _alike(rows: Rows) -> list[list[int]]:
         return bool(shared) and all(_equal(rows[left][c], rows[right][c]) for c in shared)
 
     groups: list[list[int]] = []
+    near: dict[float, list[list[int]]] = {}
+    contexts = [answers.keys() for answers in rows.values()]
+    # Where all occur in the same contexts, being like one is being like all; and who is like
+    # whom has to be near it in the first score, so that not each two need be compared.
+    alone = all(keys == contexts[0] for keys in contexts)
+    first = min(contexts[0]) if alone and rows else 0
     for choice in sorted(rows):
-        for group in groups:
-            # Where all occur in the same contexts, being like one is being like all.
-            alone = all(rows[other].keys() == rows[choice].keys() for other in group)
+        place = _rounded(rows[choice][first][0]) if alone else 0.0
+        candidates = near.get(place, []) if alone else groups
+        for group in candidates:
             if all(same(other, choice) for other in (group[:1] if alone else group)):
                 group.append(choice)
                 break
         else:
             groups.append([choice])
+            for beside in {place - 1, place, place + 1} if alone else ():
+                near.setdefault(beside, []).append(groups[-1])
     return [group for group in groups if len(group) > 1]
+
+
+def _rounded(score: float) -> float:
+    """Return a number that differs by at most 1 between scores that are equal up to rounding."""
+    place = score / (2 * ROUNDING)
+    return place if isinf(place) else float(floor(place))
 
 
 def _equal(left: Sequence[float], right: Sequence[float]) -> bool:

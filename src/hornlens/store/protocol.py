@@ -57,3 +57,30 @@ class AnswerStore(Protocol):
     def close(self) -> None:
         """Let go of it; doing so twice is no error."""
         ...
+
+
+@runtime_checkable
+class SharedStore(AnswerStore, Protocol):
+    """A store through which several processes ask one model, and each prompt only once.
+
+    Whoever is to ask claims first, asks what it was given, puts the answers and releases; it waits
+    for the rest, by `get` and `claim` again, only while it has claimed nothing itself. So nobody
+    waits for somebody who waits. A store without this is used all the same; processes that ask at
+    the same time may then ask the same, and use what was recorded first.
+    """
+
+    def claim(
+        self, identity: str, prompts: Sequence[str], candidates: Sequence[str], repeat: int = 0
+    ) -> list[str]:
+        """Return those of the prompts that are now this one's to ask, in their order.
+
+        They have no answer yet, and nobody else has claimed them who is still at work. A claim
+        holds until it is released or the store is closed. If its process ends without either, it
+        ends soon after. A store has one claim at a time of a model's answers about candidates in a
+        repetition; the next takes its place.
+        """
+        ...
+
+    def release(self, identity: str, candidates: Sequence[str], repeat: int = 0) -> None:
+        """Give up what was claimed; what has no answer may be claimed by others at once."""
+        ...

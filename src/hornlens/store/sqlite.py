@@ -13,42 +13,21 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from hornlens.errors import HornlensError
+from hornlens.store.database import CacheError, Database
+from hornlens.store.leases import TERM, Renewal, holder, holds
 from hornlens.store.protocol import Scores
+from hornlens.store.seals import Question, Row, checksum, opened, sealed
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS models (
-  id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS answers (
-  model INTEGER NOT NULL REFERENCES models(id), candidates TEXT NOT NULL, prompt TEXT NOT NULL,
-  repeat INTEGER NOT NULL, scores TEXT NOT NULL, ranks TEXT, written REAL NOT NULL,
-  PRIMARY KEY (model, candidates, prompt, repeat)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS details (
-  model INTEGER NOT NULL, candidates TEXT NOT NULL, prompt TEXT NOT NULL, repeat INTEGER NOT NULL,
-  written REAL NOT NULL, content TEXT NOT NULL,
-  PRIMARY KEY (model, candidates, prompt, repeat)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS files (
-  path TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL,
-  changed INTEGER NOT NULL, hash TEXT NOT NULL) WITHOUT ROWID;
-"""
-# Details are a table of their own, so that versions which know of none can use the same file. They
-# belong to the very answer with whose time they were written: such a version may remove an answer,
-# and use its model's number again.
-_PATIENCE = 120.0
-"""Seconds to wait for another process's write."""
+__all__ = ["AnswerCache", "CacheError", "CachedModel", "default_path"]
+
 _SETTLED = 2.0
 """Seconds: a file touched later than this may change again without its times showing it."""
-
-T = TypeVar("T")
-
-
-class CacheError(HornlensError):
-    """The cache cannot be used at all."""
+_stores = count()
 
 
 class CachedModel(NamedTuple):
@@ -71,48 +50,40 @@ def default_path() -> Path:
 
 
 class AnswerCache:
-    """An AnswerStore on disk. A damaged file is set aside, with a warning, and the work goes on."""
+    """A SharedStore on disk.
+
+    Each answer has a checksum. One that is damaged is dropped, and of a damaged file everything
+    else is kept, with one warning; what was dropped is not known, and so is asked again.
+    """
 
     def __init__(self, path: Path, warn: Callable[[str], None] = lambda message: None):
         """Open or make the cache at `path` (a file, or a folder to put it in)."""
         self.path = path / "answers.sqlite" if path.is_dir() else path
-        self.warn = warn
-        self._connection: sqlite3.Connection | None = None
-        self._whole(lambda: None)
+        self._number = next(_stores)
+        self._renewal: Renewal | None = None
+        self._looked_through = False
+        self._file = Database(self.path, warn, _mend)
 
     def close(self) -> None:
-        """Close the file."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Close the file; what was claimed is released."""
+        if self._renewal is not None:
+            self._let_go("holder = ?", ())
+        self._file.close()
 
     def get(
         self, identity: str, prompts: Sequence[str], candidates: Sequence[str], repeat: int = 0
     ) -> dict[str, Scores]:
-        """Return the answers that are known, by prompt."""
-
-        def look() -> dict[str, Scores]:
-            found: dict[str, Scores] = {}
-            key = json.dumps(list(candidates), ensure_ascii=False)
-            for start in range(0, len(prompts), 500):
-                part = prompts[start : start + 500]
-                marks = ",".join("?" * len(part))
-                rows = self._open().execute(
-                    "SELECT prompt, scores, ranks, content "
-                    "FROM answers JOIN models ON models.id = model "
-                    "LEFT JOIN details USING (model, candidates, prompt, repeat, written) "
-                    f"WHERE identity = ? AND candidates = ? AND repeat = ? AND prompt IN ({marks})",
-                    (identity, key, repeat, *part),
-                )
-                # One JSON text of all lines: reading each by itself takes three times as long.
-                lines = [(p, f"[{scores},{ranks or 'null'}]", d) for p, scores, ranks, d in rows]
-                read = json.loads(f"[{','.join(line for _, line, _ in lines)}]")
-                for (prompt, _, details), (scores, ranks) in zip(lines, read, strict=True):
-                    known = None if ranks is None else tuple(ranks)
-                    found[prompt] = Scores(tuple(scores), known, details)
-            return found
-
-        return self._whole(look)
+        """Return the answers that are known, by prompt; damaged ones are removed."""
+        question = _question(identity, candidates, repeat)
+        found, damaged = self._file.read(lambda connection: _look(connection, question, prompts))
+        if damaged:
+            # An answer that is in the wrong place makes others be missed.
+            self._file.mend_if_damaged()
+            self._file.complain(
+                f"answers in the cache {self.path} are damaged; they are asked for again"
+            )
+            found = self._file.write(lambda connection: _drop(connection, question, prompts))
+        return found
 
     def put(
         self,
@@ -123,183 +94,227 @@ class AnswerCache:
         repeat: int = 0,
     ) -> None:
         """Write answers down, all or none. What is there already stays."""
-        key = json.dumps(list(candidates), ensure_ascii=False)
-        rows = [
-            (prompt, json.dumps(scores), None if ranks is None else json.dumps(ranks), details)
-            for prompt, given in answers
-            for scores, ranks, details in [Scores(*given)]
-        ]
+        question = _question(identity, candidates, repeat)
+        rows = [sealed(question, prompt, Scores(*given)) for prompt, given in answers]
 
-        def write() -> None:
-            with self._writing() as connection:
+        def write(connection: sqlite3.Connection) -> None:
+            if not (numbers := _models(connection, identity)):
                 connection.execute(
-                    "INSERT OR IGNORE INTO models (identity, name) VALUES (?, ?)", (identity, name)
+                    "INSERT INTO models (identity, name) VALUES (?, ?)", (identity, str(name))
                 )
-                (model,) = connection.execute(
-                    "SELECT id FROM models WHERE identity = ?", (identity,)
-                ).fetchone()
-                now = time.time()
-                connection.executemany(
-                    "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    [(model, key, p, repeat, s, r, now) for p, s, r, _ in rows],
-                )
-                connection.executemany(
-                    "INSERT OR REPLACE INTO details SELECT ?1, ?2, ?3, ?4, ?5, ?6 FROM answers "
-                    "WHERE (model, candidates, prompt, repeat, written) = (?1, ?2, ?3, ?4, ?5)",
-                    [(model, key, p, repeat, now, d) for p, _, _, d in rows if d is not None],
-                )
+                numbers = _models(connection, identity)
+            key = (numbers[0], question.candidates)
+            now = time.time()
+            connection.executemany(
+                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(*key, row.prompt, repeat, row.scores, row.ranks, now) for row in rows],
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO details SELECT ?1, ?2, ?3, ?4, ?5, ?6 FROM answers "
+                "WHERE (model, candidates, prompt, repeat, written) = (?1, ?2, ?3, ?4, ?5)",
+                [
+                    (*key, row.prompt, repeat, now, row.details)
+                    for row in rows
+                    if row.details is not None
+                ],
+            )
 
-        self._whole(write)
+        self._file.write(write)
+
+    def claim(
+        self, identity: str, prompts: Sequence[str], candidates: Sequence[str], repeat: int = 0
+    ) -> list[str]:
+        """Return the prompts that are now this one's to ask: new, and asked by nobody else.
+
+        Before the first are claimed, the file is looked through.
+        """
+        question = _question(identity, candidates, repeat)
+        me = holder(self._number)
+        if not self._looked_through:
+            # Answers may be missing because they cannot be found; and to write makes damage worse.
+            # It takes 1.6 s a gigabyte.
+            self._file.mend_if_damaged()
+            self._looked_through = True
+
+        def write(connection: sqlite3.Connection) -> list[str]:
+            taken = {*_look(connection, question, prompts)[0]}
+            for other, until, claimed in connection.execute(
+                "SELECT holder, until, prompts FROM leases "
+                "WHERE identity = ? AND candidates = ? AND repeat = ?",
+                question,
+            ).fetchall():
+                if other != me and holds(other, until):
+                    taken.update(_prompts(claimed))
+            mine = [prompt for prompt in prompts if prompt not in taken]
+            now = time.time()
+            connection.execute("DELETE FROM leases WHERE until < ?", (now,))
+            if mine:
+                connection.execute(
+                    "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?)",
+                    (me, *question, json.dumps(mine), now + TERM),
+                )
+            return mine
+
+        mine = self._file.write(write)
+        if mine and self._renewal is None:
+            self._renewal = Renewal(self.path, me)
+        return mine
+
+    def release(self, identity: str, candidates: Sequence[str], repeat: int = 0) -> None:
+        """Give up what was claimed."""
+        question = _question(identity, candidates, repeat)
+        self._let_go("holder = ? AND identity = ? AND candidates = ? AND repeat = ?", question)
+
+    def _let_go(self, which: str, values: Sequence[object]) -> None:
+        me = holder(self._number)
+
+        def remove(connection: sqlite3.Connection) -> bool:
+            connection.execute(f"DELETE FROM leases WHERE {which}", (me, *values))
+            left = connection.execute("SELECT 1 FROM leases WHERE holder = ? LIMIT 1", (me,))
+            return left.fetchone() is None
+
+        if self._file.write(remove) and self._renewal is not None:
+            self._renewal.stop()
+            self._renewal = None
 
     def knows(self, identity: str, candidates: Sequence[str]) -> bool:
         """Say whether there are any answers of a model about these candidates."""
-        key = json.dumps(list(candidates), ensure_ascii=False)
+        key = _question(identity, candidates, 0).candidates
 
-        def look() -> bool:
-            rows = self._open().execute(
-                "SELECT 1 FROM answers JOIN models ON models.id = model "
-                "WHERE identity = ? AND candidates = ? LIMIT 1",
-                (identity, key),
+        def look(connection: sqlite3.Connection) -> bool:
+            return any(
+                connection.execute(
+                    "SELECT 1 FROM answers WHERE model = ? AND candidates = ? LIMIT 1",
+                    (number, key),
+                ).fetchone()
+                for number in _models(connection, identity)
             )
-            return rows.fetchone() is not None
 
-        return self._whole(look)
+        return self._file.read(look)
 
     def hash_of(self, path: Path, compute: Callable[[Path], str]) -> str:
         """Return a file's hash: computed, or remembered if the file has not changed since."""
         whole = str(path.resolve())
         before = path.stat()
-        state = (before.st_size, before.st_mtime_ns, before.st_ctime_ns)
+        state = (whole, before.st_size, before.st_mtime_ns, before.st_ctime_ns)
 
-        def look() -> str | None:
-            row = (
-                self._open()
-                .execute(
-                    "SELECT hash FROM files "
-                    "WHERE path = ? AND size = ? AND modified = ? AND changed = ?",
-                    (whole, *state),
-                )
-                .fetchone()
-            )
-            return None if row is None else str(row[0])
+        def look(connection: sqlite3.Connection) -> str | None:
+            row = connection.execute(
+                "SELECT hash, checksum FROM hashes "
+                "WHERE path = ? AND size = ? AND modified = ? AND changed = ?",
+                state,
+            ).fetchone()
+            if row is None or row[1] != checksum(*state, str(row[0])):
+                return None
+            return str(row[0])
 
-        known = self._whole(look)
+        known = self._file.read(look)
         if known is not None:
             return known
         found = compute(path)
-
-        def write() -> None:
-            with self._writing() as connection:
-                connection.execute(
-                    "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", (whole, *state, found)
-                )
-
         if time.time() - max(before.st_mtime, before.st_ctime) > _SETTLED:
-            self._whole(write)
+            row = (*state, found, checksum(*state, found))
+            self._file.write(
+                lambda connection: connection.execute(
+                    "INSERT OR REPLACE INTO hashes VALUES (?, ?, ?, ?, ?, ?)", row
+                )
+            )
         return found
 
     def models(self) -> list[CachedModel]:
         """Return what is cached, by model, the latest first."""
 
-        def look() -> list[CachedModel]:
-            rows = self._open().execute(
+        def look(connection: sqlite3.Connection) -> list[CachedModel]:
+            rows = connection.execute(
                 "SELECT name, identity, COUNT(prompt), COALESCE(MAX(written), 0) FROM models "
                 "LEFT JOIN answers ON models.id = model GROUP BY models.id ORDER BY 4 DESC, 1"
             )
             return [CachedModel(*row) for row in rows]
 
-        return self._whole(look)
+        return self._file.read(look)
 
     def prune(self, older_than: float | None = None, model: str | None = None) -> int:
         """Remove answers written before a time, or of models by name; return how many."""
+        conditions, values = [], []
+        if older_than is not None:
+            conditions.append("written < ?")
+            values.append(str(older_than))
+        if model is not None:
+            conditions.append("model IN (SELECT id FROM models WHERE name = ?)")
+            values.append(model)
+        where = " AND ".join(conditions) or "1"
 
-        def remove() -> int:
-            conditions, values = [], []
-            if older_than is not None:
-                conditions.append("written < ?")
-                values.append(str(older_than))
-            if model is not None:
-                conditions.append("model IN (SELECT id FROM models WHERE name = ?)")
-                values.append(model)
-            where = " AND ".join(conditions) or "1"
-            with self._writing() as connection:
-                gone = connection.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
-                connection.execute("DELETE FROM models WHERE id NOT IN (SELECT model FROM answers)")
-                connection.execute(
-                    "DELETE FROM details WHERE (model, candidates, prompt, repeat, written) NOT IN "
-                    "(SELECT model, candidates, prompt, repeat, written FROM answers)"
-                )
-            self._open().execute("VACUUM")
+        def remove(connection: sqlite3.Connection) -> int:
+            gone = connection.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
+            connection.execute("DELETE FROM models WHERE id NOT IN (SELECT model FROM answers)")
+            connection.execute(
+                "DELETE FROM details WHERE (model, candidates, prompt, repeat, written) NOT IN "
+                "(SELECT model, candidates, prompt, repeat, written FROM answers)"
+            )
             return gone
 
-        return self._whole(remove)
+        gone = self._file.write(remove)
+        self._file.read(lambda connection: connection.execute("VACUUM"))
+        return gone
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
-            except (OSError, sqlite3.OperationalError) as error:
-                raise CacheError(f"{self.path}: the cache cannot be opened: {error}") from None
-            self._connection = connection
-            # Readers and a writer at once; a killed process loses nothing that was committed.
-            _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"))
-            connection.execute("PRAGMA synchronous = NORMAL")
-            with self._writing():
-                for statement in _SCHEMA.split(";"):
-                    connection.execute(statement)
-        return self._connection
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Open a write transaction at once, so that two writers wait instead of colliding."""
-        connection = self._open()
-        _patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
-        try:
-            yield connection
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
+def _mend(path: Path) -> tuple[Path, int]:
+    from hornlens.store.salvage import mend  # seldom needed
 
-    def _whole(self, work: Callable[[], T]) -> T:
-        """Do some work; if the file turns out to be damaged, set it aside and do it again."""
-        try:
-            self._open()
-            return work()
-        except sqlite3.OperationalError as error:
-            raise CacheError(f"{self.path}: the cache cannot be used: {error}") from None
-        except sqlite3.DatabaseError as error:
-            aside = self._set_aside()
-            self.warn(
-                f"the cache {self.path} is damaged ({error}); it was kept as {aside.name}, "
-                "and a new one was begun"
+    return mend(path)
+
+
+def _question(identity: str, candidates: Sequence[str], repeat: int) -> Question:
+    return Question(identity, json.dumps(list(candidates), ensure_ascii=False), repeat)
+
+
+def _models(connection: sqlite3.Connection, identity: str) -> list[int]:
+    """Return the numbers of a model: the index holds its identity, and so does the table."""
+    rows = connection.execute(
+        "SELECT id FROM models WHERE identity = ?1 "
+        "UNION SELECT id FROM models NOT INDEXED WHERE identity = ?1",
+        (identity,),
+    )
+    return [number for (number,) in rows]
+
+
+def _look(
+    connection: sqlite3.Connection, question: Question, prompts: Sequence[str]
+) -> tuple[dict[str, Scores], list[Any]]:
+    """Return the whole answers to some prompts, and the prompts of the damaged ones."""
+    rows: list[Row] = []
+    for number in _models(connection, question.identity):
+        for start in range(0, len(prompts), 500):
+            part = prompts[start : start + 500]
+            marks = ",".join("?" * len(part))
+            found = connection.execute(
+                "SELECT prompt, scores, ranks, content FROM answers "
+                "LEFT JOIN details USING (model, candidates, prompt, repeat, written) "
+                f"WHERE model = ? AND candidates = ? AND repeat = ? AND prompt IN ({marks})",
+                (number, question.candidates, question.repeat, *part),
             )
-            self._open()
-            return work()
-
-    def _set_aside(self) -> Path:
-        self.close()
-        stem = f"{self.path.name}.damaged"
-        number = 1
-        while (aside := self.path.with_name(f"{stem}-{number}")).exists():
-            number += 1
-        self.path.replace(aside)
-        for suffix in ("-wal", "-shm"):
-            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-        return aside
+            rows += map(Row._make, found)
+    return opened(question, rows)
 
 
-def _patiently(work: Callable[[], object]) -> None:
-    """Try until another process lets go; SQLite's own waiting does not cover every case."""
-    deadline = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            work()
-            return
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) and "busy" not in str(error):
-                raise
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
+def _drop(
+    connection: sqlite3.Connection, question: Question, prompts: Sequence[str]
+) -> dict[str, Scores]:
+    """Remove the damaged answers to some prompts; return the whole ones."""
+    found, damaged = _look(connection, question, prompts)
+    for number in _models(connection, question.identity):
+        connection.executemany(
+            "DELETE FROM answers WHERE model = ? AND candidates = ? AND repeat = ? AND prompt = ?",
+            [(number, question.candidates, question.repeat, prompt) for prompt in damaged],
+        )
+    return found
+
+
+def _prompts(claimed: object) -> list[str]:
+    """Return the prompts of a claim; none of one that is damaged."""
+    try:
+        found = json.loads(str(claimed))
+    except ValueError:
+        return []
+    texts = found if isinstance(found, list) else []
+    return [prompt for prompt in texts if isinstance(prompt, str)]

@@ -57,8 +57,14 @@ class RunFindings:
     folder: str
     rules: int
     certificate: str
-    statistics: Mapping[str, Any]
+    statistics: Mapping[str, float]
     measures: Measures | None = field(default=None, metadata=INLINE)
+
+    def __post_init__(self) -> None:
+        """Refuse a run that does not say what it asked."""
+        for key in ("equivalence_queries", "membership_queries", "model_calls"):
+            if key not in self.statistics:
+                raise ValueError(f"has no {key} among its statistics")
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,11 @@ class BudgetFindings:
     rules: tuple[RuleStability, ...]
     mean: Measures | None = None
     published: tuple[RuleStability, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a budget that nobody ran."""
+        if not self.runs:
+            raise ValueError("has no runs")
 
     def measured(self, measure: str) -> list[tuple[int, float]]:
         """Return a measure of every run that has it, with the run's place."""
@@ -151,6 +162,29 @@ class SharedRules:
 
 
 @dataclass(frozen=True)
+class RuleInModels:
+    """A rule of some model, and in which models it holds, by their exact envelopes.
+
+    `vacuous_in`: it holds there, but only because of answers that are never, or always, given.
+    """
+
+    rule: NamedRule = field(metadata=INLINE)
+    holds_in: tuple[str, ...]
+    vacuous_in: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CommonRules:
+    """What holds in every model, exactly: the envelope of what some model accepts.
+
+    `survival` has every rule of any model, those that hold in most of them first.
+    """
+
+    rules: tuple[NamedRule, ...]
+    survival: tuple[RuleInModels, ...]
+
+
+@dataclass(frozen=True)
 class StudyPlan:
     """What a study did: `stable` is in how many runs a stable rule is found."""
 
@@ -174,6 +208,7 @@ class Study:
     models: tuple[ModelFindings, ...]
     intersection: tuple[SharedRules, ...]
     published_intersection: SharedRules | None = None
+    common: CommonRules | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no study can have found."""

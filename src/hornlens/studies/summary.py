@@ -8,15 +8,18 @@ from statistics import fmean
 
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
+from hornlens.results.worlds import Survival, common_consequences, survival_of
 from hornlens.studies.documents import (
     BudgetFindings,
     BudgetTimes,
+    CommonRules,
     ExactFindings,
     ExactRule,
     ExactTimes,
     Measures,
     ModelFindings,
     ModelTimes,
+    RuleInModels,
     RunFindings,
     SharedRule,
     SharedRules,
@@ -54,6 +57,7 @@ def summarise(plan: Plan, found: Sequence[ModelRuns], published: Published | Non
         models,
         tuple(_intersection(models, i, plan.stable) for i in range(len(plan.budgets))),
         _published_intersection(plan, found, known),
+        _common(found),
     )
 
 
@@ -191,6 +195,34 @@ def _intersection(models: Sequence[ModelFindings], position: int, stable: int) -
             shared.append(SharedRule(line.rule, found))
     shared.sort(key=lambda line: -min(line.found.values()))
     return SharedRules(budgets[0].budget, tuple(shared))
+
+
+def _common(found: Sequence[ModelRuns]) -> CommonRules | None:
+    """Return what holds in every model, if all have exact envelopes and there are several."""
+    exact = [each.exact for each in found if each.exact is not None]
+    if len(exact) < max(2, len(found)):
+        return None
+    common = common_consequences([each.envelope for each in exact])
+    if common is None:
+        return None
+    names, vocabulary = [each.name for each in found], exact[0].space.vocabulary
+    rules = dict.fromkeys((*common, *(r for each in exact for r in each.envelope.readable)))
+    lines = sorted(
+        survival_of(list(rules), exact), key=lambda line: (-line.kept, -line.holds, line.rule.key)
+    )
+
+    def where(line: Survival, outcome: str) -> tuple[str, ...]:
+        return tuple(n for n, found in zip(names, line.outcomes, strict=True) if found == outcome)
+
+    return CommonRules(
+        tuple(NamedRule.of(rule, vocabulary) for rule in common),
+        tuple(
+            RuleInModels(
+                NamedRule.of(line.rule, vocabulary), where(line, "holds"), where(line, "vacuous")
+            )
+            for line in lines
+        ),
+    )
 
 
 def _published_intersection(

@@ -1,8 +1,13 @@
-"""Answers through the cache: each distinct prompt is asked once, and written down before use."""
+"""Answers through the cache: each distinct prompt is asked once, and written down before use.
+
+Also where several processes ask at once: each waits for what another is asking, and all use what
+was written down first.
+"""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,10 +16,13 @@ from typing import TYPE_CHECKING
 from hornlens.errors import HornlensError
 from hornlens.models.checks import check_answer
 from hornlens.models.protocol import Answer, HashesFiles, Model, ModelError
-from hornlens.store.protocol import Scores
+from hornlens.store.protocol import Scores, SharedStore
 
 if TYPE_CHECKING:
     from hornlens.store.protocol import AnswerStore
+
+_PAUSES = (0.02, 0.05, 0.1, 0.25, 0.5)
+"""Seconds to wait before one looks again whether another process has answered; then the last."""
 
 
 @dataclass
@@ -78,16 +86,41 @@ class Answers:
         wanted = list(prompts)
         self.prepare()
         missing = [p for p in dict.fromkeys(wanted) if p not in self.known]
-        if missing and self.cache is not None:
-            found = self.cache.get(self._known_by, missing, self.candidates, self.repeat)
-            self.known.update((prompt, _answer(Scores(*kept))) for prompt, kept in found.items())
-            self.reused += len(found)
-            if progress is not None and found:
-                progress(len(found))
-            missing = [p for p in missing if p not in self.known]
-        if missing:
-            self._ask_the_model(missing, progress)
+        waited = 0
+        while missing:
+            missing = self._look_up(missing, progress)
+            mine = self._claim(missing)
+            if mine:
+                try:
+                    self._ask_the_model(mine, progress)
+                finally:
+                    self._release()
+                missing = [p for p in missing if p not in self.known]
+            elif missing:
+                time.sleep(_PAUSES[min(waited, len(_PAUSES) - 1)])
+                waited += 1
         return [self.known[p] for p in wanted]
+
+    def _look_up(self, prompts: Sequence[str], progress: Callable[[int], None] | None) -> list[str]:
+        """Take what the store knows; return the prompts that it does not."""
+        if self.cache is None:
+            return list(prompts)
+        found = self.cache.get(self._known_by, prompts, self.candidates, self.repeat)
+        self.known.update((prompt, _answer(Scores(*kept))) for prompt, kept in found.items())
+        self.reused += len(found)
+        if progress is not None and found:
+            progress(len(found))
+        return [p for p in prompts if p not in self.known]
+
+    def _claim(self, prompts: Sequence[str]) -> Sequence[str]:
+        """Return the prompts that are for this process to ask: all, unless the store is shared."""
+        if not prompts or not isinstance(self.cache, SharedStore):
+            return prompts
+        return self.cache.claim(self._known_by, prompts, self.candidates, self.repeat)
+
+    def _release(self) -> None:
+        if isinstance(self.cache, SharedStore):
+            self.cache.release(self._known_by, self.candidates, self.repeat)
 
     def _ask_the_model(
         self, prompts: Sequence[str], progress: Callable[[int], None] | None
@@ -102,21 +135,22 @@ class Answers:
                 break
             for index, answer in batch:
                 check_answer(answer, prompts[index], self.candidates, self.model.name)
-            if self.cache is not None:
-                self.cache.put(
-                    self._known_by,
-                    self.model.name,
-                    [(prompts[i], _kept(answer)) for i, answer in batch],
-                    self.candidates,
-                    self.repeat,
-                )
-            for index, answer in batch:
-                self.known[prompts[index]] = answer
+            self.known.update(self._recorded({prompts[i]: answer for i, answer in batch}))
             self.asked += len(batch)
             if progress is not None:
                 progress(len(batch))
         if left_out := [prompt for prompt in prompts if prompt not in self.known]:
             raise ModelError(f"model {self.model.name} gave no answer to {left_out[0]!r}")
+
+    def _recorded(self, answers: dict[str, Answer]) -> dict[str, Answer]:
+        """Write answers down; return those that count, which others may have written before."""
+        if self.cache is None:
+            return answers
+        question = (self.candidates, self.repeat)
+        kept = [(prompt, _kept(answer)) for prompt, answer in answers.items()]
+        self.cache.put(self._known_by, self.model.name, kept, *question)
+        found = self.cache.get(self._known_by, list(answers), *question)
+        return answers | {prompt: _answer(Scores(*first)) for prompt, first in found.items()}
 
     @contextmanager
     def _model_at_work(self) -> Iterator[None]:

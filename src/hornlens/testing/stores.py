@@ -9,6 +9,8 @@ Any runner of `test_…` methods will do that makes a new instance for each; wit
 
         def open(self):
             return MyStore(self.path)
+
+A store that also lets processes claim prompts inherits SharedStoreConformance.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from hornlens.store.protocol import AnswerStore, Scores
+from hornlens.store.protocol import AnswerStore, Scores, SharedStore
 
 WORDS = ("She", "He")
 ONE = Scores((-0.1, -2.0), None)
@@ -133,3 +135,65 @@ class StoreConformance:
                 for _ in range(2):
                     assert store.hash_of(file, Path.read_text) == content
         store.close()
+
+
+class SharedStoreConformance(StoreConformance):
+    """For a store that is shared by processes which ask; inherit this and define `open`."""
+
+    def open(self) -> SharedStore:
+        """Open this test's store, empty at first; later, or again, the same."""
+        raise NotImplementedError
+
+    def test_it_is_a_shared_store(self) -> None:
+        """It has the protocol's methods."""
+        store = self.open()
+        assert isinstance(store, SharedStore)
+        store.close()
+
+    def test_a_prompt_is_claimed_by_one(self) -> None:
+        """In the order in which they were given; and by nobody else until it is released."""
+        store, beside = self.open(), self.open()
+        assert store.claim("m", ["q", "p"], WORDS) == ["q", "p"]
+        assert beside.claim("m", ["r", "p", "o"], WORDS) == ["r", "o"]
+        assert store.claim("m", [], WORDS) == []
+        store.release("m", WORDS)
+        assert beside.claim("m", ["p", "q"], WORDS) == ["p", "q"]
+        beside.close()
+        store.close()
+
+    def test_a_claim_is_of_model_prompt_words_and_repetition(self) -> None:
+        """A difference in any of them is another claim, and released by itself."""
+        store, beside = self.open(), self.open()
+        store.claim("m", ["p"], WORDS)
+        store.claim("m", ["p"], WORDS, repeat=1)
+        assert beside.claim("m", ["p"], WORDS) == beside.claim("m", ["p"], WORDS, repeat=1) == []
+        assert beside.claim("m", ["p"], WORDS[::-1]) == ["p"]
+        assert beside.claim("n", ["p"], WORDS) == ["p"]
+        assert beside.claim("m", ["p"], WORDS, repeat=2) == ["p"]
+        store.release("m", WORDS, repeat=1)
+        assert beside.claim("m", ["p"], WORDS) == []
+        assert beside.claim("m", ["p"], WORDS, repeat=1) == ["p"]
+        beside.close()
+        store.close()
+
+    def test_what_is_answered_is_not_claimed(self) -> None:
+        """Whoever put it, and while the rest is claimed still."""
+        store, beside = self.open(), self.open()
+        assert store.claim("m", ["p", "q"], WORDS) == ["p", "q"]
+        store.put("m", "name", [("p", ONE)], WORDS)
+        assert beside.claim("m", ["p", "q"], WORDS) == []
+        assert beside.get("m", ["p", "q"], WORDS) == {"p": ONE}
+        store.release("m", WORDS)
+        assert beside.claim("m", ["p", "q"], WORDS) == ["q"]
+        beside.close()
+        store.close()
+
+    def test_claims_end_with_the_store(self) -> None:
+        """Closing it releases them; releasing what was not claimed is no error."""
+        store, beside = self.open(), self.open()
+        assert store.claim("m", ["p"], WORDS) == ["p"]
+        beside.release("m", WORDS)
+        assert beside.claim("m", ["p"], WORDS) == []
+        store.close()
+        assert beside.claim("m", ["p"], WORDS) == ["p"]
+        beside.close()

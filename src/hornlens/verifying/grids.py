@@ -14,12 +14,18 @@ from itertools import combinations, pairwise
 from math import prod
 from typing import Any, TypeAlias
 
+from hornlens.errors import InputError
+
 Rule: TypeAlias = "tuple[int, int | None]"
 """Antecedent, and the same with the consequent; None for ⊥."""
 
 
 LIMIT = 1 << 22
 """Up to so many points are gone through one and all."""
+
+
+MOST_VALUES = 1_500
+"""Of so many values beside each other each two are gone through."""
 
 
 class Wrong(Exception):
@@ -104,8 +110,15 @@ class Space:
 
     def rules(self, lines: Iterable[Mapping[str, Any]]) -> list[Rule]:
         """Return rules as JSON lists them."""
-        sides = ((self.mask(line["if"]), line["then"]) for line in lines)
-        return [(left, None if then is None else left | self.mask(then)) for left, then in sides]
+        found: list[Rule] = []
+        for line in lines:
+            if "at_most_one" in line:
+                each = [self.mask([name]) for name in line["at_most_one"]]
+                found += _pairs(each)
+            else:
+                left, then = self.mask(line["if"]), line["then"]
+                found.append((left, None if then is None else left | self.mask(then)))
+        return found
 
     def show(self, x: int) -> str:
         """Return an interpretation for people."""
@@ -142,10 +155,19 @@ def _attribute(line: Mapping[str, Any], at: int) -> tuple[list[str], list[int], 
         path[value] = path[up] | bit[value]
         if up is not None:
             rules.add((bit[value], bit[value] | bit[up]))
-    for (a, over), (b, other) in combinations(zip(names, above, strict=True), 2):
-        if over == other:
-            rules.add((bit[a] | bit[b], None))
+    beside: dict[str | None, list[int]] = {}
+    for value, up in zip(names, above, strict=True):
+        beside.setdefault(up, []).append(bit[value])
+    for group in beside.values():
+        rules.update(_pairs(group))
     return names, list(path.values()), rules
+
+
+def _pairs(group: Sequence[int]) -> list[Rule]:
+    """Return the rules that say: at most one of these."""
+    if len(group) > MOST_VALUES:
+        raise InputError(f"an attribute of {len(group):,} values: {MOST_VALUES:,} can be verified")
+    return [(a | b, None) for a, b in combinations(group, 2)]
 
 
 class Grid:

@@ -206,13 +206,11 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
     spoken, lines = Spoken(space, answers), content["readable"]
     for number, (rule, line) in enumerate(zip(envelope.readable, lines, strict=True), 1):
         with _about(f"readable rule {number}, {space.show_rule(rule)}"):
-            speaking = spoken.of(rule, line)
-            if not variants:
-                reader.check_evidence(rule, line, speaking)
+            reader.check_evidence(rule, line, spoken.of(rule, line))
+    notes.checked.append("evidence: support, margins and counts are those of the answers")
     if not variants:
         plain = policy.get("calibration", "none") == "none"
         check_statistics(content["statistics"], answers, plain)
-        notes.checked.append("evidence: support, margins and counts are those of the answers")
         return
     for line in variants:
         with _about(f"variant {line['name']}"):
@@ -223,7 +221,6 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
             seen.check_survival(rule, line)
     count, rules = len(variants), len(content["survival"])
     notes.checked.append(f"variants: {count} envelopes likewise, and where {rules} rules hold")
-    notes.not_checked.append("support and margins over several variants")
 
 
 @contextmanager

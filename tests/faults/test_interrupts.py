@@ -1,0 +1,77 @@
+"""Ctrl-C at any time: one line, exit code 130, and what is on disk is whole."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.faults.rounds import rounds
+
+STUDY = """\
+hornlens: 1
+name: interrupted
+probe: demo
+models: [demo]
+budgets: [1, 2]
+seeds: [1, 2]
+"""
+# Before this line there is Python's own start, in which nothing of ours can say anything.
+BEGIN = (
+    "import os, sys; os.write(int(sys.argv.pop(1)), b'.'); "
+    "from hornlens.__main__ import main; main()"
+)
+
+
+def commands(folder: Path) -> dict[str, list[str]]:
+    (folder / "study.yaml").write_text(STUDY)
+    cache = ["--cache", str(folder / "answers.sqlite")]
+    return {
+        "extract": ["extract", "--out", str(folder / "out"), *cache],
+        "study": ["study", str(folder / "study.yaml"), "--out", str(folder / "s"), *cache],
+        "study over workers": [
+            *("study", str(folder / "study.yaml"), "--out", str(folder / "w"), *cache, "--jobs"),
+            "2",
+        ],
+        "bias": ["bias", "--out", str(folder / "bias"), *cache],
+        "probe": ["probe", "show", "pronouns"],
+    }
+
+
+def begin(arguments: list[str]) -> subprocess.Popen[bytes]:
+    """Start a command; return when its first line of Python has been reached."""
+    read, write = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-c", BEGIN, str(write), *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        pass_fds=[write],
+    )
+    os.close(write)
+    assert os.read(read, 1) == b"."
+    os.close(read)
+    return process
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+@pytest.mark.parametrize("name", ["extract", "study", "study over workers", "bias", "probe"])
+def test_an_interrupt_at_any_time_is_one_line_and_exit_code_130(tmp_path, name):
+    rng = Random(f"interrupts {name}")
+    arguments = commands(tmp_path)[name]
+    clock = time.perf_counter()
+    process = begin(arguments)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    took = time.perf_counter() - clock
+    for number in range(rounds(8, 200)):
+        process = begin(arguments)
+        delay = rng.uniform(0, took)
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+        ended = process.returncode, said.decode()
+        assert ended in ((130, "hornlens: interrupted\n"), (0, "")), (number, delay, ended)

@@ -1,0 +1,154 @@
+"""Killed at any time and run again: the same bytes, no prompt asked twice, nothing left behind."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.faults import small
+from tests.faults.rounds import rounds
+
+COMMANDS = {
+    "extract": "extract probe.yaml --model table/scores.csv --cache CACHE --out OUT",
+    "study": "study study.yaml --cache CACHE --out OUT",
+    "bias": "bias people --cache CACHE --out OUT",
+    "compare": "compare one two --out OUT",
+    "report": "report OUT",
+}
+TIMES = re.compile(
+    rb'("?(?:seconds|started|total_seconds|mean_seconds|asked|reused)"?: ?)("[^"]*"|[0-9.e-]+)'
+)
+ABOUT_TIME = {"run.json", "times.json", "times.csv", "times.md", "times.tex", "report.html"}
+# A process that has imported everything makes one for each round: a copy of itself.
+SERVER = """
+import os, signal, sys, time
+import hornlens.cli.extract, hornlens.cli.study, hornlens.cli.bias, hornlens.cli.compare
+import hornlens.cli.report, hornlens.report.page.extraction, hornlens.report.page.study
+import hornlens.report.page.bias, hornlens.report.page.comparison
+import hornlens.report.bias_figures, hornlens.report.study_figures
+from hornlens.cli.app import app
+from hornlens.models.table import TableModel
+
+scored = TableModel.score
+def score(self, prompts, candidates):
+    for index, prompt in enumerate(prompts):
+        ((_, answer),) = next(iter(scored(self, [prompt], candidates)))
+        with open(os.environ["ASKED"], "ab", buffering=0) as log:
+            log.write(f"{self.path.name} {prompt}\\n".encode())
+        yield [(index, answer)]
+TableModel.score = score
+for line in sys.stdin:
+    delay, *arguments = line.split()
+    child = os.fork()
+    if not child:
+        out = os.open(os.environ["SAID"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(out, 1); os.dup2(out, 2)
+        code = 1
+        try:
+            code = app(arguments, standalone_mode=False) or 0
+        finally:
+            os._exit(code)
+    if delay != "never":  # not waited for yet, so that its number is still its own
+        time.sleep(float(delay))
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    print(os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+
+class Server:
+    """Runs commands, each in a process of its own that can be killed."""
+
+    def __init__(self, folder: Path):
+        self.said = folder / "said.txt"
+        environment = {**os.environ, "ASKED": str(folder / "asked.txt"), "SAID": str(self.said)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVER],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, command: str, kill_after: float | None = None) -> int:
+        """Run a command; return its exit code."""
+        delay = "never" if kill_after is None else f"{kill_after:.6f}"
+        self.process.stdin.write(f"{delay} {command}\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return all files, without what says how long something took."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            data = path.read_bytes()
+            if path.name in ABOUT_TIME:
+                data = b"" if path.name.startswith("times") else TIMES.sub(rb"\1", data)
+            found[str(path.relative_to(folder))] = data
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kills")
+    small.write_all(folder)
+    small.dataset(folder / "people")
+    lines = ["prompt,She,He"]
+    for w in ("a person", "a nurse", "a priest"):
+        for c in ("somewhere", "Asia"):
+            for p in ("once", "old", "new"):
+                lines.append(f'"[MASK] was {w} from {c}, {p}.",{-len(w)},{-len(c + p)}')
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    COMMANDS["bias"] = COMMANDS["bias"].replace(
+        "bias people ", "bias people --model table/people.csv "
+    )
+    server = Server(folder)
+    for name, scores in (("one", "scores.csv"), ("two", "other.csv")):
+        command = f"extract probe.yaml --model table/{scores} --no-cache --out {name}"
+        assert server.run(command) == 0, server.said.read_text()
+    yield server, folder
+    server.process.stdin.close()
+    server.process.wait()
+
+
+def whole_run(server, folder: Path, name: str, part: str, kills, rng) -> None:
+    """Run a command, killed so often; then to its end."""
+    out, cache = f"{part}-out", f"{part}.sqlite"
+    if name == "report":
+        server.run(f"extract probe.yaml --model table/scores.csv --no-cache --out {out}")
+    command = COMMANDS[name].replace("OUT", out).replace("CACHE", cache)
+    for seconds in kills:
+        server.run(command, kill_after=rng.uniform(0, seconds))
+    assert server.run(command) == 0, server.said.read_text()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills by a signal")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_was_killed_ends_as_if_it_had_not_been(server, name):
+    server, folder = server
+    rng, asked = Random(name), folder / "asked.txt"
+    asked.write_bytes(b"")
+    clock = time.perf_counter()
+    whole_run(server, folder, name, f"{name}-whole", [], rng)
+    took = time.perf_counter() - clock
+    wanted, prompts = files_of(folder / f"{name}-whole-out"), asked.read_bytes().splitlines()
+    assert wanted and len(set(prompts)) == len(prompts)
+    for number in range(rounds(5, 50)):
+        asked.write_bytes(b"")
+        part = f"{name}-{number}"
+        whole_run(server, folder, name, part, [took] * 4, rng)
+        found = files_of(folder / f"{part}-out")
+        assert found.keys() == wanted.keys(), (number, found.keys() ^ wanted.keys())
+        differ = [key for key in wanted if found[key] != wanted[key]]
+        assert not differ, (number, differ)
+        again = asked.read_bytes().splitlines()
+        # A kill may come after the model has answered and before the answer is written down.
+        assert len(again) <= len(prompts) + 4 and set(again) == set(prompts), number

@@ -197,6 +197,7 @@ def test_what_is_wrong_is_said_without_obeying_it(run, tmp_path, seed, monkeypat
     run("extract", "--model", f"table/{tmp_path / name}.csv", "--out", tmp_path, codes=(2,))
     run("extract", "--model", text, codes=(2,))
     run("envelope", text, codes=(2,))
+    run("envelope", text, "--debug", codes=(2,))
     run(text, codes=(2,))
     run("envelope", f"--{text}", codes=(2,))
     run("extract", "--margin", f"x{text}", codes=(2,))

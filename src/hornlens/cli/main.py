@@ -15,7 +15,7 @@ import typer
 from hornlens.cli.app import GROUPS, app
 from hornlens.errors import HornlensError
 from hornlens.formats.files import UNENCODABLE
-from hornlens.formats.plain import one_line
+from hornlens.formats.plain import one_line, visible
 
 BAD_INPUT, OUR_ERROR, INTERRUPTED = 2, 3, 130
 
@@ -51,7 +51,8 @@ def main() -> NoReturn:
             _stop()
         message = _in_a_line(error)
         if debug:
-            traceback.print_exc()
+            for line in traceback.format_exc().splitlines():
+                print(visible(line), file=sys.stderr)
             sys.exit(BAD_INPUT if message else OUR_ERROR)
         if message is None:
             _fail(f"{_unforeseen(error)}; the whole of it: {_written_down()}", OUR_ERROR)

@@ -209,19 +209,18 @@ function ruleText(rule) {
 
 /** Return rules.csv, in the given order of the rules. */
 function rulesCsv(rules) {
-  const side = (names) => (names === null ? "FALSE" : names.join("; "));
   return csvText([
     ["if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical_if", "canonical_then"],
     ...rules.map((rule) => [
-      side(rule.if),
-      side(rule.then),
+      namesCell(rule.if),
+      namesCell(rule.then),
       rule.support,
       rule.prompts,
       rule.mean_margin,
       rule.closest?.margin ?? null,
       rule.sentence,
-      side(rule.canonical.if),
-      side(rule.canonical.then),
+      namesCell(rule.canonical.if),
+      namesCell(rule.canonical.then),
     ]),
   ]);
 }

@@ -109,6 +109,28 @@ def test_a_damaged_cache_is_kept_aside_and_what_can_be_read_is_kept(tmp_path, da
     assert (tmp_path / "c.sqlite.damaged-1").read_bytes() == data
 
 
+def test_who_has_a_cache_open_while_another_mends_it_goes_on_with_the_new_one(tmp_path):
+    (tmp_path / "real").mkdir()
+    path = tmp_path / "c.sqlite"
+    path.symlink_to(tmp_path / "real" / "c.sqlite")
+    warnings = []
+    one, other = (AnswerCache(path, warnings.append) for _ in range(2))
+    one.put("m", "n", [(f"prompt {i}", YES) for i in range(5000)], ["a"])
+    other.put("m", "n", [("p", YES)], ["a"])
+    path.chmod(0o600)
+    one._file._mend("as if it were")
+    assert one.get("m", ["p"], ["a"]) == {"p": YES}
+    other.put("m", "n", [("q", NO)], ["a"])
+    assert one.get("m", ["prompt 1", "q"], ["a"]) == {"prompt 1": YES, "q": NO}
+    one.close()
+    other.close()
+    assert len(warnings) == 1 and path.is_symlink() and path.stat().st_mode & 0o777 == 0o600
+    assert {file.name for file in path.resolve().parent.iterdir()} == {
+        "c.sqlite",
+        "c.sqlite.damaged-1",
+    } | {file.name for file in path.resolve().parent.glob("c.sqlite.damaged-1-wal")}
+
+
 def another_database(path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE answers (question TEXT, answer TEXT)")

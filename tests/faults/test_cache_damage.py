@@ -59,7 +59,7 @@ def test_no_byte_of_a_cache_that_is_changed_changes_a_result(tmp_path):
     assert asked == len(answers) == 660 and envelope(path, []) == (wanted, 0, answers)
     whole = path.read_bytes()
     draw = random.Random(13)
-    again = 0
+    again = lost = 0
     for number in range(rounds(200, 10_000)):
         data, places = changed(whole, draw)
         path.write_bytes(data)
@@ -69,12 +69,15 @@ def test_no_byte_of_a_cache_that_is_changed_changes_a_result(tmp_path):
         except Exception as error:
             raise AssertionError(f"round {number}, bytes {places}: {error!r}") from error
         where = f"round {number}, bytes {places}, {warnings}, {asked} asked"
-        assert found == wanted and kept == answers, where
+        assert found == wanted and kept.items() <= answers.items(), where
         assert len(warnings) <= 1, where
         aside = [each for each in tmp_path.iterdir() if each != path]
         assert [name for name in aside if name.name in warnings[0]] == aside[:1] == aside, where
         for each in aside:
             each.unlink()
         again += asked
-    # Where the file is damaged in a place or some, most of it is whole.
-    assert again < 0.2 * 660 * rounds(200, 10_000)
+        lost += len(answers) - len(kept)
+    # Where the file is damaged in a place or some, most of it is whole; and what was found once, or
+    # asked, is seldom lost when it is mended.
+    answered = 660 * rounds(200, 10_000)
+    assert again < 0.2 * answered and lost < 0.001 * answered, (again, lost, answered)

@@ -171,7 +171,7 @@ class Database:
         with _alone_in(self.path.parent):
             if _number(self.path) != self._file:
                 return
-            aside, kept = self._mended(self.path)
+            aside, kept = self._mended(self.path.resolve())
         self.complain(
             f"the cache {self.path} is damaged ({reason}); it was kept as {aside.name}. "
             f"Answers that could be read: {kept:,}; the others are asked for again"

@@ -51,9 +51,13 @@ class Renewal:
         self.stop: Callable[[], None] = self._stopped.set
 
     def _renew(self, path: Path, holder: str) -> None:
+        name = f"{path.resolve().as_uri()}?mode=rw"  # a file that is gone is not made again
         while not self._stopped.wait(TERM / 4):
             # The claim may run out where this fails: then a prompt is asked twice, no more.
-            with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=TERM / 4)) as file:
+            with (
+                suppress(sqlite3.Error),
+                closing(sqlite3.connect(name, timeout=TERM / 4, uri=True)) as file,
+            ):
                 file.execute(
                     "UPDATE leases SET until = ? WHERE holder = ?", (time.time() + TERM, holder)
                 )

@@ -35,6 +35,7 @@ def mend(path: Path) -> tuple[Path, int]:
     saved = _save(aside, fresh)
     _log(path).unlink(missing_ok=True)
     path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+    shutil.copymode(path, fresh)
     fresh.replace(path)
     return aside, saved
 

@@ -272,7 +272,7 @@ def _models(connection: sqlite3.Connection, identity: str) -> list[int]:
     """Return the numbers of a model: the index holds its identity, and so does the table."""
     rows = connection.execute(
         "SELECT id FROM models WHERE identity = ?1 "
-        "UNION SELECT id FROM models NOT INDEXED WHERE identity = ?1",
+        "UNION SELECT id FROM models NOT INDEXED WHERE identity = ?1 ORDER BY 1",
         (identity,),
     )
     return [number for (number,) in rows]
@@ -283,7 +283,7 @@ def _look(
 ) -> tuple[dict[str, Scores], list[Any]]:
     """Return the whole answers to some prompts, and the prompts of the damaged ones."""
     rows: list[Row] = []
-    for number in _models(connection, question.identity):
+    for number in reversed(_models(connection, question.identity)):  # what is older counts
         for start in range(0, len(prompts), 500):
             part = prompts[start : start + 500]
             marks = ",".join("?" * len(part))

@@ -101,7 +101,14 @@ READERS = {
     "background": ("horn.cnf", [_background]),
     "envelope": (
         "out/envelope.json",
-        [_result, _page, lambda path: verify(path.parent), _compare, _check, _envelope_as_background],
+        [
+            _result,
+            _page,
+            lambda path: verify(path.parent),
+            _compare,
+            _check,
+            _envelope_as_background,
+        ],
     ),
     "run": ("out/run.json", [_result, _page]),
     "scores": ("out/scores.csv", [_result, _model]),
@@ -121,12 +128,13 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     small.write_all(folder)
     small.dataset(folder / "people")
+    small.people_model(folder / "people.csv")
     run = [
         ["extract", "probe.yaml", "--model", "table/scores.csv", "--out", "out"],
         ["extract", "probe.yaml", "--model", "table/other.csv", "--out", "other"],
         ["compare", "out", "other", "--out", "compared"],
         ["study", "study.yaml", "--out", "studied"],
-        ["bias", "people", "--out", "scored"],
+        ["bias", "./people", "--model", "table/people.csv", "--out", "scored"],
     ]
     from hornlens.cli.app import app
 

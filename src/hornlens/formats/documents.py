@@ -90,7 +90,6 @@ class _PlainLoader(_Plain, yaml.SafeLoader):
 def _loader(text: str) -> Any:
     """Return what reads a text: of a long one, the parser in C, if it is there."""
     if len(text) > LONG and yaml.__with_libyaml__:
-
         from yaml._yaml import CParser
 
         class _FastLoader(  # type: ignore[misc]

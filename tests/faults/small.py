@@ -94,3 +94,14 @@ def dataset(folder: Path) -> None:
         "  - {name: occupation, unset: person, values: [nurse, priest]}\n"
         "label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}\n"
     )
+
+
+def people_model(path: Path) -> None:
+    """Write a model that answers the prompts of the small data set."""
+    lines = ["prompt,She,He"]
+    for work in ("a person", "a nurse", "a priest"):
+        for place in ("somewhere", "Asia"):
+            for time in ("once", "old", "new"):
+                scores = -len(work), -len(place + time)
+                lines.append(f'"[MASK] was {work} from {place}, {time}.",{scores[0]},{scores[1]}')
+    path.write_text("\n".join(lines) + "\n")

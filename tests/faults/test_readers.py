@@ -128,12 +128,13 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     small.write_all(folder)
     small.dataset(folder / "people")
+    small.people_model(folder / "people.csv")
     run = [
         ["extract", "probe.yaml", "--model", "table/scores.csv", "--out", "out"],
         ["extract", "probe.yaml", "--model", "table/other.csv", "--out", "other"],
         ["compare", "out", "other", "--out", "compared"],
         ["study", "study.yaml", "--out", "studied"],
-        ["bias", "people", "--out", "scored"],
+        ["bias", "./people", "--model", "table/people.csv", "--out", "scored"],
     ]
     from hornlens.cli.app import app
 

@@ -46,10 +46,17 @@ def check_choices(value: Any) -> None:
                 raise HornlensError(f"{name} must be one of {words}, not {given!r}")
         elif given is None and NoneType in allowed:
             continue
-        elif not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
+        elif not isinstance(given, Real) or isinstance(given, bool) or not _is_finite(given):
             raise HornlensError(f"{name} must be a number, not {given!r}")
         elif int in (hint, *allowed) and not isinstance(given, Integral):
             raise HornlensError(f"{name} must be a whole number, not {given!r}")
+
+
+def _is_finite(number: Any) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # a whole number that is larger than any float
+        return False
 
 
 @cache

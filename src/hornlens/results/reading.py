@@ -89,7 +89,7 @@ def _world(
         decisions[cell] = Decision(
             winner,
             answer["margin"],
-            tuple(answer["scores"]),
+            _numbers(answer["scores"]),
             answer.get("abstained", ""),
             tuple(answer.get("repeats", ())),
         )
@@ -119,6 +119,13 @@ def _world(
         world,
         details=details,
     )
+
+
+def _numbers(listed: Sequence[Any]) -> tuple[float, ...]:
+    """Return numbers as they stand; what is none, or larger than any float, is a ValueError."""
+    if not all(isinstance(n, float) or (type(n) is int and abs(n) < 1 << 1023) for n in listed):
+        raise ValueError("a score that is no number")
+    return tuple(listed)
 
 
 def _known(shape: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:

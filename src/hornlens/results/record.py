@@ -27,6 +27,11 @@ class RunRecord:
     certificate: Mapping[str, Any]
     key: str = ""
 
+    def __post_init__(self) -> None:
+        """Refuse a time that is none."""
+        if not 0 <= self.seconds < float("inf"):
+            raise ValueError(f"took {self.seconds} seconds")
+
     @property
     def record(self) -> Record:
         """What an extraction knows of it."""

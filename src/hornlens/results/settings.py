@@ -10,6 +10,8 @@ from hornlens.logic.certificates import check_tolerances
 from hornlens.logic.decisions import Policy, check_choices
 
 Equivalence = Literal["auto", "exhaustive", "exact", "pac", "budget"]
+MOST_ASKED = 20_000_000
+"""So many questions at most are all asked, whatever the limit: their answers are held in memory."""
 PAPER_SAMPLES = 3132
 """What the paper's experiment drew for an equivalence query (ε 0.3, δ 0.1, 26 variables)."""
 
@@ -49,7 +51,14 @@ class Settings:
                 f"the {what} has {questions:,} {unit}s, more than --limit {self.limit:,}: "
                 "raise the limit, or use --equivalence pac"
             )
-        return self.equivalence in ("auto", "exhaustive") and questions <= self.limit
+        if self.equivalence == "exhaustive" and questions > MOST_ASKED:
+            raise HornlensError(
+                f"{questions:,} {unit}s cannot all be kept in memory ({MOST_ASKED:,} at most): "
+                "use --equivalence pac"
+            )
+        return self.equivalence in ("auto", "exhaustive") and questions <= min(
+            self.limit, MOST_ASKED
+        )
 
 
 def paper_protocol(settings: Settings, policy: Policy) -> tuple[Settings, Policy]:

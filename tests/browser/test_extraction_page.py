@@ -685,7 +685,7 @@ def test_the_data_is_downloaded_from_the_page_itself(visit, pages, name):
     )
     assert len(given) == len(ours) > 0
     for a, b in zip(given, ours, strict=True):
-        for key in ("mean_margin", "smallest_margin"):
+        for key in ("mean_margin", "smallest_margin", "share"):
             x, y = a.pop(key).replace("Infinity", "inf"), b.pop(key)
             assert (x == y == "") or float(x) == pytest.approx(float(y), rel=1e-5)
         assert a == b

@@ -333,11 +333,12 @@ def test_the_map_of_a_vast_question_has_only_the_cells_that_were_asked(tab):
         "attributes": [{"name": n, "values": v, "spans": None} for n, v in values.items()],
         "labels": [{"name": "g", "word": "good"}, {"name": "b", "word": "bad"}],
         "answers": [
-            {"choices": [8, 3000], "winner": 0, "accepted": [0]},
-            {"choices": [0, 0], "winner": 1, "accepted": [1]},
+            {"choices": [8, 3000], "world": 0, "winner": 0, "accepted": [0]},
+            {"choices": [0, 0], "world": 0, "winner": 1, "accepted": [1]},
         ],
         "rules": [],
         "non_horn": [],
+        "worlds": [{"name": "", "words": ["good", "bad"], "templates": []}],
     }
     found = run_on(
         tab,

@@ -37,6 +37,8 @@ function plural(count, noun) {
   return `${count.toLocaleString("en")} ${count === 1 ? noun : many}`;
 }
 
+const capitalized = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** A labelled control; `options` are [value, text] pairs. */
 function choice(label, options, selected, onchange) {
   const select = el("select", { onchange: () => onchange(select.value) });

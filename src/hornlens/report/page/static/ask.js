@@ -53,7 +53,6 @@ function eachAnswer(result, answers) {
 
 /** The words that the model would itself put first, and how much of it the candidates hold. */
 function ownWords(answer) {
-  const percent = (share) => (share > 0 && share < 0.01 ? "<1%" : share < 1 && share > 0.99 ? ">99%" : `${Math.round(100 * share)}%`);
   const known = [answer, ...(answer.phrasings ?? [])].filter((part) => part.first_words);
   if (!known.length) return null;
   const line = ({ first_words: first, share }) =>
@@ -61,8 +60,8 @@ function ownWords(answer) {
       "span",
       { class: "own" },
       "Its own first words: ",
-      ...joined(first.map(([word, p]) => el("span", {}, bdi(word), ` ${percent(p)}`)), ", "),
-      share === undefined ? "." : `. The candidates hold ${percent(share)} of its probability.`,
+      ...joined(first.map(([word, p]) => el("span", {}, bdi(word), ` ${shareText(p)}`)), ", "),
+      share === undefined ? "." : `. The candidates hold ${shareText(share)} of its probability.`,
     );
   return el("p", { class: "note" }, ...joined(known.map(line), " "));
 }

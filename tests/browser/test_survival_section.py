@@ -116,10 +116,12 @@ def test_on_a_narrow_screen_the_sentences_stay_and_the_symbols_go(visit, name, s
     tab = visit(name, width=390, color_scheme=scheme)
     for table in ("#rule-table", "#survival-table"):
         row = tab.locator(f"{table} > tbody > tr").first
-        assert row.locator(".said").is_visible() and not row.locator(".rule").is_visible()
+        box = row.locator(".rule").bounding_box()  # it may stay as the name of a button, unseen
+        assert row.locator(".said").is_visible() and (box is None or box["width"] <= 1)
     tab.get_by_role("button", name="Canonical").click()
     row = tab.locator("#rule-table > tbody > tr").first
-    assert row.locator(".rule").is_visible() and not row.locator(".said").is_visible()
+    assert row.locator(".rule").bounding_box()["width"] > 1
+    assert not row.locator(".said").is_visible()
     for broken in tab.locator("#survival-table button.lot").all():
         broken.click()
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")

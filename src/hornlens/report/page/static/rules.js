@@ -36,8 +36,7 @@ function rulesTable(result) {
       button = el("button", { type: "button", class: "open", "aria-expanded": "false", onclick: () => toggle(row) });
       row.querySelector(".rule").replaceWith(button);
     }
-    // On a narrow screen the sentence stays and the rule goes: the button needs a word of its own.
-    button.replaceChildren(ruleNode(formOf(ruleOf(row))), el("span", { class: "closed" }, "Evidence"));
+    button.replaceChildren(ruleNode(formOf(ruleOf(row))));
   };
   const status = el("p", { class: "status", role: "status" });
   const live = liveTable(table, byId("rule-pager"), {

@@ -316,7 +316,8 @@ def test_every_answer_stands_with_its_own_way_of_asking_and_its_words(tab, seed)
         tab,
         result,
         "return result.answers.map((a) => [result.worlds[a.world].name, a.variant, a.prompts,"
-        " result.labels.map((_, i) => wordIn(result, a, i)), a.set, namesOf(result, {...a, label: -1})]);",
+        " result.labels.map((_, i) => wordIn(result, a, i)),"
+        " a.set, namesOf(result, {...a, label: -1})]);",
     )
     assert len(found) == sum(len(world.decisions) for world in result.worlds)
     named = {world.world: world for world in result.worlds}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hornlens.formats.csvfiles import named_cells
 from hornlens.formats.latex import latex_rule
 from hornlens.logic.attributes import Attribute
 from hornlens.logic.bits import canonical
@@ -75,6 +76,11 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
                 "latex": [
                     latex_rule(NamedRule.of(form, space.vocabulary))
                     for form in (evidence.rule, canonical_forms[i])
+                ],
+                "cells": [
+                    cell
+                    for form in (evidence.rule, canonical_forms[i])
+                    for cell in named_cells(NamedRule.of(form, space.vocabulary))
                 ],
                 **(_evidence(evidence, position) if with_answers else {}),
             }

@@ -218,19 +218,16 @@ function ruleText(rule) {
 
 /** Return rules.csv, in the given order of the rules. */
 function rulesCsv(rules) {
-  const side = (names) => (names === null ? "FALSE" : names.join("; "));
   return csvText([
     ["if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical_if", "canonical_then", "vacuous", "share"],
     ...rules.map((rule) => [
-      side(rule.if),
-      side(rule.then),
+      ...rule.cells.slice(0, 2), // as Python writes them, which may have to quote names
       rule.support,
       rule.prompts,
       rule.mean_margin,
       rule.closest?.margin ?? null,
       rule.sentence,
-      side(rule.canonical.if),
-      side(rule.canonical.then),
+      ...rule.cells.slice(2),
       rule.vacuous ? "yes" : "no",
       rule.share ?? null,
     ]),

@@ -11,7 +11,7 @@ from hornlens.logic.ordered import Ordered
 from hornlens.logic.space import Space
 from hornlens.logic.taxonomy import Taxonomy
 from hornlens.probes.loading import load_probe
-from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value, numbered
+from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value, Variant, numbered
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.record import RUN, run_record
 from hornlens.results.settings import Settings
@@ -136,6 +136,53 @@ def infinite():
     )
 
 
+COLOURS = Probe(
+    name="colours",
+    attributes=(
+        ProbeAttribute("colour", (Value("red", "red"), Value("blue", "blue")), Value("", "grey")),
+        ProbeAttribute("size", (Value("big", "big"), Value("small", "small")), Value("", "some")),
+    ),
+    label=Label("label", (LabelValue("g", "good"), LabelValue("b", "bad"))),
+    variants=(
+        Variant("plain", "The {size} {colour} one is {label}."),
+        Variant("turned", "It is {label}, the {colour} {size} one."),
+        Variant(
+            "norsk",
+            "Den er {size} og {colour} og {label}.",
+            "nb",
+            label=Label("label", (LabelValue("g", "god"), LabelValue("b", "slem"))),
+        ),
+    ),
+)
+
+
+def colours(prompt, words):
+    """Red is good in any words; big is bad in two phrasings; the rest keeps to nothing."""
+    lean = Random(prompt).uniform(-1, 1)
+    if "big" in prompt and not prompt.startswith("It is"):
+        lean = -2.0
+    if "red" in prompt:
+        lean = 3.0
+    return [lean, 0.0]
+
+
+def phrasings():
+    """Three ways of asking, one with words of its own; rules that survive them, and others."""
+    return extract(colours, COLOURS, cache=False)
+
+
+def sampled_phrasings():
+    """The same, of which not all was asked."""
+    settings = Settings("budget", max_equivalence_queries=2, seed=2)
+    return extract(colours, COLOURS, settings=settings, cache=False)
+
+
+def averaged():
+    """The phrasings of one language, decided together."""
+    question = replace(COLOURS, variants=COLOURS.variants[:2])
+    return extract(colours, question, policy=Policy(phrasings="average"), cache=False)
+
+
 def hostile():
     """Names, words and descriptions that try to get out of the page."""
     half = len(NASTY) // 2
@@ -220,6 +267,7 @@ CASES = {
     for case in (
         *(demo, strict, abstaining, pac, budget, empty, three_labels),
         *(one_attribute, no_attribute, infinite, hostile),
+        *(phrasings, sampled_phrasings, averaged),
         *(cells, sampled_cells, scored_cells),
     )
 }

@@ -324,11 +324,38 @@ def test_the_page_says_who_when_and_how_many(saved):
     for words in (
         "Prompts asked660 of 660",
         "Modeldemo",
-        "Seed0",
         "Started 2026-01-02 03:04:05 UTC, took 1 min 15 s; 660 prompts asked of the model, 0 from",
     ):
         assert words in card
     assert content["model"]["identity"] in text
+
+
+def test_the_question_stands_at_the_top_with_its_blank_and_its_words(saved):
+    _, _, _, text = saved("demo")
+    head = text[text.index('<header class="title">') : text.index('id="findings"')]
+    assert "<mark>▁▁▁</mark> was born <b>⟨<bdi>period</bdi>⟩</b>" in head
+    assert "<bdi>She</bdi></em> or <em><bdi>He</bdi>" in head
+    _, _, _, text = saved("cells")
+    head = text[text.index('<header class="title">') : text.index('id="findings"')]
+    assert "<mark>" not in head and "<bdi>granted</bdi></em> or <em><bdi>refused</bdi>" in head
+
+
+def test_seeds_and_tolerances_are_told_only_where_something_was_drawn(saved):
+    def shown(name):
+        _, _, _, text = saved(name)
+        return text[: text.index('id="data"')]
+
+    words = ("<dt>Seed</dt>", "<dt>seed</dt>", "<dt>epsilon</dt>", "<dt>delta</dt>")
+    assert not any(word in shown("demo") for word in words)
+    assert all(word in shown("pac") for word in words)
+    assert all(word in shown("budget") for word in words)
+
+
+def test_words_are_explained_on_the_page_and_so_is_what_rules_do_not_show(saved):
+    _, _, _, text = saved("demo")
+    for word in ("interpretation", "rejects", "non-Horn negative", "lead"):
+        assert text.count(f"<dfn>{word}</dfn>") == 1, word
+    assert "No rule is no all-clear" in text and "not about people" in text
 
 
 @pytest.mark.parametrize(

@@ -685,7 +685,7 @@ def test_the_data_is_downloaded_from_the_page_itself(visit, pages, name):
     )
     assert len(given) == len(ours) > 0
     for a, b in zip(given, ours, strict=True):
-        for key in ("mean_margin", "smallest_margin"):
+        for key in ("mean_margin", "smallest_margin", "share"):
             x, y = a.pop(key).replace("Infinity", "inf"), b.pop(key)
             assert (x == y == "") or float(x) == pytest.approx(float(y), rel=1e-5)
         assert a == b
@@ -830,3 +830,17 @@ def test_twenty_thousand_prompts_stay_smooth(visit, pages, capsys):
             f"\n{path.stat().st_size / 1e6:.1f} MB, {len(content['rules'])} rules: "
             f"interactive after {timing:.0f} ms, sorted in {spent:.0f} ms"
         )
+
+
+def test_the_models_own_first_words_stand_beside_what_it_was_asked(visit, pages):
+    content, tab = pages.content("demo"), visit("demo")
+    answer = next(a for a in content["answers"] if a["set"] == ["nurse"])
+    text = ask(tab, {"period": "unset", "continent": "unset", "occupation": "nurse"}).inner_text()
+    shown = text.split("Its own first words: ")[1].split(". The candidates hold")[0]
+    assert [part.rsplit(" ", 1)[0] for part in shown.split(", ")] == [
+        word for word, _ in answer["first_words"]
+    ]
+    tab.click("#rule-1 .open")
+    assert "of the model’s probability, on average" in tab.locator(".evidence").inner_text()
+    said = ask(visit("one_attribute"), {"colour": "red"}).inner_text()
+    assert "first words" not in said  # a function has none

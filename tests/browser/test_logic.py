@@ -45,11 +45,11 @@ def run_on(tab, content, view, body):
     )
 
 
-def random_case(seed):
+def random_case(seed, templates=("{a} {b} {c} {label}.",)):
     rng = Random(seed)
     question = cases.probe(
         "random",
-        "{a} {b} {c} {label}.",
+        templates,
         {a: [f"{a}{i}" for i in range(rng.randint(1, 3))] for a in "abc"},
         {f"l{i}": f"w{i}" for i in range(rng.choice([2, 2, 3]))},
     )
@@ -66,6 +66,12 @@ def random_case(seed):
         margin=rng.choice([0.0, 0.3]),
     )
     return extract(model, question, policy=policy, cache=False)
+
+
+def varied_case(seed):
+    """Two or three ways of asking, of which each is decided by itself."""
+    templates = ("{a} {b} {c} {label}.", "So {a} {b} {c} {label}.", "{c} {b} {a} is {label}.")
+    return random_case(seed, templates[: 2 + seed % 2])
 
 
 def mixed_case(seed):
@@ -105,21 +111,23 @@ def positives(result):
     """The accepted interpretations, by the definition of the policy."""
     space, policy = result.space, result.policy
     accepted = set()
-    for x in space:
-        label = space.label_of(x)
-        winner = result.decisions[x & ~space.label_mask].winner
-        if label is None:
-            said = policy.label_unset == "accept"
-        else:
-            said = policy.abstain == "accept" if winner is None else winner == label
-        if said:
-            accepted.add(x)
+    for world in result.each:  # of several ways of asking, one is enough
+        for x in space:
+            label = space.label_of(x)
+            winner = world.decisions[x & ~space.label_mask].winner
+            if label is None:
+                said = policy.label_unset == "accept"
+            else:
+                said = policy.abstain == "accept" if winner is None else winner == label
+            if said:
+                accepted.add(x)
     return accepted
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_non_horn_negatives_and_the_positives_whose_intersection_they_are(tab, seed):
-    result = random_case(seed)
+@pytest.mark.parametrize("make", [random_case, varied_case])
+def test_non_horn_negatives_and_the_positives_whose_intersection_they_are(tab, make, seed):
+    result = make(seed)
     mask = result.space.vocabulary.mask
     accepted = positives(result)
     found = run(
@@ -137,8 +145,9 @@ def test_non_horn_negatives_and_the_positives_whose_intersection_they_are(tab, s
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_margins_are_those_of_the_evidence(tab, seed):
-    result = random_case(seed)
+@pytest.mark.parametrize("make", [random_case, varied_case])
+def test_margins_are_those_of_the_evidence(tab, make, seed):
+    result = make(seed)
     found = run(
         tab,
         result,
@@ -187,7 +196,7 @@ def test_endless_scores_that_are_equal_are_a_tie(tab):
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("make", [random_case, mixed_case])
+@pytest.mark.parametrize("make", [random_case, varied_case, mixed_case])
 def test_what_the_rules_say_of_a_cell(tab, make, seed):
     result = make(seed)
     space, rules = result.space, list(result.envelope.readable)
@@ -280,6 +289,45 @@ def test_the_map_has_the_mean_leads_and_how_much_of_a_cell_rules_speak_of(tab, s
                 assert cover == ("some" if wanted & ~known else "all")
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_map_of_one_way_of_asking_has_its_answers_only(tab, seed):
+    result = varied_case(seed)
+    for place, world in [(None, None), *enumerate(result.worlds)]:
+        found = run(
+            tab,
+            result,
+            f"const map = mapOf(result, 0, null, [null, null, null], 0, {json.dumps(place)});"
+            "return map.cells.map((c) => [c.row, c.mean, c.positions.length]).sort();",
+        )
+        leads = {}
+        for each in [world] if world else result.worlds:
+            for cell, decision in each.decisions.items():
+                row = result.space.axes[0].index(cell & result.space.groups[0])
+                led = lead(decision.scores[0], max(decision.scores[1:]))
+                leads.setdefault(row, []).append(led)
+        expected = [[row, sum(x) / len(x), len(x)] for row, x in sorted(leads.items())]
+        assert [[r, pytest.approx(m), n] for r, m, n in found] == expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_answer_stands_with_its_own_way_of_asking_and_its_words(tab, seed):
+    result = varied_case(seed)
+    found = run(
+        tab,
+        result,
+        "return result.answers.map((a) => [result.worlds[a.world].name, a.variant, a.prompts,"
+        " result.labels.map((_, i) => wordIn(result, a, i)),"
+        " a.set, namesOf(result, {...a, label: -1})]);",
+    )
+    assert len(found) == sum(len(world.decisions) for world in result.worlds)
+    named = {world.world: world for world in result.worlds}
+    for name, variant, prompts, words, given, shown in found:
+        world = named[name]
+        assert name == variant and given == shown
+        assert tuple(prompts) == world.show(result.space.vocabulary.mask(given))
+        assert words == list(world.question.words.values())
+
+
 def test_the_order_of_names_like_numbers_is_kept(tab):
     result = cases.three_labels()
     names, labels = run(
@@ -333,11 +381,12 @@ def test_the_map_of_a_vast_question_has_only_the_cells_that_were_asked(tab):
         "attributes": [{"name": n, "values": v, "spans": None} for n, v in values.items()],
         "labels": [{"name": "g", "word": "good"}, {"name": "b", "word": "bad"}],
         "answers": [
-            {"choices": [8, 3000], "winner": 0, "accepted": [0]},
-            {"choices": [0, 0], "winner": 1, "accepted": [1]},
+            {"choices": [8, 3000], "world": 0, "winner": 0, "accepted": [0]},
+            {"choices": [0, 0], "world": 0, "winner": 1, "accepted": [1]},
         ],
         "rules": [],
         "non_horn": [],
+        "worlds": [{"name": "", "words": ["good", "bad"], "templates": []}],
     }
     found = run_on(
         tab,

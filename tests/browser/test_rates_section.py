@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from hornlens.api import extract
+from hornlens.logic.decisions import Policy
+from hornlens.probes.probe import numbered
 from tests import report_cases as cases
 
 
@@ -60,8 +62,9 @@ def test_they_fit_a_narrow_screen(visit, pages, name):
 
 def test_an_averaged_answer_is_not_pasted_into_a_sentence(visit, tmp_path):
     (template,) = cases.PAPER.templates
-    twice = replace(cases.PAPER, templates=(template, f"So {template}"))
-    extract(cases.planted, twice, cache=False).save(tmp_path)
+    twice = replace(cases.PAPER, variants=numbered((template, f"So {template}")))
+    policy = Policy(phrasings="average")
+    extract(cases.planted, twice, policy=policy, cache=False).save(tmp_path)
     tab = visit(tmp_path / "report.html")
     tab.locator("#rates summary").first.click()
     row = tab.locator("#rates .flips tbody tr").first

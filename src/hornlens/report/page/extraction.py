@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.decisions import reason_in_words
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.assemble import assemble
+from hornlens.report.page.marking import marked, marked_template
 from hornlens.report.page.rates import rate_charts
+from hornlens.report.page.survival import survival_picture
 from hornlens.report.page.view import in_conditions, is_complete, is_scored, view_of
 from hornlens.report.rates import condition_of, words_for
 from hornlens.report.terminal import plural
@@ -23,12 +25,11 @@ from hornlens.results.documents import extraction_as_json
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
 from hornlens.results.question import Question
-from hornlens.results.sentences import Part
 from hornlens.results.warnings import warnings_of
 
 SCRIPTS = (
     *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "rules.js", "map.js", "ask.js"),
-    *("limits.js", "files.js", "extraction.js"),
+    *("survival.js", "limits.js", "files.js", "extraction.js"),
 )
 FINDINGS = 8
 """How many rules stand at the top as sentences."""
@@ -69,7 +70,8 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
     found = [row for row in rows if not row.vacuous][:FINDINGS]
     top = [row.evidence.margins for row in found]
     widest = max((m for margins in top for m in margins if isfinite(m)), default=0.0)
-    asked, envelope = len(extraction.decisions), extraction.envelope
+    envelope = extraction.envelope
+    asked = sum(len(world.decisions) for world in extraction.each)
     fits = asked <= MOST_ANSWERS
     if content is None:
         content = extraction_as_json(extraction)
@@ -81,7 +83,12 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
         view=view_of(extraction, fits),
         title=f"{extraction.name} on {question.name}" if question.templates else extraction.name,
         content=content,
+        extraction=extraction,
         question=question,
+        plural=plural,
+        marked_template=marked_template,
+        survival=survival_picture(extraction),
+        drawn=_drawn(extraction),
         scored=is_scored(extraction),
         complete=is_complete(extraction),
         space=space,
@@ -120,24 +127,11 @@ def _rows(extraction: Extraction) -> list[Row]:
     for number, place in enumerate(extraction.order, start=1):
         evidence = extraction.evidence[place]
         rule = evidence.rule
-        sentence = _marked(extraction.parts(evidence))
+        sentence = marked(extraction.parts(evidence))
         shown = in_conditions(rule, space)
         vacuous = extraction.vacuous[place]
         rows.append(Row(number, place, shown, sentence, evidence, evidence.broken, vacuous))
     return rows
-
-
-def _marked(parts: Sequence[Part]) -> Markup:
-    """Return a sentence with the label's word and what is said of a cell marked up."""
-    elements = {"word": "em", "names": "b"}
-    done = Markup()
-    for kind, text in parts:
-        if kind in elements:
-            element = elements[kind]
-            done += Markup(f"<{element}><bdi>{{}}</bdi></{element}>").format(text)
-        else:
-            done += escape(text)
-    return done
 
 
 def _strip(margins: Sequence[float], widest: float) -> str:
@@ -147,12 +141,22 @@ def _strip(margins: Sequence[float], widest: float) -> str:
 
 
 def _without_answers(content: dict[str, Any]) -> dict[str, Any]:
-    return {
-        **content,
-        "answers": [],
-        "abstentions": [],
-        "readable": [{**line, "evidence": [], "closest": None} for line in content["readable"]],
-    }
+    def bare(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**line, "evidence": [], "closest": None} for line in lines]
+
+    found = {**content, "answers": [], "abstentions": [], "readable": bare(content["readable"])}
+    if "variants" in content:
+        found["variants"] = [{**v, "readable": bare(v["readable"])} for v in content["variants"]]
+    return found
+
+
+def _drawn(extraction: Extraction) -> dict[str, Any]:
+    """Return the settings that mattered: where nothing was drawn, none of sampling."""
+    settings = asdict(extraction.settings)
+    if extraction.envelope.certificate.kind != "exact":
+        return settings
+    sampling = ("epsilon", "delta", "seed", "samples", "max_equivalence_queries")
+    return {name: value for name, value in settings.items() if name not in sampling}
 
 
 def _said_of(attribute: Attribute) -> Markup:

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from hornlens.formats.csvfiles import named_cells
 from hornlens.formats.latex import latex_rule
 from hornlens.logic.attributes import Attribute
 from hornlens.logic.bits import canonical
-from hornlens.logic.decisions import accepts
+from hornlens.logic.decisions import Policy, accepts
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
@@ -35,12 +36,10 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
     """Return what the scripts need beside envelope.json itself."""
     space, question = extraction.space, extraction.question
     names = () if space.label is None else space.label.variables
-    places = _Places(space)
-    cells = sorted(extraction.decisions) if with_answers else []
-    position = {cell: i for i, cell in enumerate(cells)}
-    winners = [extraction.decisions[cell].place for cell in cells]
-    decided = np.array(winners, dtype=np.int64)
-    accepted = accepts(extraction.policy, decided[:, None], range(len(names))).tolist()
+    places, each = _Places(space), extraction.each
+    asked = answers_of(extraction) if with_answers else []
+    position = {one: i for i, one in enumerate(asked)}
+    accepted = [_accepted(world.policy, len(names)) for world in each]
     canonical_forms = extraction.envelope.basis.rules
     return {
         "exact": is_complete(extraction),
@@ -50,13 +49,25 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
         "subject": question.subject,
         "attributes": [_attribute(attribute) for attribute in space.attributes],
         "labels": [{"name": name, "word": question.words.get(name, name)} for name in names],
+        "noun": extraction.noun,
+        "averaged": question.averaged,
+        "worlds": [
+            {
+                "name": world.world,
+                "words": [world.question.words.get(name, name) for name in names],
+                "templates": world.question.templates,
+            }
+            for world in each
+        ],
         "answers": [
             {
                 "choices": places.of(cell)[0],
+                "world": world,
                 "winner": winner,
-                "accepted": [i for i, yes in enumerate(line) if yes],
+                "accepted": accepted[world][winner],
             }
-            for cell, winner, line in zip(cells, winners, accepted, strict=True)
+            for cell, world in asked
+            for winner in [each[world].decisions[cell].place]
         ],
         "rules": [
             {
@@ -65,6 +76,11 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
                 "latex": [
                     latex_rule(NamedRule.of(form, space.vocabulary))
                     for form in (evidence.rule, canonical_forms[i])
+                ],
+                "cells": [
+                    cell
+                    for form in (evidence.rule, canonical_forms[i])
+                    for cell in named_cells(NamedRule.of(form, space.vocabulary))
                 ],
                 **(_evidence(evidence, position) if with_answers else {}),
             }
@@ -83,6 +99,22 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
     }
 
 
+def answers_of(extraction: Extraction) -> list[tuple[int, int]]:
+    """Return the cell and the way of asking of each answer, in the order of envelope.json."""
+    each = enumerate(extraction.each)
+    return sorted((cell, place) for place, world in each for cell in world.decisions)
+
+
+def _accepted(policy: Policy, labels: int) -> dict[int, list[int]]:
+    """Return for each winner, or none (-1), the labels that are accepted with it."""
+    winners = range(-1, labels)
+    lines = accepts(policy, np.array(winners)[:, None], range(labels)).tolist()
+    return {
+        winner: [i for i, yes in enumerate(line) if yes]
+        for winner, line in zip(winners, lines, strict=True)
+    }
+
+
 def is_complete(extraction: Extraction) -> bool:
     """Say whether the rules are exact and every cell was asked, so that all answers are known."""
     if extraction.envelope.certificate.kind != "exact":
@@ -95,7 +127,8 @@ def is_complete(extraction: Extraction) -> bool:
 
 def is_scored(extraction: Extraction) -> bool:
     """Say whether the target gave scores: without any there is no margin and no map."""
-    return any(decision.scores for decision in extraction.decisions.values())
+    said = (world.decisions.values() for world in extraction.each)
+    return any(decision.scores for decisions in said for decision in decisions)
 
 
 def in_conditions(rule: Rule, space: Space) -> NamedRule:
@@ -147,7 +180,7 @@ def _sides(places: _Places, rule: Rule) -> dict[str, Any]:
     return {"left": _interpretation(places, rule.antecedent), "right": right}
 
 
-def _evidence(evidence: Evidence, position: dict[int, int]) -> dict[str, Sequence[Any]]:
+def _evidence(evidence: Evidence, position: dict[tuple[int, int], int]) -> dict[str, Sequence[Any]]:
     """Return which answers break a rule, which force it by how much, and which do neither."""
     breaking = [e for e in evidence.exhibits if e.breaks]
     breaking.sort(key=lambda e: -e.decision.margin)
@@ -155,7 +188,7 @@ def _evidence(evidence: Evidence, position: dict[int, int]) -> dict[str, Sequenc
     forcing.sort(key=lambda e: e.margin or 0.0)
     others = [e for e in evidence.exhibits if not (e.breaks or e.supports)]
     return {
-        "breaking": [[position[e.cell], e.decision.margin] for e in breaking],
-        "forcing": [[position[e.cell], e.margin] for e in forcing],
-        "others": [[position[e.cell], None] for e in others],
+        "breaking": [[position[e.cell, e.world], e.decision.margin] for e in breaking],
+        "forcing": [[position[e.cell, e.world], e.margin] for e in forcing],
+        "others": [[position[e.cell, e.world], None] for e in others],
     }

@@ -19,26 +19,58 @@ function askYourself(result, rules) {
 
 /** Fill the card. Its headline is what screen readers announce; the rest is there to be read. */
 function showAnswer(result, rules, choices) {
-  const answer = result.answers[result.at.get(choices.join())] ?? null;
+  const answers = (result.at.get(choices.join()) ?? []).map((position) => result.answers[position]);
   const verdict = verdictOf(result, choices);
   const brackets = result.prompted ? " In angle brackets: the names of the values, not their wording." : "";
   const note = `${result.subject} was not asked this.${brackets}`;
-  byId("ask-prompt").replaceChildren(
-    el("p", { class: "sentence" }, answer ? promptNode(result, answer) : wording(result, choices)),
-    answer ? "" : el("p", { class: "note" }, note),
-  );
-  byId("ask-verdict").replaceChildren(...headline(result, answer, verdict));
+  const asked = answers.length > 1 ? [eachAnswer(result, answers)] : [
+    el("p", { class: "sentence" }, answers.length ? promptNode(result, answers[0]) : wording(result, choices)),
+    answers.length ? ownWords(answers[0]) : el("p", { class: "note" }, note),
+  ];
+  byId("ask-prompt").replaceChildren(...asked.filter((node) => node !== null));
+  byId("ask-verdict").replaceChildren(...headline(result, answers, verdict));
   byId("ask-rules").replaceChildren(
-    scoreTable(result, rules, choices, answer, verdict),
+    scoreTable(result, rules, choices, answers, verdict),
     satisfied(result, rules, choices, verdict) ?? "",
   );
+}
+
+/** The answer in each way of asking, under its name, with its scores. */
+function eachAnswer(result, answers) {
+  const came = (answer) => [
+    ...joined(answer.scores.map((score, i) => el("span", {}, bdi(wordIn(result, answer, i)), ` ${number(score)}`)), ", "),
+    answer.winner < 0 ? ` abstained: ${result.reasons[answer.abstained] ?? "no answer"}` : "",
+  ];
+  const entry = (answer) =>
+    el(
+      "div",
+      {},
+      el("dt", {}, bdi(result.worlds[answer.world].name)),
+      el("dd", {}, promptNode(result, answer), el("p", { class: "note" }, ...came(answer)), ownWords(answer)),
+    );
+  return el("dl", { class: "facts phrasings" }, ...answers.map(entry));
+}
+
+/** The words that the model would itself put first, and how much of it the candidates hold. */
+function ownWords(answer) {
+  const known = [answer, ...(answer.phrasings ?? [])].filter((part) => part.first_words);
+  if (!known.length) return null;
+  const line = ({ first_words: first, share }) =>
+    el(
+      "span",
+      { class: "own" },
+      "Its own first words: ",
+      ...joined(first.map(([word, p]) => el("span", {}, bdi(word), ` ${shareText(p)}`)), ", "),
+      share === undefined ? "." : `. The candidates hold ${shareText(share)} of its probability.`,
+    );
+  return el("p", { class: "note" }, ...joined(known.map(line), " "));
 }
 
 /** The templates with the names of the values in their slots; without any, what is set. */
 function wording(result, choices) {
   if (!result.prompted) return bdi(namesOf(result, { choices, label: -1 }).join(", ") || "nothing set");
   const names = new Map(result.attributes.map((a, i) => [a.name, choices[i] ? a.values[choices[i] - 1] : `${a.name}: unset`]));
-  const lines = result.content.probe.templates.map((template) => {
+  const lines = result.worlds.flatMap(({ templates }) => templates).map((template) => {
     const parts = template.split(/(\{\{|\}\}|\{(?:a:)?[^{}:]+\})/);
     return el(
       "bdi",
@@ -54,65 +86,89 @@ function wording(result, choices) {
   return el("span", {}, ...joined(lines, null).map((line) => line ?? el("br")));
 }
 
-function headline(result, answer, { allowed }) {
-  const word = (label) => el("em", {}, bdi(result.labels[label].word));
+function headline(result, answers, { allowed }) {
+  const several = result.worlds.length > 1;
+  const word = (label) => el("em", {}, bdi(several ? result.labels[label].name : result.labels[label].word));
+  if (several && answers.length) return [`${result.subject} says `, ...tally(result, answers, word), "."];
+  const [answer] = answers;
   const lead = answer?.scores.length ? `, by ${number(answer.margin)}` : "";
-  if (answer && answer.winner >= 0) return [`${result.subject} says `, word(answer.winner), `${lead}.`];
+  const says = result.averaged ? "prefers" : "says";
+  const average = result.averaged ? ` on average over ${plural(answer?.prompts.length ?? 0, "phrasing")}` : "";
+  if (answer && answer.winner >= 0) return [`${result.subject} ${says} `, word(answer.winner), `${average}${lead}.`];
   if (answer) return [`${result.subject} abstains: ${result.reasons[answer.abstained] ?? "no answer"}.`];
   if (!allowed.length) return ["Not asked. The rules reject every answer."];
   if (allowed.length === result.labels.length) return ["Not asked. The rules leave it open."];
   return ["Not asked. The rules predict ", ...joined(allowed.map(word), " or "), "."];
 }
 
-/** A line for each label: its score and share, if there are scores, and what the rules make of it. */
-function scoreTable(result, rules, choices, answer, verdict) {
-  const known = Boolean(answer?.scores.length);
-  const scored = (cells) => (result.scored ? cells : []);
+/** In how many ways of asking each answer came: "female in 6 of 8 phrasings, male in 2". */
+function tally(result, answers, word) {
+  const counts = [...result.labels.keys(), -1]
+    .map((label) => [label, answers.filter(({ winner }) => winner === label).length])
+    .filter(([, count]) => count);
+  counts.sort((a, b) => b[1] - a[1]);
+  const of = ` of ${answers.length} ${result.noun}s`;
+  return joined(
+    counts.map(([label, count], i) => el("span", {}, label < 0 ? "nothing" : word(label), ` in ${count}${i ? "" : of}`)),
+    ", ",
+  );
+}
+
+/** A line for each label: its score and share, or how often it came, and what the rules make of it. */
+function scoreTable(result, rules, choices, answers, verdict) {
+  const several = result.worlds.length > 1;
+  const [answer] = answers;
+  const known = !several && Boolean(answer?.scores.length);
+  const scored = (cells) => (result.scored && !several ? cells : []);
   const top = known ? Math.max(...answer.scores) : 0;
   const weights = known ? answer.scores.map((score) => Math.exp(score - top)) : [];
   const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const came = (label) => `${answers.filter(({ winner }) => winner === label).length} of ${answers.length}`;
   const rows = result.labels.map((label, i) => {
     const bar = el("span", { class: "share", "aria-hidden": "true" }, el("span", {}));
     if (known) bar.firstChild.style.inlineSize = `${(100 * weights[i]) / total}%`;
     return el(
       "tr",
       {},
-      el("th", { scope: "row" }, bdi(label.word)),
+      el("th", { scope: "row" }, bdi(several ? label.name : label.word)),
+      ...(several ? [el("td", { class: "n" }, answers.length ? came(i) : "–")] : []),
       ...scored([
         el("td", { class: "n" }, known ? number(answer.scores[i]) : "–"),
-        el("td", {}, known ? bar : null),
+        el("td", { class: "bar-of" }, known ? bar : null),
       ]),
-      el("td", {}, ...fate(result, rules, choices, answer, verdict, i)),
+      el("td", {}, ...fate(result, rules, choices, answers, verdict, i)),
     );
   });
-  const head = ["Answer", ...scored(["Score", "Share"]), "What the rules say"];
-  const about = result.scored
+  const head = ["Answer", ...(several ? ["Came in"] : []), ...scored(["Score", "Share"]), "What the rules say"];
+  const classes = { Score: "n", "Came in": "n", Share: "bar-of" };
+  const about = scored([true]).length
     ? "Scores, and what the rules say. Share: e to the score, among the candidates."
     : "What the rules say of each answer";
   return el(
     "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": result.scored ? "Scores and rules" : "Rules" },
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": scored([true]).length ? "Scores and rules" : "Rules" },
     el(
       "table",
       { class: "scores" },
       el("caption", {}, about),
-      el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { scope: "col", class: text === "Score" ? "n" : null }, text)))),
+      el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { scope: "col", class: classes[text] ?? null }, text)))),
       el("tbody", {}, ...rows),
     ),
   );
 }
 
-function fate(result, rules, choices, answer, verdict, label) {
+function fate(result, rules, choices, answers, verdict, label) {
   const rejecting = verdict.rejecting[label];
   if (rejecting.length) {
     const why = (rule) => el("li", {}, ruleLink(rule, rules), " ", el("span", { class: "note" }, because(result, rule, choices)));
     const shown = rejecting.slice(0, 5).map(why);
     if (rejecting.length > 5) shown.push(el("li", { class: "note" }, `and ${rejecting.length - 5} more`));
     const parts = ["Ruled out by", el("ul", { class: "plain" }, ...shown)];
-    if (answer?.winner === label) parts.push(el("p", { class: "warn-text" }, wrongHere(result, rejecting.length)));
+    if (answers.some(({ winner }) => winner === label)) parts.push(el("p", { class: "warn-text" }, wrongHere(result, rejecting.length)));
     return parts;
   }
-  if (answer && answer.winner >= 0 && answer.winner !== label) {
+  // Of several ways of asking, one in which it wins, or nothing does, is enough to allow it.
+  if (answers.length && answers.every(({ winner }) => winner >= 0 && winner !== label)) {
     return result.exact
       ? ["It loses, but no Horn rule can say so: a ", el("a", { href: "#limits" }, "non-Horn negative"), "."]
       : ["It loses, and no rule found says so."];

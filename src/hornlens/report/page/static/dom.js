@@ -32,10 +32,18 @@ function number(value) {
   return value < 0 && text !== "0.00" ? `−${text}` : text;
 }
 
+/** A share as people read it: never said to be nothing, or all, when it is not. */
+function shareText(share) {
+  if (share > 0 && share < 0.01) return "<1%";
+  return share > 0.99 && share < 1 ? ">99%" : `${Math.round(100 * share)}%`;
+}
+
 function plural(count, noun) {
   const many = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
   return `${count.toLocaleString("en")} ${count === 1 ? noun : many}`;
 }
+
+const capitalized = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** A labelled control; `options` are [value, text] pairs. */
 function choice(label, options, selected, onchange) {

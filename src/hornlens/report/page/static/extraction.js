@@ -3,6 +3,7 @@
 const result = readResult(begin(), JSON.parse(byId("view").textContent));
 extractionFiles(result);
 const rules = rulesTable(result);
+survivalTable(result);
 nonHornList(result);
 abstentionList(result);
 if (byId("map")) scoreMap(result, rules);

@@ -18,8 +18,13 @@ function readResult(content, view) {
     canonical: { ...content.rules[i], latex: view.rules[i].latex[1] },
     latex: view.rules[i].latex[0],
   }));
+  const at = new Map();
+  answers.forEach(({ choices }, i) => at.set(choices.join(), [...(at.get(choices.join()) ?? []), i]));
   return {
     content,
+    noun: view.noun, // what one of several ways of asking is called
+    averaged: view.averaged, // whether an answer is the mean over several prompts
+    worlds: view.worlds, // the ways of asking: name, the labels' words, templates; often just one
     attributes: view.attributes,
     labels: view.labels,
     answers,
@@ -31,9 +36,12 @@ function readResult(content, view) {
     subject: view.subject, // who answers, at the start of a sentence
     nonHorn: view.non_horn,
     reasons: view.reasons,
-    at: new Map(answers.map((answer, i) => [answer.choices.join(), i])),
+    at, // by the choices of a cell, the positions of its answers
   };
 }
+
+/** Return the word that stands for a label in the way of asking of an answer. */
+const wordIn = (result, answer, label) => result.worlds[answer.world].words[label];
 
 /** Say whether a choice of an attribute says what another one does. */
 function says(result, attribute, choice, wanted) {
@@ -129,17 +137,18 @@ function verdictOf(result, choices) {
  * Return the map of a label's lead over two attributes (null: none): its height and width, its
  * cells that have answers, and `at(row, column)` for any.
  *
- * `fixed` has for each other attribute a choice, or null: averaged. A cell has the positions of its
+ * `fixed` has for each other attribute a choice, or null: averaged; `world` is one way of asking, or
+ * null: all. A cell has the positions of its
  * answers that have scores, the mean of their leads, how often each label won, and how many answers
  * are `silent`: without scores.
  */
-function mapOf(result, rows, columns, fixed, label) {
+function mapOf(result, rows, columns, fixed, label, world = null) {
   const length = (attribute) => (attribute === null ? 1 : result.attributes[attribute].values.length + 1);
   const [height, width] = [length(rows), length(columns)];
   const blank = (row, column) => ({ row, column, positions: [], silent: 0, sum: 0, mean: null, wins: result.labels.map(() => 0) });
   const known = new Map();
-  result.answers.forEach(({ choices, scores, winner }, position) => {
-    const outside = choices.some(
+  result.answers.forEach(({ choices, scores, winner, world: asked }, position) => {
+    const outside = (world !== null && world !== asked) || choices.some(
       (value, a) => a !== rows && a !== columns && fixed[a] !== null && fixed[a] !== value,
     );
     if (outside) return;
@@ -210,34 +219,38 @@ function ruleText(rule) {
 /** Return rules.csv, in the given order of the rules. */
 function rulesCsv(rules) {
   return csvText([
-    ["if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical_if", "canonical_then"],
+    ["if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical_if", "canonical_then", "vacuous", "share"],
     ...rules.map((rule) => [
-      namesCell(rule.if),
-      namesCell(rule.then),
+      ...rule.cells.slice(0, 2), // as Python writes them, which may have to quote names
       rule.support,
       rule.prompts,
       rule.mean_margin,
       rule.closest?.margin ?? null,
       rule.sentence,
-      namesCell(rule.canonical.if),
-      namesCell(rule.canonical.then),
+      ...rule.cells.slice(2),
+      rule.vacuous ? "yes" : "no",
+      rule.share ?? null,
     ]),
   ]);
 }
 
-/** Return every answer as CSV: a line for each prompt, or cell. */
+/**
+ * Return every answer as CSV, a line for each. Where prompts were averaged, they stand together:
+ * the scores are those of none of them alone.
+ */
 function answersCsv(result) {
-  const rows = result.answers.flatMap((answer) =>
-    answer.prompts.map((prompt) => [
-      prompt,
-      ...answer.choices.map((value, a) => (value ? result.attributes[a].values[value - 1] : null)),
-      ...result.labels.map((_, i) => answer.scores[i] ?? null),
-      answer.winner < 0 ? null : result.labels[answer.winner].name,
-      answer.scores.length ? answer.margin : null,
-    ]),
-  );
+  const several = result.worlds.length > 1;
+  const rows = result.answers.map((answer) => [
+    answer.prompts.join(" | "),
+    ...(several ? [result.worlds[answer.world].name] : []),
+    ...answer.choices.map((value, a) => (value ? result.attributes[a].values[value - 1] : null)),
+    ...result.labels.map((_, i) => answer.scores[i] ?? null),
+    answer.winner < 0 ? null : result.labels[answer.winner].name,
+    answer.scores.length ? answer.margin : null,
+  ]);
+  const scores = result.labels.map(({ name, word }) => (several ? name : result.averaged ? `mean of ${word}` : word));
   return csvText([
-    [result.unit, ...result.attributes.map((a) => a.name), ...result.labels.map((l) => l.word), "winner", "margin"],
+    [result.averaged ? "prompts" : result.unit, ...(several ? [result.noun] : []), ...result.attributes.map((a) => a.name), ...scores, "winner", "margin"],
     ...rows,
   ]);
 }

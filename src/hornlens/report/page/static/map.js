@@ -11,6 +11,7 @@ function scoreMap(result, rules) {
     columns,
     label: 0,
     fixed: result.attributes.map(() => null),
+    world: null,
     top: 0,
     left: 0,
   };
@@ -49,6 +50,15 @@ function scoreMap(result, rules) {
         }),
       );
     });
+    if (result.worlds.length > 1) {
+      const options = [["", "averaged"], ...result.worlds.map(({ name }, i) => [i, name])];
+      fields.push(
+        choice(result.noun, options, state.world ?? "", (chosen) => {
+          state.world = chosen === "" ? null : Number(chosen);
+          draw();
+        }),
+      );
+    }
     return fields;
   };
   const refreshControls = (focus) => {
@@ -79,7 +89,7 @@ function scoreMap(result, rules) {
   };
 
   const draw = () => {
-    const map = mapOf(result, state.rows, state.columns, state.fixed, state.label);
+    const map = mapOf(result, state.rows, state.columns, state.fixed, state.label, state.world);
     const widest = map.cells
       .map((cell) => Math.abs(cell.mean))
       .filter(Number.isFinite)

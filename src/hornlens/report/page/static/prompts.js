@@ -2,10 +2,13 @@
 
 const MASK = "[MASK]";
 
-/** A prompt with the model's word in the blank; without one, the blank. Or a row of what is set. */
+/**
+ * A prompt with the model's word in the blank; without one, the blank. Or a row of what is set.
+ * What was averaged over several prompts is the answer to none of them: their blanks stay.
+ */
 function promptNode(result, answer) {
   if (!result.prompted) return el("span", {}, ...joined(answer.prompts.map(bdi), " "));
-  const word = answer.winner < 0 ? null : result.labels[answer.winner].word;
+  const word = answer.winner < 0 || result.averaged ? null : wordIn(result, answer, answer.winner);
   const lines = answer.prompts.map((prompt) => {
     const parts = prompt.split(MASK);
     const blank = () => el("mark", {}, word === null ? "▁▁▁" : bdi(word));
@@ -17,12 +20,16 @@ function promptNode(result, answer) {
 /** A table of answers. `items` are {position, margin}; `margin` is the name of the last column. */
 function promptTable(result, items, caption, marginName) {
   const scored = (cells) => (result.scored ? cells : []);
+  const several = result.worlds.length > 1;
+  const filled = result.prompted && !result.averaged; // the answer stands in the prompt
+  const what = filled ? "Prompt, with the model’s answer" : result.averaged ? "Prompts, asked together" : "Cell";
   const head = el(
     "tr",
     {},
-    el("th", { scope: "col" }, result.prompted ? "Prompt, with the model’s answer" : "Cell"),
-    ...(result.prompted ? [] : [el("th", { scope: "col" }, "Answer")]),
-    ...scored(result.labels.map((label) => el("th", { scope: "col", class: "n" }, bdi(label.word)))),
+    ...(several ? [el("th", { scope: "col" }, capitalized(result.noun))] : []),
+    el("th", { scope: "col" }, what),
+    ...(filled ? [] : [el("th", { scope: "col" }, result.averaged ? "Preferred" : "Answer")]),
+    ...scored(result.labels.map((label) => el("th", { scope: "col", class: "n" }, bdi(several ? label.name : label.word)))),
     ...scored([el("th", { scope: "col", class: "n" }, marginName)]),
   );
   const row = ({ position, margin }) => {
@@ -31,8 +38,9 @@ function promptTable(result, items, caption, marginName) {
     return el(
       "tr",
       {},
-      el("td", {}, promptNode(result, answer), reason),
-      ...(result.prompted ? [] : [el("td", {}, answer.winner < 0 ? "–" : bdi(result.labels[answer.winner].word))]),
+      ...(several ? [el("td", {}, bdi(result.worlds[answer.world].name))] : []),
+      el("td", { class: "asked" }, promptNode(result, answer), reason),
+      ...(filled ? [] : [el("td", {}, answer.winner < 0 ? "–" : bdi(result.labels[answer.winner].word))]),
       ...scored(
         result.labels.map((_, i) =>
           el("td", { class: i === answer.winner ? "n won" : "n" }, number(answer.scores[i] ?? null)),

@@ -167,6 +167,9 @@ function ruleDetail(result, rule, form) {
       closest
         ? fact("Closest call", promptNode(result, closest), el("span", { class: "note" }, ` by ${number(rule.closest.margin)}`))
         : null,
+      rule.share === undefined
+        ? null
+        : fact("Share", `Where it speaks, the candidates hold ${shareText(rule.share)} of the model’s probability, on average.`),
     ),
     el(
       "div",

@@ -104,7 +104,7 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
         world.world: {cell: position[cell, place] for cell in world.decisions}
         for place, world in enumerate(each)
     }
-    content["warnings"] = [w.as_json(at[w.variant]) for w in warnings_of(extraction)]
+    content["warnings"] = [w.as_json(at.get(w.variant, {})) for w in warnings_of(extraction)]
     return content
 
 

@@ -61,12 +61,13 @@ def warnings_of(extraction: Extraction) -> tuple[Warning, ...]:
     Every sentence says only what the recorded answers show.
     """
     if not extraction.worlds:
-        return tuple(_of_one(extraction))
-    return tuple(
+        return (*_of_one(extraction), *_small_margins(extraction))
+    own = (
         replace(each, sentence=f"In “{world.world}”: {each.sentence}", variant=world.world)
         for world in extraction.worlds
         for each in _of_one(world)
     )
+    return (*own, *_small_margins(extraction))
 
 
 def _of_one(extraction: Extraction) -> Iterator[Warning]:
@@ -74,7 +75,6 @@ def _of_one(extraction: Extraction) -> Iterator[Warning]:
     yield from _same_values(extraction)
     yield from _labels(extraction)
     yield from _small_share(extraction)
-    yield from _small_margins(extraction)
 
 
 def _unknown_words(extraction: Extraction) -> Iterator[Warning]:
@@ -197,23 +197,28 @@ def _labels(extraction: Extraction) -> Iterator[Warning]:
 
 
 def _small_margins(extraction: Extraction) -> Iterator[Warning]:
-    """Answers in which the winner leads by very little."""
-    decided = {c: d for c, d in sorted(extraction.decisions.items()) if d.winner is not None}
-    close = tuple(c for c, d in decided.items() if d.scores and d.margin < CLOSE)
+    """Answers in which the winner leads by very little; of several ways of asking, together."""
+    said = [
+        (cell, decision)
+        for world in extraction.each
+        for cell, decision in sorted(world.decisions.items())
+        if decision.winner is not None
+    ]
+    close = tuple(cell for cell, d in said if d.scores and d.margin < CLOSE)
     if not close:
         return
     resting = sum(any(m < CLOSE for m in evidence.margins) for evidence in extraction.evidence)
     rules = len(extraction.evidence)
     yield Warning(
         "small_margins",
-        f"{len(close):,} of {len(decided):,} answers {'leads' if len(close) == 1 else 'lead'} by "
+        f"{len(close):,} of {len(said):,} answers {'leads' if len(close) == 1 else 'lead'} by "
         f"less than {CLOSE:g}: little would turn {'it' if len(close) == 1 else 'them'}."
         + (
             f" {resting:,} of {rules:,} rules hold by less than that in some answer."
             if resting
             else ""
         ),
-        cells=close,
+        cells=() if extraction.worlds else close,
     )
 
 

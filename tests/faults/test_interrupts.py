@@ -13,10 +13,10 @@ import pytest
 from tests.faults import small
 from tests.faults.rounds import rounds
 
-# Before this line there is Python's own start, in which nothing of ours can say anything.
+# Before this there is Python's own start, in which nothing of ours can say anything.
 BEGIN = (
-    "import os, sys; os.write(int(sys.argv.pop(1)), b'.'); "
-    "from hornlens.__main__ import main; main()"
+    "import os, sys; from hornlens.__main__ import main; "
+    "os.write(int(sys.argv.pop(1)), b'.'); main()"
 )
 
 

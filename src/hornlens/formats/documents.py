@@ -92,7 +92,7 @@ def _loader(text: str) -> Any:
     if len(text) > LONG and yaml.__with_libyaml__:
         from yaml._yaml import CParser
 
-        class _FastLoader(  # type: ignore[misc]
+        class _FastLoader(
             _Plain, CParser, yaml.constructor.SafeConstructor, yaml.resolver.Resolver
         ):
             """The same with the parser in C, which is several times as fast."""

@@ -462,7 +462,7 @@ def test_a_model_that_cannot_be_had_stops_a_study_before_anything_is_asked(tmp_p
         text=True,
     )
     assert shown.returncode == 2 and "no-model" in shown.stderr
-    assert not any((tmp_path / "out").iterdir())
+    assert not (tmp_path / "out").exists()
     with _cache(tmp_path) as cache:
         assert cache.models() == []
 

@@ -12,7 +12,10 @@ templates: ["{person} from {place} said that {label} left."]
 attributes:
   - name: work
     unset: somebody
-    values: [{name: nurse, text: a nurse}, {name: priest, text: a priest}, {name: cook, text: a cook}]
+    values:
+      - {name: nurse, text: a nurse}
+      - {name: priest, text: a priest}
+      - {name: cook, text: a cook}
   - name: place
     unset: here
     values:

@@ -41,7 +41,7 @@ def test_an_out_that_cannot_be_written_is_refused_before_anything_is_done(
     monkeypatch.setattr(TableModel, "score", lambda *given: asked.append(given))
     (folder / "file").write_text("in the way")
     before = sorted(folder.rglob("*"))
-    with pytest.raises(HornlensError, match="file/out.*cannot be written"):
+    with pytest.raises(HornlensError, match=r"file/out.*cannot be written"):
         run(f"{COMMANDS[name]} --out file/out" + ("/checks.json" if name == "check" else ""))
     assert not asked and sorted(folder.rglob("*")) == before
 

@@ -13,10 +13,10 @@ import pytest
 from tests.faults import small
 from tests.faults.rounds import rounds
 
-# Before this line there is Python's own start, in which nothing of ours can say anything.
+# Before this there is Python's own start, in which nothing of ours can say anything.
 BEGIN = (
-    "import os, sys; os.write(int(sys.argv.pop(1)), b'.'); "
-    "from hornlens.__main__ import main; main()"
+    "import os, sys; from hornlens.__main__ import main; "
+    "os.write(int(sys.argv.pop(1)), b'.'); main()"
 )
 
 
@@ -57,7 +57,7 @@ def test_an_interrupt_at_any_time_is_one_line_and_exit_code_130(tmp_path, name):
     _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     took = time.perf_counter() - clock
-    for number in range(rounds(5 if "study" in name else 15, 250)):
+    for number in range(rounds(3 if "study" in name else 15, 250)):
         process = begin(arguments)
         delay = rng.uniform(0, took)
         time.sleep(delay)

@@ -22,7 +22,7 @@ COMMANDS = {
 }
 ASKED = re.compile(
     rb'("asked_the_model": |"answered_from_cache": |"asked": |"reused": )?\d+'
-    rb"(?(1)| prompts? asked of the model, \d+ from the cache)"
+    rb"(?(1)| prompts? asked of the models?, \d+ from the cache)"
 )
 """What may differ: who answered, the model or the cache."""
 # A process that has imported everything makes one for each round: a copy of itself.

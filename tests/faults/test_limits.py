@@ -1,4 +1,4 @@
-"""What is large costs what it is: within 2 GB and 20 seconds of CPU, or a line that says why not."""
+"""What is large costs what it is: 2 GB and 20 seconds of CPU at most, or a line says why not."""
 
 import os
 import resource

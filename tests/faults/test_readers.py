@@ -69,6 +69,10 @@ def _background(path):
     return read_background(path, read_dimacs(path.with_name("formula.cnf")).vocabulary)
 
 
+def _verify(path):
+    return verify(path.parent)
+
+
 def _page(path):
     return read_page(path.parent)
 
@@ -104,7 +108,7 @@ READERS = {
         [
             _result,
             _page,
-            lambda path: verify(path.parent),
+            _verify,
             _compare,
             _check,
             _envelope_as_background,

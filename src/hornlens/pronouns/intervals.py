@@ -19,6 +19,11 @@ class Score:
     low: float | None
     high: float | None
 
+    def __post_init__(self) -> None:
+        """Refuse half of an interval."""
+        if (self.low is None) != (self.high is None):
+            raise ValueError("has an interval with one end")
+
 
 def mean_score(values: Sequence[tuple[float, int]]) -> Score:
     """Return the mean of values, each had by so many people, with Student's 95 % interval.

@@ -432,7 +432,8 @@ def test_an_error_in_a_worker_is_one_line_and_keeps_what_is_done(tmp_path):
         command(tmp_path, tmp_path / "s.yaml", "--jobs", 2), capture_output=True, text=True
     )
     assert shown.returncode == 2 and shown.stdout == ""
-    assert shown.stderr.startswith("hornlens: ") and shown.stderr.count("\n") == 1
+    said = beside_progress(shown.stderr)
+    assert said.startswith("hornlens: ") and said.count("\n") == 1
     assert not (tmp_path / "out" / "study.json").exists()
 
 

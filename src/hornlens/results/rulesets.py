@@ -29,6 +29,11 @@ class AcceptedExample:
     prompts: tuple[str, ...]
     abstained: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse an example that nothing shows."""
+        if not self.prompts:
+            raise ValueError("has an accepted example without what shows it")
+
 
 @dataclass(frozen=True)
 class RuleSet:

@@ -217,6 +217,13 @@ class Study:
         for model in self.models:
             if tuple(part.budget for part in model.budgets) != self.study.budgets:
                 raise ValueError("has a model without a part for each budget")
+            if model.exact is None:
+                continue
+            wanted = {str(budget) for budget in self.study.budgets}
+            if any(line.entailed.keys() != wanted for line in model.exact.rules):
+                raise ValueError("has an exact rule without a count for each budget")
+            if not all(part.mean and all(r.measures for r in part.runs) for part in model.budgets):
+                raise ValueError("has exact rules, and runs that were not measured by them")
 
 
 @dataclass(frozen=True)

@@ -415,9 +415,10 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes(whole, tmp_path):
         while process.poll() is None:
             if (out / "bias.json").exists() if target is None else answers_in(cache) >= target:
                 process.kill()
-        assert process.wait() < 0  # it was killed, and had not ended
+        ended = process.wait()
         assert answers_in(cache) >= max(known, target or 504)  # nothing is lost
-        assert not (out / "run.json").exists()
+        if target is not None:  # its files come all at once, and then it may end before the kill
+            assert ended < 0 and not (out / "run.json").exists()
     shown = run(out, cache, *BOTH)
     assert "0 prompts asked, 504 from the cache" in shown.stdout
     assert contents(out) == contents(folder / "out")

@@ -227,6 +227,7 @@ def test_the_white_box_search_relative_to_a_background(chunk, grid_limit, monkey
 
 
 def test_non_horn_negatives_are_counted_the_same_by_solver_and_by_grid(monkeypatch):
+    uncounted = 0
     for seed in range(60):
         formula, clauses = random_formula(seed, "far-from-horn", widths=(4, 6))
         models = brute.positives_of(clauses, formula.width)
@@ -240,8 +241,12 @@ def test_non_horn_negatives_are_counted_the_same_by_solver_and_by_grid(monkeypat
         count = by_grid[0].non_horn.count
         assert {e.non_horn.count for e in (*by_grid, *by_solver)} == {count}, clauses
         for envelope in cut_off:
-            assert envelope.non_horn.count == (count if count <= 2 else None)
-            assert envelope.non_horn.at_least == min(count, 2)
+            found = envelope.non_horn
+            # With variables that do not occur, a few that were counted stand for more.
+            assert found.count == count or (found.count is None and count > 2), clauses
+            assert min(count, 2) <= found.at_least <= count, clauses
+            uncounted += found.count is None
+    assert uncounted > 20
 
 
 def test_an_oracle_may_be_used_for_several_runs():

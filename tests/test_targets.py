@@ -365,7 +365,7 @@ def test_damaged_results_are_refused_in_a_line(tmp_path):
         assert str(file) in str(refused.value) and "\n" not in str(refused.value), key
     file.write_text(json.dumps(whole))
     (tmp_path / "scores.csv").write_text("prompt,granted,refused\na,b,c\n")
-    with pytest.raises(InputError, match=r"is no scores\.csv"):
+    with pytest.raises(InputError, match=r"scores\.csv:2: scores must be numbers"):
         hornlens.load(tmp_path)
 
 

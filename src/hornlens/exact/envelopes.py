@@ -80,21 +80,13 @@ def envelope_of_table(
     table: Table, background: Theory | None = None, progress: Progress | None = None
 ) -> Envelope:
     """Return the exact envelope of a table of positive examples, relative to a background."""
-    width = len(table.vocabulary)
-    granted = background or Theory(width)
-    for row, line in zip(table.rows, table.lines or [None] * len(table.rows), strict=True):
-        for rule in granted:
-            if not rule.satisfied_by(row):
-                place = "a row" if line is None else f"the row in line {line}"
-                raise InputError(
-                    f"{place} breaks the background rule {rule.show(table.vocabulary)}"
-                )
+    granted = check_rows(table, background)
     space = Space.of_variables(table.vocabulary, tuple(granted))
     if space.count <= GRID_LIMIT:
         labels = labels_of_positives(space, list(table.rows))
         envelope = _of_grid(LabelledSpace(space, labels))
     else:
-        search = EnvelopeSearch(TableSource(table.rows, width), granted)
+        search = EnvelopeSearch(TableSource(table.rows, space.width), granted)
         basis = search.run(progress)
         envelope = Envelope.of(
             space,
@@ -102,6 +94,25 @@ def envelope_of_table(
             non_horn=_count_some(beside(basis + granted, table.rows)),
             statistics=_statistics(search),
         )
+    return with_support(envelope, table)
+
+
+def check_rows(table: Table, background: Theory | None) -> Theory:
+    """Return the background of a table, or none; a row that breaks it is an InputError."""
+    granted = background or Theory(len(table.vocabulary))
+    for row, line in zip(table.rows, table.lines or [None] * len(table.rows), strict=True):
+        for rule in granted:
+            if not rule.satisfied_by(row):
+                place = "a row" if line is None else f"the row in line {line}"
+                raise InputError(
+                    f"{place} breaks the background rule {rule.show(table.vocabulary)}"
+                )
+    return granted
+
+
+def with_support(envelope: Envelope, table: Table) -> Envelope:
+    """Return the envelope of a table with the support of its readable rules: the rows they fit."""
+    width = envelope.space.width
     packed = pack(table.rows, width)
     antecedents = pack([rule.antecedent for rule in envelope.readable], width)
     support = [int(np.count_nonzero(contains(packed, row))) for row in antecedents]

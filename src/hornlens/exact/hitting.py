@@ -114,7 +114,7 @@ class _Hypergraph:
         wanted = self.edges[self._fewest_free(sets)] & sets.free
         parent, vertex = np.nonzero(spread(wanted, self.width))
         critical = sets.critical[parent] & ~self.meets[vertex, None]
-        kept = critical.any(axis=2).all(axis=1)
+        kept = np.all(critical.any(axis=2), axis=1)
         parent, vertex = parent[kept], vertex[kept]
         tried = np.zeros_like(wanted)  # what was not critical here is nowhere below
         np.bitwise_or.at(tried, parent, self.single[vertex])
@@ -134,7 +134,8 @@ class _Hypergraph:
             free += _ones(edge & some[:, None])
         unmet = np.unpackbits(sets.unmet.view(np.uint8), axis=1, bitorder="little")
         free[unmet[:, : len(self.edges)] == 0] = np.iinfo(np.uint16).max
-        return free.argmin(axis=1)
+        fewest: NDArray[np.intp] = free.argmin(axis=1)
+        return fewest
 
 
 def spread(masks: Words, width: int) -> NDArray[np.bool_]:
@@ -163,8 +164,10 @@ _OF_BYTE = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
 
 def _ones(words: NDArray[Any]) -> NDArray[np.uint8]:
     """Return how many bits of each word are set."""
+    counts: NDArray[np.uint8]
     if hasattr(np, "bitwise_count"):  # from numpy 2 on
-        counts: NDArray[np.uint8] = np.bitwise_count(words)
-        return counts
-    as_bytes = np.ascontiguousarray(words).view(np.uint8).reshape(*words.shape, 8)
-    return _OF_BYTE[as_bytes].sum(axis=-1, dtype=np.uint8)
+        counts = np.bitwise_count(words)
+    else:
+        as_bytes = np.ascontiguousarray(words).view(np.uint8).reshape(*words.shape, 8)
+        counts = _OF_BYTE[as_bytes].sum(axis=-1, dtype=np.uint8)
+    return counts

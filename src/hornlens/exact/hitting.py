@@ -42,7 +42,7 @@ class _Sets:
 
     @property
     def size(self) -> int:
-        return self.critical.shape[1]
+        return int(self.critical.shape[1])
 
     def only(self, which: NDArray[np.bool_] | slice) -> _Sets:
         return _Sets(
@@ -80,7 +80,7 @@ def minimal_hitting_sets(
         sets = waiting.pop()
         if support:
             sets = sets.only(count_members(sets.rows) >= support)
-        unmet = sets.unmet.any(axis=1)
+        unmet = np.asarray(sets.unmet.any(axis=1))
         if not unmet.all():
             yield sets.chosen[~unmet]
             sets = sets.only(unmet)

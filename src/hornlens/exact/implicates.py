@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from hornlens.exact.closing import common_above
 from hornlens.exact.hitting import minimal_hitting_sets
 from hornlens.exact.maximal import LargePositives
@@ -31,9 +29,7 @@ class ImplicateSearch:
         """Prepare the solver; nothing is searched yet."""
         self.background = background or Theory(formula.width)
         self.width = formula.width
-        self.source = LargePositives(
-            formula.clauses + clauses_of(self.background), formula.width
-        )
+        self.source = LargePositives(formula.clauses + clauses_of(self.background), formula.width)
         self.positives: set[int] = set()
 
     def run(self, progress: Callable[[int], None] | None = None) -> Theory:

@@ -24,10 +24,11 @@ class LargePositives:
         self.clauses, self.width = clauses, width
         self.calls = 0
         self._solver = self._fresh_solver(self.clauses)
-        self._breakable: list[list[Clause]] = [[] for _ in range(width)]
+        # For each variable, the clauses that adding it may break; pairs, for speed.
+        self._breakable: list[list[tuple[int, int]]] = [[] for _ in range(width)]
         for clause in clauses:
             for index in bits(clause.antecedent & ~clause.consequent):
-                self._breakable[index].append(clause)
+                self._breakable[index].append((clause.antecedent, clause.consequent))
 
     def _fresh_solver(self, clauses: Sequence[Clause]) -> Solver:
         solver = solver_of(clauses, self.width)
@@ -69,6 +70,9 @@ class LargePositives:
             growing = False
             for index in bits(top & ~x):
                 more = x | 1 << index
-                if all(clause.satisfied_by(more) for clause in self._breakable[index]):
+                for antecedent, consequent in self._breakable[index]:
+                    if antecedent & ~more == 0 and consequent & more == 0:
+                        break
+                else:
                     x, growing = more, True
         return x

@@ -15,7 +15,7 @@ import numpy as np
 from hornlens.exact.envelopes import GRID_LIMIT, NO_QUERIES, check_rows, with_support
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
 from hornlens.exact.saturation import saturate
-from hornlens.logic.batch import Words, obeys
+from hornlens.logic.batch import Words
 from hornlens.logic.certificates import Bounded
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope, NonHorn
@@ -38,7 +38,7 @@ def bounded_envelope_of_grid(
     space = labelled.space
     saturated = saturate(*_short_points(labelled, max_conditions), space.background)
     non_horn = labelled.non_horn()
-    left = ~labelled.positive & labelled.inside() & obeys(space.masks(), saturated.basis)
+    left = ~labelled.positive & labelled.inside() & labelled.left_by(saturated.basis)
     longer = int(np.count_nonzero(left)) - len(non_horn)
     return Envelope.of(
         space,

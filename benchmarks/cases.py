@@ -6,12 +6,21 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.targets import random_3cnf, random_horn, random_labelled_domain
+from hornlens.exact.bounded import (
+    bounded_envelope_of_formula,
+    bounded_envelope_of_grid,
+    bounded_envelope_of_table,
+)
+from hornlens.exact.implicates import ImplicateSearch
 from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.logic.basis import dg_basis, in_canonical_order
 from hornlens.logic.closures import dg_basis_of_closure
+from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.table import Table
+from hornlens.logic.vocabulary import Vocabulary
 from hornlens.oracles.formula import FormulaEquivalence
 from hornlens.oracles.membership import FormulaMembership
 
@@ -71,3 +80,48 @@ def labelled(values: int, rules: int, seed: int) -> dict[str, Any]:
         "rules": len(basis),
         "non_horn": len(target.non_horn()),
     }
+
+
+def implicates_ratio(variables: int, clauses: int, seed: int) -> dict[str, Any]:
+    """The exact envelope of a random 3-CNF: time of the search for rules, divided by implicates."""
+    formula = random_3cnf(variables, clauses, seed)
+    ours, fast = _timed(lambda: ImplicateSearch(formula).run())
+    search, slow = _timed(lambda: EnvelopeSearch(FormulaSource(formula)).run())
+    assert ours == search
+    return {"seconds": fast, "rules": len(ours), "ratio": slow / fast}
+
+
+def bounded_formula(variables: int, clauses: int, conditions: int, seed: int) -> dict[str, Any]:
+    """The rules of a random 3-CNF with at most so many conditions."""
+    formula = random_3cnf(variables, clauses, seed)
+    found, seconds = _timed(lambda: bounded_envelope_of_formula(formula, conditions))
+    return {"seconds": seconds, "rules": len(found.basis)}
+
+
+def bounded_labelled(values: int, rules: int, conditions: int, seed: int) -> dict[str, Any]:
+    """The short rules of a labelled domain, and the time of its full envelope divided by theirs."""
+    domain = random_labelled_domain(values, rules, seed)
+    found, fast = _timed(lambda: bounded_envelope_of_grid(domain, conditions))
+    again = random_labelled_domain(values, rules, seed)  # nothing is computed of it yet
+    whole, slow = _timed(
+        lambda: Envelope.of(again.space, again.dg_basis(), non_horn=NonHorn.of(again.non_horn()))
+    )
+    return {
+        "seconds": fast,
+        "interpretations": len(domain.positive),
+        "rules": len(found.basis),
+        "of": len(whole.basis),
+        "ratio": slow / fast,
+    }
+
+
+def bounded_table(rows: int, columns: int, conditions: int, support: int) -> dict[str, Any]:
+    """The rules of a random table with at most so many conditions, each with some support."""
+    rng = Random(0)
+    density = [rng.choice((0.02, 0.1, 0.3)) for _ in range(columns)]
+    drawn = tuple(
+        sum((rng.random() < share) << i for i, share in enumerate(density)) for _ in range(rows)
+    )
+    table = Table(Vocabulary.numbered(columns), drawn)
+    found, seconds = _timed(lambda: bounded_envelope_of_table(table, conditions, None, support))
+    return {"seconds": seconds, "rules": len(found.basis)}

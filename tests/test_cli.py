@@ -560,3 +560,52 @@ def test_an_interrupt_that_is_ignored_stays_ignored(tmp_path):
         [sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (7, "")
+
+
+def test_bounded_envelopes_are_complete_up_to_their_length_and_verified(tmp_path):
+    whole = json.loads(hornlens("envelope", APPENDIX, "--format", "json").stdout)
+    done = hornlens("envelope", APPENDIX, "--max-conditions", 2, "--format", "json")
+    content = json.loads(done.stdout)
+    rules = len(content["rules"])
+    assert content["certificate"] == {"kind": "bounded", "max_conditions": 2, "rules": rules}
+    assert all(len(line["if"]) <= 2 for line in content["readable"])
+    assert 0 < rules <= len(whole["rules"])
+    (tmp_path / "short.json").write_text(done.stdout)
+    verified = hornlens("verify", tmp_path / "short.json", "--against", APPENDIX)
+    assert verified.returncode == 0 and "bounded" in verified.stdout, verified.stderr
+    del content["rules"][-1], content["readable"][-1]
+    for claimed in (rules, rules - 1):
+        content["certificate"]["rules"] = claimed
+        (tmp_path / "short.json").write_text(json.dumps(content))
+        refused = hornlens("verify", tmp_path / "short.json", "--against", APPENDIX)
+        assert refused.returncode == 1, claimed
+
+
+def test_rows_enough_for_a_rule(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b,c\n1,1,0\n1,1,0\n0,0,1\n")
+    arguments = ("envelope", table, "--max-conditions", 1, "--format", "json")
+    found = json.loads(hornlens(*arguments, "--min-support", 2).stdout)
+    assert [(line["if"], line["then"]) for line in found["readable"]] == [
+        (["a"], ["b"]),
+        (["b"], ["a"]),
+    ]
+    assert found["certificate"]["min_support"] == 2
+    assert found["statistics"]["rare_conditions_left_out"] == 1
+    (tmp_path / "r.json").write_text(json.dumps(found))
+    assert hornlens("verify", tmp_path / "r.json", "--against", table).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (("envelope", PRONOUNS, "--min-support", 2), "needs --max-conditions"),
+        (("envelope", PRONOUNS, "--max-conditions", 1, "--min-support", 2), "is for tables"),
+        (("extract", "--max-conditions", 2, "--equivalence", "pac"), "which no sample can"),
+        (("extract", "--max-conditions", 2, "--limit", 10), "which no sample can"),
+    ],
+)
+def test_bounds_that_cannot_be_kept_are_refused_in_a_line(arguments, said, tmp_path):
+    more = ("--out", tmp_path / "out") if arguments[0] == "extract" else ()
+    done = hornlens(*arguments, *more)
+    assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1

@@ -6,6 +6,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Attribute",
+    "Bounded",
     "Budget",
     "Certificate",
     "CheckOutcome",
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from hornlens.api import Result, extract, load
     from hornlens.errors import HornlensError, InputError
     from hornlens.logic.attributes import Attribute, Nominal
-    from hornlens.logic.certificates import Budget, Certificate, Exact, Pac
+    from hornlens.logic.certificates import Bounded, Budget, Certificate, Exact, Pac
     from hornlens.logic.decisions import Decision, Policy
     from hornlens.logic.envelope import Envelope
     from hornlens.logic.named import NamedRule
@@ -71,7 +72,7 @@ else:
         "api": "Result extract load",
         "errors": "HornlensError InputError",
         "logic.attributes": "Attribute Nominal",
-        "logic.certificates": "Budget Certificate Exact Pac",
+        "logic.certificates": "Bounded Budget Certificate Exact Pac",
         "logic.decisions": "Decision Policy",
         "logic.envelope": "Envelope",
         "logic.named": "NamedRule",

@@ -15,6 +15,7 @@ from hornlens.cli.options import (
     Device,
     Dtype,
     Margin,
+    MaxConditions,
     NoCache,
     Quiet,
     Threads,
@@ -42,13 +43,21 @@ def envelope(
             help="Rules taken for granted: a Horn .cnf or an envelope.json; matched by name."
         ),
     ] = None,
+    max_conditions: MaxConditions = None,
+    min_support: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            min=1,
+            help="Tables, with --max-conditions: only rules whose conditions so many rows have.",
+        ),
+    ] = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compute the exact Horn envelope of a formula or a table."""
+    """Compute the exact Horn envelope of a formula or a table, or its short rules."""
     from hornlens.cli.envelope import envelope_command
 
-    envelope_command(file, format, background, quiet)
+    envelope_command(file, format, background, max_conditions, min_support, quiet)
 
 
 def learn(
@@ -144,6 +153,7 @@ def extract(
         int, typer.Option(min=1, help="How many prompts an exact run may take.")
     ] = 200_000,
     seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0,
+    max_conditions: MaxConditions = None,
     protocol: Annotated[
         Literal["default", "paper"],
         typer.Option(help="paper: everything as the paper's experiment had it."),
@@ -202,7 +212,15 @@ def extract(
             out=out,
             cache=cache,
             no_cache=no_cache,
-            settings=Settings(equivalence, epsilon, delta, max_equivalence_queries, limit, seed),
+            settings=Settings(
+                equivalence,
+                epsilon,
+                delta,
+                max_equivalence_queries,
+                limit,
+                seed,
+                max_conditions=max_conditions,
+            ),
             protocol=protocol,
             policy={
                 "label_unset": label_unset,

@@ -1,11 +1,12 @@
-"""`hornlens envelope`: the exact envelope of a file."""
+"""`hornlens envelope`: the exact envelope of a file, or its short rules."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from hornlens.errors import InputError
+from hornlens.errors import HornlensError, InputError
+from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.formats.backgrounds import read_background
 from hornlens.formats.dimacs import read_dimacs
@@ -16,8 +17,17 @@ from hornlens.report.terminal import Terminal, plural, show_envelope
 from hornlens.results.envelope import envelope_as_json
 
 
-def envelope_command(path: Path, form: str, background: Path | None, quiet: bool) -> None:
+def envelope_command(
+    path: Path,
+    form: str,
+    background: Path | None,
+    max_conditions: int | None,
+    min_support: int | None,
+    quiet: bool,
+) -> None:
     """Read the file by its ending, compute, print."""
+    if min_support is not None and max_conditions is None:
+        raise HornlensError("--min-support needs --max-conditions: say how long rules may be")
     terminal = Terminal(quiet)
     with terminal.progress(f"Envelope of {path.name}:") as note:
 
@@ -28,13 +38,23 @@ def envelope_command(path: Path, form: str, background: Path | None, quiet: bool
         if suffix in (".cnf", ".dimacs"):
             formula = read_dimacs(path)
             granted = read_background(background, formula.vocabulary) if background else None
-            result = envelope_of_formula(formula, granted, progress)
+            if min_support is not None:
+                raise InputError("a formula has no rows: --min-support is for tables", path)
+            if max_conditions is None:
+                result = envelope_of_formula(formula, granted, progress)
+            else:
+                result = bounded_envelope_of_formula(formula, max_conditions, granted)
             what = plural(len(formula.clauses), "clause")
         elif suffix in (".csv", ".cxt"):
             table = read_csv(path) if suffix == ".csv" else read_cxt(path)
             granted = read_background(background, table.vocabulary) if background else None
             try:
-                result = envelope_of_table(table, granted, progress)
+                if max_conditions is None:
+                    result = envelope_of_table(table, granted, progress)
+                else:
+                    result = bounded_envelope_of_table(
+                        table, max_conditions, granted, min_support or 0
+                    )
             except InputError as error:
                 raise InputError(error.message, path, error.line) from None
             what = plural(len(table.rows), "positive example")

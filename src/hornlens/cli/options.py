@@ -25,6 +25,12 @@ TopK = Annotated[
     Optional[int],  # noqa: UP045
     typer.Option(min=1, help="Overrides the probe: the winner must be among the first k."),
 ]
+MaxConditions = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(
+        min=0, help="Only rules with at most so many conditions: all of them, and much sooner."
+    ),
+]
 BatchSize = Annotated[str, typer.Option(help="Prompts a batch: a number, or auto.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
 Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")]

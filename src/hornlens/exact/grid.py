@@ -70,6 +70,35 @@ class LabelledSpace:
         """Return the non-Horn negatives: rejected, yet intersections of accepted ones."""
         return unpack(self.space.masks()[self.closed() & ~self.positive])
 
+    def left_by(self, theory: Theory) -> Labels:
+        """Say of every point of the grid whether it obeys the rules of a basis of the space.
+
+        A rule costs what it rejects, not the whole grid: its sides must be points of it.
+        """
+        left = np.ones(self.space.shape, dtype=np.bool_)
+        above = self._above()
+        for rule in theory.rules:
+            _leave_out(left, rule, above)
+        return left.ravel()
+
+    def _above(self) -> Callable[[int], tuple[Places, ...]]:
+        """Return a function that indexes the part of the grid which contains a point."""
+        space = self.space
+        parts_above = [
+            {mask: attribute.above(place) for place, mask in enumerate(axis)}
+            for attribute, axis in zip(space.all_attributes, space.axes, strict=True)
+        ]
+        plain = all(isinstance(part, slice) for parts in parts_above for part in parts.values())
+
+        def above(x: int) -> tuple[Places, ...]:
+            parts = [of[x & group] for of, group in zip(parts_above, space.groups, strict=True)]
+            if plain:
+                return tuple(parts)
+            lists = (np.arange(n)[part] for part, n in zip(parts, space.shape, strict=True))
+            return np.ix_(*lists)
+
+        return above
+
     def dg_basis(self) -> Theory:
         """Return the envelope: the DG basis of the positives, relative to the background."""
         space = self.space
@@ -78,20 +107,7 @@ class LabelledSpace:
         if space.granted:
             candidates &= self.inside()
         candidates = candidates.reshape(space.shape)
-        parts_above = [
-            {mask: attribute.above(place) for place, mask in enumerate(axis)}
-            for attribute, axis in zip(space.all_attributes, space.axes, strict=True)
-        ]
-        plain = all(isinstance(part, slice) for parts in parts_above for part in parts.values())
-
-        def above(x: int) -> tuple[Places, ...]:
-            """Index the part of the grid that contains `x`."""
-            parts = [of[x & group] for of, group in zip(parts_above, space.groups, strict=True)]
-            if plain:
-                return tuple(parts)
-            lists = (np.arange(n)[part] for part, n in zip(parts, space.shape, strict=True))
-            return np.ix_(*lists)
-
+        above = self._above()
         # As small as they can be: a million of them are compared for every size.
         dtype = np.min_scalar_type(space.width)
         sizes = np.zeros(space.shape, dtype=dtype)
@@ -110,13 +126,18 @@ class LabelledSpace:
                 )
             ]
             for rule in new:  # whatever breaks the rule is no candidate any more
-                obedient = None if rule.is_negative else above(rule.consequent)
-                spared = None if obedient is None else candidates[obedient].copy()
-                candidates[above(rule.antecedent)] = False
-                if obedient is not None:
-                    candidates[obedient] = spared
+                _leave_out(candidates, rule, above)
             rules += new
         return in_canonical_order(Theory(space.width, tuple(rules)))
+
+
+def _leave_out(points: Labels, rule: Rule, above: Callable[[int], tuple[Places, ...]]) -> None:
+    """Take away the points that break a rule."""
+    obedient = None if rule.is_negative else above(rule.consequent)
+    spared = None if obedient is None else points[obedient].copy()
+    points[above(rule.antecedent)] = False
+    if obedient is not None:
+        points[obedient] = spared
 
 
 def labels_of_positives(space: Space, positives: list[int]) -> Labels:

@@ -81,7 +81,7 @@ class Occurring:
         if small.count is not None and len(free) < SAID - small.count.bit_length():
             count = small.count << len(free)
             return replace(shown, count=count, at_least=count)
-        return replace(shown, at_least=max(COUNT_LIMIT, small.at_least))
+        return replace(shown, at_least=small.at_least << min(len(free), SAID))
 
 
 def _extended(masks: Iterable[int], free: list[int]) -> Iterator[int]:

@@ -69,6 +69,8 @@ def extract(
     asked = [_World(name, each, _policy(each, policy)) for name, each in worlds.items()]
     unit = "prompt" if asked[0].prompted else "cell"
     exhaustive = chosen.is_exhaustive(sum(world.size for world in asked), unit)
+    if chosen.max_conditions is not None and not (learner is None and equivalence is None):
+        raise HornlensError("a learner cannot promise every rule up to --max-conditions")
     for world in asked:
         if world.policy.calibration == "mean" and not exhaustive:
             raise HornlensError(
@@ -79,7 +81,7 @@ def extract(
 
     def envelope_of(questions: Questions | UnitedQuestions, watch: Watch | None) -> Envelope:
         if learner is None and equivalence is None and exhaustive:
-            return _tabulated(questions)
+            return _tabulated(questions, chosen.max_conditions)
         labelled = questions.tabulate() if exhaustive else None
         return _learned(questions, chosen, labelled, learner, equivalence, watch)
 
@@ -184,20 +186,25 @@ def _policy(target: Target, given: Policy | None) -> Policy:
     return replace(own, label_unset=given.label_unset, abstain=given.abstain)
 
 
-def _tabulated(questions: Questions | UnitedQuestions) -> Envelope:
-    """Label the whole space: the envelope is exact."""
+def _tabulated(questions: Questions | UnitedQuestions, max_conditions: int | None) -> Envelope:
+    """Label the whole space: the envelope is exact, up to so many conditions if that is wanted."""
     labelled = questions.tabulate()
     inside, positive = labelled.inside(), labelled.positive
+    statistics = {
+        "equivalence_queries": 0,
+        "membership_queries": int(inside.sum()),
+        "negatives": int((inside & ~positive).sum()),
+    }
+    if max_conditions is not None:
+        from hornlens.exact.bounded import bounded_envelope_of_grid
+
+        return bounded_envelope_of_grid(labelled, max_conditions, statistics)
     return Envelope.of(
         questions.space,
         labelled.dg_basis(),
         certificate=EXACT,
         non_horn=NonHorn.of(labelled.non_horn()),
-        statistics={
-            "equivalence_queries": 0,
-            "membership_queries": int(inside.sum()),
-            "negatives": int((inside & ~positive).sum()),
-        },
+        statistics=statistics,
     )
 
 

@@ -21,6 +21,10 @@ class _Certificate:
 
     kind: ClassVar[str]
     title: ClassVar[str]
+    proved: ClassVar[bool] = False
+    """Whether every rule holds of every interpretation."""
+    complete: ClassVar[bool] = False
+    """Whether every Horn rule that holds follows from the rules."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the certificate as it stands in envelope.json: its kind, and what is known."""
@@ -34,11 +38,49 @@ class Exact(_Certificate):
 
     kind: ClassVar[str] = "exact"
     title: ClassVar[str] = "Exact"
+    proved: ClassVar[bool] = True
+    complete: ClassVar[bool] = True
 
     @property
     def sentence(self) -> str:
         """What is claimed."""
         return "Every interpretation was settled, none was left to sampling."
+
+
+@dataclass(frozen=True)
+class Bounded(_Certificate):
+    """Proved, and complete for rules with at most so many conditions; longer ones may be missing.
+
+    A condition is what a rule's left side says of one attribute, or of the label. `rules` is how
+    many rules there are. With `min_support`, sets of conditions that fewer positive examples have
+    were not looked at.
+    """
+
+    kind: ClassVar[str] = "bounded"
+    title: ClassVar[str] = "Bounded"
+    proved: ClassVar[bool] = True
+    max_conditions: int
+    rules: int
+    min_support: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that can not be."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None and not (isinstance(value, int) and value >= 0):
+                raise ValueError(f"{field.name} must be a number from 0 on, not {value!r}")
+
+    @property
+    def sentence(self) -> str:
+        """What is claimed."""
+        most = self.max_conditions
+        rule = f"rule with at most {most:,} {'condition' if most == 1 else 'conditions'}"
+        if self.min_support:
+            examples = "example has" if self.min_support == 1 else "examples have"
+            rule += f", which at least {self.min_support:,} positive {examples},"
+        if not self.rules:
+            return f"There is no {rule.rstrip(',')}."
+        return f"Every {rule} follows from these."
 
 
 @dataclass(frozen=True)
@@ -108,8 +150,8 @@ class Budget(_Certificate):
         )
 
 
-Certificate: TypeAlias = Exact | Pac | Budget
-KINDS: tuple[type[Certificate], ...] = (Exact, Pac, Budget)
+Certificate: TypeAlias = Exact | Bounded | Pac | Budget
+KINDS: tuple[type[Certificate], ...] = (Exact, Bounded, Pac, Budget)
 EXACT = Exact()
 
 

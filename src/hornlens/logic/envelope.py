@@ -54,9 +54,11 @@ class Envelope:
     statistics: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, space: Space, basis: Theory, **rest: Any) -> Envelope:
-        """Return the envelope of a basis, its readable form computed."""
-        return cls(space, basis, readable(basis, space.background), **rest)
+    def of(
+        cls, space: Space, basis: Theory, antecedents: Sequence[int] | None = None, **rest: Any
+    ) -> Envelope:
+        """Return the envelope of a basis, its readable form computed, or of given antecedents."""
+        return cls(space, basis, readable(basis, space.background, antecedents), **rest)
 
     @property
     def vocabulary(self) -> Vocabulary:

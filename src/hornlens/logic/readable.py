@@ -7,7 +7,7 @@ really new. The result is equivalent to the basis, rule by rule in the same orde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from math import comb
 
@@ -22,17 +22,27 @@ SEARCH_LIMIT = 5_000
 """How many candidate antecedents are tried for a provably smallest one; past it, a minimal one."""
 
 
-def readable(basis: Theory, background: Theory | None = None) -> Theory:
-    """Return the readable form of a DG basis: equivalent to it under the background."""
+def readable(
+    basis: Theory, background: Theory | None = None, antecedents: Sequence[int] | None = None
+) -> Theory:
+    """Return the readable form of a DG basis: equivalent to it under the background.
+
+    `antecedents`, if given, are used instead of the smallest ones, without what is granted of them;
+    from each, the rest of the theory and the background must derive its rule's own.
+    """
     # What the background's exclusive groups forbid occurs in no side of a rule of the basis.
     granted = () if background is None else background.rules
     # The others as they stand in the basis: a shrunk rule is entailed by the basis and entails its
     # old self, so all antecedents may be shrunk at once.
     inside = _Inside(basis.rules, granted, basis.width)
-    rules = [
-        Rule(smallest_generator(rule.antecedent, *inside.of(rule.antecedent, i)), rule.consequent)
-        for i, rule in enumerate(basis.rules)
-    ]
+    if antecedents is None:
+        antecedents = [
+            smallest_generator(rule.antecedent, *inside.of(rule.antecedent, i))
+            for i, rule in enumerate(basis.rules)
+        ]
+    else:
+        antecedents = [_not_granted(x, inside.of(x, -1)[1]) for x in antecedents]
+    rules = [Rule(x, rule.consequent) for x, rule in zip(antecedents, basis.rules, strict=True)]
     inside = _Inside(rules, granted, basis.width)
     for i, rule in enumerate(rules):
         if rule.consequent != BOTTOM:
@@ -136,6 +146,13 @@ def _without_granted(target: int, granted: tuple[Rule, ...], enough: Callable[[i
     plain = tuple(rule for rule in granted if rule.antecedent & ~target == 0)
     start = target & ~_derivable(plain)
     return start if enough(start) else target
+
+
+def _not_granted(target: int, granted: tuple[Rule, ...]) -> int:
+    """Return a set without what is granted to follow from the rest of it."""
+    return _without_granted(
+        target, granted, lambda rest: target & ~forward_chain(granted, rest) == 0
+    )
 
 
 def _derivable(rules: Iterable[Rule]) -> int:

@@ -205,8 +205,16 @@ def show_envelope(terminal: Terminal, envelope: Envelope) -> None:
 def show_non_horn(terminal: Terminal, envelope: Envelope) -> None:
     """Print what no Horn rule can reject."""
     non_horn = envelope.non_horn
+    longer = envelope.statistics.get("rejected_by_longer_rules")
+    if longer:
+        amount = plural(longer, "interpretation")
+        terminal.say(f"Longer rules reject {amount} more; they are not among these.")
+    if rare := envelope.statistics.get("rare_conditions_left_out"):
+        amount = plural(rare, "set")
+        terminal.say(f"{amount} of conditions, which too few rows have, were not looked at.")
     if non_horn.count == 0:
-        terminal.say("The target is Horn: the rules say all there is to say.")
+        if envelope.certificate.complete or longer == 0:
+            terminal.say("The target is Horn: the rules say all there is to say.")
         return
     if not non_horn.examples:
         return

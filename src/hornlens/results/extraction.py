@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.logic.batch import obeys, pack
-from hornlens.logic.certificates import EXACT
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
@@ -191,7 +190,7 @@ class Extraction:
             self.space,
             self.question,
             self.policy,
-            self.envelope.certificate == EXACT,
+            self.envelope.certificate.proved,
             tuple(world.world for world in self.worlds),
             self.noun,
             any(d.repeats for world in self.each for d in world.decisions.values()),

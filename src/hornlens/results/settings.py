@@ -21,6 +21,7 @@ class Settings:
     """How to extract. `samples` fixes the number of samples a query, as the paper's budget did.
 
     `exact` is another word for `exhaustive`; `auto` is that if the prompts fit `limit`, else `pac`.
+    With `max_conditions`, the rules with at most so many conditions: everything must be asked.
     """
 
     equivalence: Equivalence = "auto"
@@ -30,6 +31,7 @@ class Settings:
     limit: int = 200_000
     seed: int = 0
     samples: int | None = None
+    max_conditions: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -37,7 +39,7 @@ class Settings:
         if self.equivalence == "exact":
             object.__setattr__(self, "equivalence", "exhaustive")
         check_tolerances(self.epsilon, self.delta)
-        least = {"max_equivalence_queries": 0, "limit": 1, "samples": 1}
+        least = {"max_equivalence_queries": 0, "limit": 1, "samples": 1, "max_conditions": 0}
         for name, bound in least.items():
             value = getattr(self, name)
             if value is not None and value < bound:
@@ -56,9 +58,15 @@ class Settings:
                 f"{questions:,} {unit}s cannot all be kept in memory ({MOST_ASKED:,} at most): "
                 "use --equivalence pac"
             )
-        return self.equivalence in ("auto", "exhaustive") and questions <= min(
+        exhaustive = self.equivalence in ("auto", "exhaustive") and questions <= min(
             self.limit, MOST_ASKED
         )
+        if self.max_conditions is not None and not exhaustive:
+            raise HornlensError(
+                "--max-conditions promises every rule up to that length, which no sample can: "
+                f"use --equivalence exhaustive, with a --limit of {questions:,} {unit}s or more"
+            )
+        return exhaustive
 
 
 def paper_protocol(settings: Settings, policy: Policy) -> tuple[Settings, Policy]:

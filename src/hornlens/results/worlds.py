@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Literal
 
 from hornlens.exact.worlds import grid_of, shared_space, union
-from hornlens.logic.certificates import EXACT
 from hornlens.logic.decisions import united
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.readable import readable
@@ -110,13 +109,14 @@ def outcome_in(world: Extraction, rule: Rule) -> tuple[Outcome, int | None]:
     What an answer breaks does not hold, whatever was learned.
     """
     envelope = world.envelope
-    follows, proved = envelope.entails(rule), envelope.certificate == EXACT
-    if follows and proved:
+    follows, certificate = envelope.entails(rule), envelope.certificate
+    if follows and certificate.proved:
         return ("vacuous" if envelope.holds_vacuously(rule) else "holds"), None
     broken = next(iter(world.breaking(rule)), None)
-    if broken is not None or proved:
+    if broken is not None or certificate.complete:
         return "broken", broken
-    if not follows:
+    # Rules that are proved rest on all answers: a longer one that none of them breaks holds, too.
+    if not follows and not certificate.proved:
         return "unknown", None
     return ("vacuous" if envelope.holds_vacuously(rule) else "holds"), None
 

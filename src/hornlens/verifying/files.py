@@ -51,6 +51,10 @@ class File:
             (r.antecedent, None if r.is_negative else r.antecedent | r.consequent) for r in rules
         }
 
+    def support(self, x: int) -> int:
+        """Return how many rows have all of `x`."""
+        return sum(x & ~row == 0 for row in self.rows)
+
     def positive(self, grid: Grid, inside: int) -> int:
         """Return the points that are accepted; `inside` are those that the background allows."""
         if self.clauses is None:

@@ -12,6 +12,7 @@ from typing import Any
 from hornlens.errors import InputError
 from hornlens.formats.jsonfiles import read_json
 from hornlens.verifying.answers import Answer, Reader, Spoken, check_statistics
+from hornlens.verifying.bounded import check_bounded
 from hornlens.verifying.files import File
 from hornlens.verifying.grids import Grid, Rule, Space, Wrong, breaks
 from hornlens.verifying.rules import Envelope, check_by_chaining, check_exact, check_wide
@@ -19,7 +20,7 @@ from hornlens.verifying.worlds import AllAnswers, SomeAnswers
 
 FORMAT = 1
 """The newest files that are understood."""
-KINDS = ("exact", "pac", "budget_exhausted")
+KINDS = ("exact", "bounded", "pac", "budget_exhausted")
 WIDE = 1 << 20
 """Up to so many interpretations of a file are gone through one and all."""
 SHAPE = "minimal and saturated: no rule follows from the others; the readable rules say the same"
@@ -134,6 +135,7 @@ def _check_file(
                 raise Wrong(f"background: {space.show(row)} is accepted, and breaks it")
     envelope = Envelope.of(content, space, listed)
     exact = envelope.certificate["kind"] == "exact"
+    bounded = envelope.certificate["kind"] == "bounded"
     if exact and _size(space) <= WIDE:
         grid = Grid(space.axes, len(space.names))
         inside = grid.everything & ~grid.breaking_any(listed)
@@ -143,6 +145,10 @@ def _check_file(
         if exact:
             notes.checked.append(check_wide(envelope, closure, rejects))
             notes.not_checked.append("that no rule is missing: there are too many interpretations")
+            notes.not_checked.append("how many non-Horn negatives there are")
+        elif bounded:
+            notes.checked.append(check_bounded(envelope, closure, file.support))
+            envelope.check_examples(lambda x: rejects(x) and closure(x) == x, None)
             notes.not_checked.append("how many non-Horn negatives there are")
         else:
             check_by_chaining(envelope)
@@ -154,7 +160,7 @@ def _check_file(
     notes.checked.append(SHAPE)
     lines = content["readable"]
     for number, (rule, line) in enumerate(zip(envelope.readable, lines, strict=True), 1):
-        support = sum(rule[0] & ~row == 0 for row in file.rows)
+        support = file.support(rule[0])
         if line.get("support") not in (None, support) or (file.rows and line["support"] is None):
             raise Wrong(f"readable rule {number}: support is {support}, not {line['support']}")
 
@@ -194,7 +200,7 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
             raise Wrong(f"answer {answer.place}: of no variant, {answer.variant!r}")
         worlds[answer.variant].append(answer)
     seen: AllAnswers | SomeAnswers
-    if content["certificate"]["kind"] == "exact":
+    if content["certificate"]["kind"] in ("exact", "bounded"):
         seen = AllAnswers(reader, listed, worlds)
     else:
         bound = content["settings"].get("samples") is None

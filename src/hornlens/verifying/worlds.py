@@ -8,6 +8,7 @@ from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.verifying.answers import Answer, Reader
+from hornlens.verifying.bounded import check_bounded
 from hornlens.verifying.grids import LIMIT, Grid, Rule, Wrong, breaks
 from hornlens.verifying.rules import Asked, Envelope, check_exact, check_sampled
 
@@ -44,7 +45,7 @@ class AllAnswers:
 
     def check(self, envelope: Envelope, names: Sequence[Any], statistics: Mapping[str, Any]) -> str:
         """Check the envelope of what one of the named worlds, or another, accepts."""
-        if envelope.certificate["kind"] != "exact":
+        if (kind := envelope.certificate["kind"]) not in ("exact", "bounded"):
             raise Wrong("certificate: not exact, as that of the whole is")
         positive = 0
         for name in names:
@@ -55,7 +56,16 @@ class AllAnswers:
             for key, value in counted.items():
                 if statistics[key] != value:
                     raise Wrong(f"statistics: {key} is {value}, not {statistics[key]}")
-        return check_exact(envelope, self.grid, self.inside, positive)
+        if kind == "exact":
+            return check_exact(envelope, self.grid, self.inside, positive)
+        grid = self.grid
+        left_over = self.inside & ~positive & grid.intersections(positive)
+        envelope.check_examples(lambda x: grid.has(left_over, x), left_over.bit_count())
+        return check_bounded(
+            envelope,
+            lambda x: grid.common(grid.having(x) & positive),
+            lambda x: (grid.having(x) & positive).bit_count(),
+        )
 
     def check_survival(self, rule: Rule, line: Mapping[str, Any]) -> None:
         """Check in which worlds a rule is said to hold."""

@@ -181,6 +181,8 @@ def _non_horn(envelope: Envelope, question: Question) -> str:
     """Return how many non-Horn negatives there are, in a sentence."""
     found, who = envelope.non_horn, question.subject.lower()
     if found.count == 0:
+        if not envelope.certificate.complete:
+            return f"Nothing: {who}’s answers are Horn. Longer rules may say more than these do."
         return f"Nothing: {who}’s answers are Horn, so the rules say all there is to say."
     if found.count is None:
         seen = plural(found.at_least, "interpretation")

@@ -188,7 +188,7 @@ class Forgetful:
         for x in batch:
             answers += self.questions.ask([x])
             self.questions.decisions.clear()
-            self.target.answers[0].known.clear()
+            self.target.answers[0][0].known.clear()
         return answers
 
 
@@ -256,7 +256,7 @@ def _demo() -> tuple[Probe, Function, Theory]:
     target = PromptedModel(probe, DemoModel(), probe.policy)
     exact = Questions(target, probe.policy).tabulate().dg_basis()
     recorded = target.scores
-    return probe, lambda prompt, _: recorded[prompt], exact
+    return probe, lambda prompt, words: [recorded[prompt][word] for word in words], exact
 
 
 def _until_exact(

@@ -69,6 +69,8 @@ class Space:
             raise InputError(f"the label {self.label.name!r} must have plain values")
         seen: set[str] = set()
         for attribute in self.all_attributes:
+            if not isinstance(attribute.name, str):
+                raise InputError(f"an attribute's name must be text, not {attribute.name!r}")
             if attribute.name in seen:
                 raise InputError(f"two attributes have the name {attribute.name!r}")
             seen.add(attribute.name)

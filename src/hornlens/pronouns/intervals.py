@@ -11,6 +11,9 @@ SMALL_T = (12.706205, 4.302653, 3.182446, 2.776445, 2.570582)
 """The 0.975 quantile of Student's t for one to five degrees of freedom."""
 
 
+ROUNDING = 1e-9
+
+
 @dataclass(frozen=True)
 class Score:
     """A mean over people, with its 95 % interval; None where there is nothing to estimate from."""
@@ -20,9 +23,12 @@ class Score:
     high: float | None
 
     def __post_init__(self) -> None:
-        """Refuse half of an interval."""
+        """Refuse half of an interval, and what no mean of scores between −1 and 1 can be."""
         if (self.low is None) != (self.high is None):
             raise ValueError("has an interval with one end")
+        for value in (self.mean, self.low, self.high):
+            if value is not None and not abs(value) <= 1 + ROUNDING:
+                raise ValueError(f"has a score of {value:g}")
 
 
 def mean_score(values: Sequence[tuple[float, int]]) -> Score:

@@ -122,9 +122,9 @@ def _parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _decoded(hint: Any, value: Any, where: str) -> Any:
+    if type(value) is int and not -LARGEST < value < LARGEST:
+        raise _Misfit(where, "is larger than anything that is counted")
     if type(value) is hint:
-        if hint is int and not -LARGEST < value < LARGEST:
-            raise _Misfit(where, "is larger than anything that is counted")
         return value
     kind, arguments = _parts(hint)
     if kind is Any or (value is None and NoneType in arguments):

@@ -85,30 +85,35 @@ def _world(
     details: dict[str, Details] = {}
     for answer in answers:
         cell = space.vocabulary.mask(answer["set"])
+        if cell & space.label_mask or cell not in space:
+            raise ValueError("has an answer about what is no cell")
         winner = None if answer["winner"] is None else labels.index(answer["winner"])
+        said = _numbers(answer["scores"])
+        if len(said) not in (0, len(labels)):
+            raise ValueError("has an answer without a score for each label")
         decisions[cell] = Decision(
             winner,
-            answer["margin"],
-            _numbers(answer["scores"]),
-            answer.get("abstained", ""),
-            tuple(answer.get("repeats", ())),
+            _numbers([answer["margin"]])[0],
+            said,
+            _text(answer.get("abstained", "")),
+            tuple(map(int, _numbers(answer.get("repeats", ())))),
         )
-        shown[cell] = tuple(answer["prompts"])
+        shown[cell] = _texts(answer["prompts"])
         details.update(details_from_json(answer))
     prompts = {prompt for each in shown.values() for prompt in each}
     policy = Policy(**_known(Policy, content["policy"]))
     return Extraction(
         Question(
-            probe["name"],
-            probe["description"],
-            tuple(templates),
+            _text(probe["name"]),
+            _text(probe["description"]),
+            _texts(templates),
             dict(probe["label"]),
             dict(probe.get("phrases", {})),
             averaged=len(templates) > 1,
             language=probe.get("language", ""),
         ),
-        content["model"]["name"],
-        content["model"]["identity"],
+        _text(content["model"]["name"]),
+        _text(content["model"]["identity"]),
         policy,
         Settings(**_known(Settings, content["settings"])),
         envelope,
@@ -126,6 +131,20 @@ def _numbers(listed: Sequence[Any]) -> tuple[float, ...]:
     if not all(isinstance(n, float) or (type(n) is int and abs(n) < 1 << 1023) for n in listed):
         raise ValueError("a score that is no number")
     return tuple(listed)
+
+
+def _text(value: Any) -> str:
+    """Return a text; anything else is a ValueError."""
+    if not isinstance(value, str):
+        raise ValueError("has something else where a text should stand")
+    return value
+
+
+def _texts(values: Sequence[Any]) -> tuple[str, ...]:
+    """Return texts; anything else is a ValueError."""
+    if not isinstance(values, list):
+        raise ValueError("has something else where a list should stand")
+    return tuple(map(_text, values))
 
 
 def _known(shape: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:

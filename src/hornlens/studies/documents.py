@@ -25,6 +25,12 @@ class Measures:
     precision: float | None
     agreement: float | None
 
+    def __post_init__(self) -> None:
+        """Refuse what is no share."""
+        for value in (self.recall, self.precision, self.agreement):
+            if value is not None and not 0 <= value <= 1:
+                raise ValueError(f"has a share of {value:g}")
+
     def get(self, measure: str) -> float | None:
         """Return the measure of this name."""
         value: float | None = getattr(self, measure)

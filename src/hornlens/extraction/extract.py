@@ -88,15 +88,12 @@ def extract(
     if not isinstance(target, Worlds):
         found = asked[0].extraction(chosen, envelope_of(asked[0].questions, watch), identity)
         return replace(found, record=_record(asked, started, clock))
-    each = tuple(
-        world.extraction(chosen, envelope_of(world.questions, None), world.target.identity())
-        for world in asked
-    )
+    own = [envelope_of(world.questions, None) for world in asked]
     whole = envelope_of(UnitedQuestions([world.questions for world in asked]), watch)
-    # Learning them together may have asked a world more than learning it alone did.
+    # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
-        world.extraction(chosen, found.envelope, found.identity)
-        for world, found in zip(asked, each, strict=True)
+        world.extraction(chosen, envelope, world.target.identity())
+        for world, envelope in zip(asked, own, strict=True)
     )
     together = union_of(target.name, target.noun, identity, each, whole)
     return replace(together, record=_record(asked, started, clock))
@@ -124,17 +121,6 @@ class _World:
         return self.prompted.prompt_count if self.prompted else self.target.space.cell_count
 
     @property
-    def calls(self) -> int:
-        """How many answers of the target were needed, wherever they came from."""
-        prompted = self.prompted
-        return self.distinct * prompted.repeats if prompted else self.distinct
-
-    @property
-    def distinct(self) -> int:
-        prompted = self.prompted
-        return len(prompted.scores) if prompted else len(self.questions.decisions)
-
-    @property
     def question(self) -> Question:
         """How people are told that it was asked."""
         if self.prompted:
@@ -147,10 +133,12 @@ class _World:
         self, settings: Settings, envelope: Envelope, identity: str | None
     ) -> Extraction:
         """Return what was found in it."""
-        decisions = self.questions.decisions
+        decisions, prompted = self.questions.decisions, self.prompted
+        scores = prompted.scores if prompted else {}
+        distinct = len(scores) if prompted else len(decisions)
         statistics = {
-            "model_calls": self.calls,
-            "distinct_prompts": self.distinct,
+            "model_calls": distinct * (prompted.repeats if prompted else 1),
+            "distinct_prompts": distinct,
             "abstentions": sum(decision.winner is None for decision in decisions.values()),
         }
         return Extraction(
@@ -162,15 +150,17 @@ class _World:
             replace(envelope, statistics={**envelope.statistics, **statistics}),
             decisions,
             self.target.show,
-            self.prompted.scores if self.prompted else {},
+            scores,
             world=self.name,
-            details=getattr(self.prompted, "details", {}),
+            details=getattr(prompted, "details", {}),
         )
 
 
 def _record(asked: Sequence[_World], started: str, clock: float) -> Record:
     """Return how it went."""
-    new = sum(each.prompted.asked if each.prompted else each.calls for each in asked)
+    new = sum(
+        each.prompted.asked if each.prompted else len(each.questions.decisions) for each in asked
+    )
     reused = sum(each.prompted.reused for each in asked if each.prompted)
     return Record(started, time.perf_counter() - clock, new, reused)
 

@@ -129,24 +129,18 @@ def _survival(
     """Return what becomes of a rule: the worlds by outcome, and the answers that break it."""
     space = extraction.space
     names = [world.world for world in extraction.worlds]
-    by = {
-        outcome: [
-            name for name, found in zip(names, line.outcomes, strict=True) if found == outcome
-        ]
-        for outcome in ("holds", "vacuous", "unknown")
-    }
-    kept = [name for name in names if name in by["holds"] or name in by["vacuous"]]
+    kept = line.where(names, "holds", "vacuous")
     return {
         **NamedRule.of(line.rule, space.vocabulary).as_json(),
         "sentence": plain(extraction.telling.parts(line.rule, holds_in=kept)),
-        "holds_in": by["holds"],
-        "vacuous_in": by["vacuous"],
+        "holds_in": line.where(names, "holds"),
+        "vacuous_in": line.where(names, "vacuous"),
         "broken_in": {
             name: position[x & ~space.label_mask, place]
             for place, (name, x) in enumerate(zip(names, line.breaking, strict=True))
             if x is not None
         },
-        "unknown_in": by["unknown"],
+        "unknown_in": line.where(names, "unknown"),
     }
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal
 
 from hornlens.exact.worlds import grid_of, shared_space, union
@@ -87,15 +86,21 @@ class Survival:
         """In how many worlds nothing breaks it."""
         return self.holds + self.outcomes.count("vacuous")
 
-    @cached_property
+    @property
     def everywhere(self) -> bool:
         """Whether it holds in every world."""
         return self.kept == len(self.outcomes)
 
+    def where(self, names: Sequence[str], *outcomes: Outcome) -> list[str]:
+        """Return the worlds in which it comes to one of some outcomes; all worlds are named."""
+        pairs = zip(names, self.outcomes, strict=True)
+        return [name for name, outcome in pairs if outcome in outcomes]
 
-def survival_of(rules: Sequence[Rule], worlds: Sequence[Extraction]) -> list[Survival]:
-    """Say what becomes of each rule in each world."""
-    return [_survival(rule, worlds) for rule in rules]
+
+def survival_of(rules: Iterable[Rule], worlds: Sequence[Extraction]) -> list[Survival]:
+    """Say what becomes of each rule in each world: each once, those that hold in most first."""
+    found = (_survival(rule, worlds) for rule in dict.fromkeys(rules))
+    return sorted(found, key=lambda line: (-line.kept, -line.holds, line.rule.key))
 
 
 def _survival(rule: Rule, worlds: Sequence[Extraction]) -> Survival:
@@ -127,6 +132,5 @@ def survival(extraction: Extraction) -> list[Survival]:
     Rules are those of the whole and each world's own, in their readable forms, each once.
     """
     envelopes = (each.envelope for each in (extraction, *extraction.worlds))
-    rules = dict.fromkeys(rule for envelope in envelopes for rule in envelope.readable)
-    found = [line for line in survival_of(list(rules), extraction.worlds) if line.kept]
-    return sorted(found, key=lambda line: (-line.kept, -line.holds, line.rule.key))
+    rules = (rule for envelope in envelopes for rule in envelope.readable)
+    return [line for line in survival_of(rules, extraction.worlds) if line.kept]

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
-from hornlens.results.worlds import Survival, common_consequences, survival_of
+from hornlens.results.worlds import common_consequences, survival_of
 from hornlens.studies.documents import (
     BudgetFindings,
     BudgetTimes,
@@ -206,21 +206,16 @@ def _common(found: Sequence[ModelRuns]) -> CommonRules | None:
     if common is None:
         return None
     names, vocabulary = [each.name for each in found], exact[0].space.vocabulary
-    rules = dict.fromkeys((*common, *(r for each in exact for r in each.envelope.readable)))
-    lines = sorted(
-        survival_of(list(rules), exact), key=lambda line: (-line.kept, -line.holds, line.rule.key)
-    )
-
-    def where(line: Survival, outcome: str) -> tuple[str, ...]:
-        return tuple(n for n, found in zip(names, line.outcomes, strict=True) if found == outcome)
-
+    rules = (*common, *(rule for each in exact for rule in each.envelope.readable))
     return CommonRules(
         tuple(NamedRule.of(rule, vocabulary) for rule in common),
         tuple(
             RuleInModels(
-                NamedRule.of(line.rule, vocabulary), where(line, "holds"), where(line, "vacuous")
+                NamedRule.of(line.rule, vocabulary),
+                tuple(line.where(names, "holds")),
+                tuple(line.where(names, "vacuous")),
             )
-            for line in lines
+            for line in survival_of(rules, exact)
         ),
     )
 

@@ -25,7 +25,6 @@ from hornlens.results.documents import extraction_as_json
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
 from hornlens.results.question import Question
-from hornlens.results.warnings import warnings_of
 
 SCRIPTS = (
     *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "rules.js", "map.js", "ask.js"),
@@ -107,7 +106,7 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
         non_horn=_non_horn(envelope, question),
         abstained=_abstained(extraction),
         others=[NamedRule.of(rule, envelope.vocabulary) for rule in space.granted],
-        warnings=warnings_of(extraction),
+        warnings=content["warnings"],
         rows=rows,
         findings=[
             Finding(row, _strip(margins, widest)) for row, margins in zip(found, top, strict=True)

@@ -64,11 +64,7 @@ def _row(
 ) -> SurvivalRow:
     names = [world.world for world in extraction.worlds]
     space = extraction.space
-    kept = [
-        name
-        for name, outcome in zip(names, line.outcomes, strict=True)
-        if outcome in ("holds", "vacuous")
-    ]
+    kept = line.where(names, "holds", "vacuous")
     lots = tuple(
         Lot(
             name,

@@ -386,3 +386,20 @@ def test_what_any_way_of_asking_accepts_breaks_a_rule():
     assert set(both.accepted) == set(single.accepted) | set(result_of(other).accepted)
     (difference,) = compare([single, both]).disturbing
     assert difference.in_words(["single", "both"]) == "variants: – in single; plain, odd in both"
+
+
+def test_a_rule_that_an_answer_breaks_does_not_hold_whatever_was_learned():
+    """Rules of runs that were cut off may be broken by answers that are known."""
+    exact, found = result_of(extract(planted, PAPER, cache=False)), 0
+    for seed in range(12):
+        settings = Settings("budget", max_equivalence_queries=3, seed=seed)
+        cut = result_of(extract(noisy(seed), PAPER, settings=settings, cache=False), "cut")
+        (pair,) = compare([exact, cut]).comparisons
+        names = PAPER.vocabulary
+        accepted = [names.mask(example.accepted) for example in cut.accepted]
+        for line in pair.rules_of_left_in_right:
+            rule = line.rule.rule(names)
+            broken = any(not rule.satisfied_by(x) for x in accepted)
+            assert (line.outcome == "contradicted") == broken, (seed, str(line.rule))
+            found += broken and cut.known.entails(rule)
+    assert found

@@ -149,15 +149,17 @@ def _outcomes(owner: RuleSet, other: RuleSet) -> tuple[RuleOutcome, ...]:
     examples = [(names.mask(example.accepted), example) for example in other.accepted]
     outcomes = []
     for rule in owner.envelope.readable:
-        named = NamedRule.of(rule, names)
-        if known.entails(rule):
+        named, follows = NamedRule.of(rule, names), known.entails(rule)
+        witness = None
+        if not (follows and other.envelope.certificate.proved):
+            # What an answer breaks does not hold, whatever was learned.
+            witness = next((example for x, example in examples if not rule.satisfied_by(x)), None)
+        if witness is not None or not follows:
+            outcome = RuleOutcome(named, "unknown" if witness is None else "contradicted", witness)
+        else:
             vacuous = other.envelope.holds_vacuously(rule)
-            outcomes.append(RuleOutcome(named, "vacuous" if vacuous else "entailed"))
-            continue
-        witness = next((example for x, example in examples if not rule.satisfied_by(x)), None)
-        outcomes.append(
-            RuleOutcome(named, "unknown" if witness is None else "contradicted", witness)
-        )
+            outcome = RuleOutcome(named, "vacuous" if vacuous else "entailed")
+        outcomes.append(outcome)
     return tuple(outcomes)
 
 

@@ -68,9 +68,8 @@ def _short_points(labelled: LabelledSpace, most: int) -> tuple[Words, Words]:
         told |= said & same
     short = np.flatnonzero(((conditions <= most) & ~told).ravel())
     short = short[np.argsort(conditions.ravel()[short], kind="stable")]
-    xs, closed = space.masks()[short], closures[short]
-    open_still = (xs != closed).any(axis=1)
-    return xs[open_still], closed[open_still]
+    short = short[(labelled.points[short] != closures[short]).any(axis=1)]
+    return labelled.rows.words(labelled.points[short]), labelled.rows.words(closures[short])
 
 
 def bounded_envelope_of_formula(

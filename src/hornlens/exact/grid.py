@@ -19,6 +19,7 @@ from hornlens.logic.attributes import Places
 from hornlens.logic.basis import in_canonical_order
 from hornlens.logic.batch import Words, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
+from hornlens.logic.compact import Rows
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
@@ -50,25 +51,36 @@ class LabelledSpace:
         return obeys(space.masks(), Theory(space.width, space.granted))
 
     @cached_property
+    def rows(self) -> Rows:
+        """How points are written here: shorter than masks, where an axis is long."""
+        return Rows(self.space)
+
+    @cached_property
+    def points(self) -> Words:
+        """Every interpretation, as a row."""
+        return self.rows.grid()
+
+    @cached_property
     def closures(self) -> Words:
-        """For every interpretation, the intersection of the positives above it."""
-        closures = self.space.masks()
+        """For every interpretation, the intersection of the positives above it, as a row."""
+        closures = self.points.copy()
         closures[~self.positive] = BOTTOM
         grid = closures.reshape(*self.space.shape, closures.shape[1])
         for axis, attribute in enumerate(self.space.all_attributes):
             along = np.moveaxis(grid, axis, 0)
             for place, above in attribute.covers():
                 along[place] &= np.bitwise_and.reduce(along[above], axis=0)
+        self.rows.settle(closures)
         return closures
 
     def closed(self) -> Labels:
         """Say of every interpretation whether the envelope accepts it."""
-        same: Labels = (self.closures == self.space.masks()).all(axis=1)
+        same: Labels = (self.closures == self.points).all(axis=1)
         return same
 
     def non_horn(self) -> list[int]:
         """Return the non-Horn negatives: rejected, yet intersections of accepted ones."""
-        return unpack(self.space.masks()[self.closed() & ~self.positive])
+        return self.rows.masks(self.points[self.closed() & ~self.positive])
 
     def left_by(self, theory: Theory) -> Labels:
         """Say of every point of the grid whether it obeys the rules of a basis of the space.
@@ -85,13 +97,13 @@ class LabelledSpace:
         """Return a function that indexes the part of the grid which contains a point."""
         space = self.space
         parts_above = [
-            {mask: attribute.above(place) for place, mask in enumerate(axis)}
-            for attribute, axis in zip(space.all_attributes, space.axes, strict=True)
+            [attribute.above(place) for place in range(attribute.count)]
+            for attribute in space.all_attributes
         ]
-        plain = all(isinstance(part, slice) for parts in parts_above for part in parts.values())
+        plain = all(isinstance(part, slice) for parts in parts_above for part in parts)
 
         def above(x: int) -> tuple[Places, ...]:
-            parts = [of[x & group] for of, group in zip(parts_above, space.groups, strict=True)]
+            parts = [of[at] for of, at in zip(parts_above, space.places(x), strict=True)]
             if plain:
                 return tuple(parts)
             lists = (np.arange(n)[part] for part, n in zip(parts, space.shape, strict=True))
@@ -102,8 +114,8 @@ class LabelledSpace:
     def dg_basis(self) -> Theory:
         """Return the envelope: the DG basis of the positives, relative to the background."""
         space = self.space
-        masks, closures = space.masks(), self.closures
-        candidates = (closures != masks).any(axis=1)
+        points, closures = self.points, self.closures
+        candidates = (closures != points).any(axis=1)
         if space.granted:
             candidates &= self.inside()
         candidates = candidates.reshape(space.shape)
@@ -122,7 +134,7 @@ class LabelledSpace:
             new = [
                 Rule(antecedent, closure)
                 for antecedent, closure in zip(
-                    unpack(masks[found]), unpack(closures[found]), strict=True
+                    self.rows.masks(points[found]), self.rows.masks(closures[found]), strict=True
                 )
             ]
             for rule in new:  # whatever breaks the rule is no candidate any more

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from hornlens.errors import HornlensError
 from hornlens.exact.grid import LabelledSpace
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
+from hornlens.logic.maskmap import mask_map
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Questions:
         """Begin with nothing asked."""
         self.target, self.policy, self.known = target, policy, known
         self.space = target.space
-        self.decisions: dict[int, Decision] = {}
+        self.decisions: MutableMapping[int, Decision] = mask_map(self.space.width)
         for rule in self.space.granted:
             if (rule.antecedent | max(rule.consequent, 0)) & self.space.label_mask:
                 raise HornlensError(
@@ -66,7 +67,8 @@ class Questions:
 
     def _decide_new(self, cells: Sequence[int]) -> list[int]:
         """Decide those of the cells that are not yet, and return them."""
-        new = [cell for cell in dict.fromkeys(cells) if cell not in self.decisions]
+        asked = ((cell, None) for cell in cells if cell not in self.decisions)
+        new = list(mask_map(self.space.width, asked))
         if new:
             self.decisions.update(zip(new, self._asked(new), strict=True))
         return new

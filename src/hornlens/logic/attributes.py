@@ -64,6 +64,12 @@ class Nominal:
         """Return a choice by its place: unset first, then the values in order."""
         return 1 << place >> 1
 
+    def place(self, choice: int) -> int:
+        """Return the place of a choice: the way back from `choice`; a KeyError if it is none."""
+        if choice & (choice - 1) or choice >> len(self.variables):
+            raise KeyError(choice)
+        return choice.bit_length()
+
     @cached_property
     def choices(self) -> tuple[int, ...]:
         """All choices as masks of the attribute's own variables, in an order that goes up."""

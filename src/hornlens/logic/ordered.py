@@ -81,6 +81,14 @@ class Ordered:
         low = place - shorter * (shorter + 1) // 2
         return self.interval(low, low + self._cuts - shorter)
 
+    def place(self, choice: int) -> int:
+        """Return the place of a choice: the way back from `choice`; a KeyError if it is none."""
+        return self._places[choice]
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {choice: place for place, choice in enumerate(self.choices)}
+
     def interval(self, low: int, high: int) -> int:
         """Return the interval from one value to another, by their places among the levels."""
         above, below = (1 << low) - 1, (1 << (self._cuts - high)) - 1

@@ -183,6 +183,11 @@ class Space:
         """Say whether `x` is an interpretation of the space."""
         return isinstance(x, int) and 0 <= x < 1 << self.width and self.background.satisfied_by(x)
 
+    def places(self, x: int) -> list[int]:
+        """Return for each axis the place of what `x` chooses; a KeyError if it is no point."""
+        parts = zip(self.all_attributes, self.offsets, self.groups, strict=True)
+        return [attribute.place((x & group) >> at) for attribute, at, group in parts]
+
     # --- the label ---
 
     @cached_property

@@ -84,6 +84,18 @@ class Taxonomy:
         """Return a choice by its place: unset first, then the nodes in preorder."""
         return self.choices[place]
 
+    def place(self, choice: int) -> int:
+        """Return the place of a choice: the way back from `choice`; a KeyError if it is none."""
+        place = self._places[choice.bit_length() - 1]
+        if self.choices[place] != choice:
+            raise KeyError(choice)
+        return place
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        """By the most special value of a choice, which is its last: -1 for unset."""
+        return {-1: 0, **{node: place for place, node in enumerate(self._preorder[0], start=1)}}
+
     @cached_property
     def choices(self) -> tuple[int, ...]:
         """All choices as masks of the attribute's own variables, in an order that goes up."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,6 +10,7 @@ from hornlens.formats.spaces import space_as_json
 from hornlens.logic.decisions import NO, YES
 from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
+from hornlens.results.answers import Position, answers_of, places_of
 from hornlens.results.details import details_as_json
 from hornlens.results.envelope import envelope_as_json
 from hornlens.results.evidence import Evidence
@@ -85,13 +86,13 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
     """
     content = summary_as_json(extraction)
     each = extraction.each
-    asked = sorted((cell, place) for place, world in enumerate(each) for cell in world.decisions)
-    position = {one: i for i, one in enumerate(asked)}
+    asked = answers_of(extraction)
+    position = places_of(asked)
     places = range(len(each))
     _point_to_evidence(content, extraction, places, position)
     for place, world in enumerate(extraction.worlds):
         _point_to_evidence(content["variants"][place], world, [place], position)
-    content["rates"] = rates_as_json(extraction.rates, lambda world, cell: position[cell, world])
+    content["rates"] = rates_as_json(extraction.rates, lambda world, cell: position(cell, world))
     content["abstentions"] = [
         at for at, (cell, place) in enumerate(asked) if each[place].decisions[cell].winner is None
     ]
@@ -100,11 +101,10 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
             _survival(line, extraction, position) for line in survival(extraction)
         ]
     content["answers"] = [_answer(each[place], cell) for cell, place in asked]
-    at = {
-        world.world: {cell: position[cell, place] for cell in world.decisions}
-        for place, world in enumerate(each)
-    }
-    content["warnings"] = [w.as_json(at.get(w.variant, {})) for w in warnings_of(extraction)]
+    at = {world.world: place for place, world in enumerate(each)}
+    content["warnings"] = [
+        w.as_json(position, at.get(w.variant, -1)) for w in warnings_of(extraction)
+    ]
     return content
 
 
@@ -112,20 +112,18 @@ def _point_to_evidence(
     content: dict[str, Any],
     extraction: Extraction,
     places: Sequence[int],
-    position: Mapping[tuple[int, int], int],
+    position: Position,
 ) -> None:
     """Say of every rule where its answers stand; `places` are those of the extraction's worlds."""
     for line, evidence in zip(content["readable"], extraction.evidence, strict=True):
         closest = evidence.closest
         if closest is not None:
-            at = position[closest.cell, places[closest.world]]
+            at = position(closest.cell, places[closest.world])
             line["closest"] = {"answer": at, "margin": closest.margin}
-        line["evidence"] = [position[e.cell, places[e.world]] for e in evidence.exhibits]
+        line["evidence"] = [position(e.cell, places[e.world]) for e in evidence.exhibits]
 
 
-def _survival(
-    line: Survival, extraction: Extraction, position: Mapping[tuple[int, int], int]
-) -> dict[str, Any]:
+def _survival(line: Survival, extraction: Extraction, position: Position) -> dict[str, Any]:
     """Return what becomes of a rule: the worlds by outcome, and the answers that break it."""
     space = extraction.space
     names = [world.world for world in extraction.worlds]
@@ -136,7 +134,7 @@ def _survival(
         "holds_in": line.where(names, "holds"),
         "vacuous_in": line.where(names, "vacuous"),
         "broken_in": {
-            name: position[x & ~space.label_mask, place]
+            name: position(x & ~space.label_mask, place)
             for place, (name, x) in enumerate(zip(names, line.breaking, strict=True))
             if x is not None
         },

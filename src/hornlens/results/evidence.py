@@ -8,10 +8,8 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
-import numpy as np
-
-from hornlens.logic.batch import contains, pack
 from hornlens.logic.decisions import NO, YES, Decision, Policy, accepts, lead
+from hornlens.logic.having import Having
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 
@@ -99,15 +97,12 @@ def _evidence_in(
         winner: dict(zip(places, accepts(policy, winner, places).tolist(), strict=True))
         for winner in sorted({-1, *(decision.place for decision in decisions.values())})
     }
-    cells = sorted(decisions)
-    packed = np.asfortranarray(pack(cells, space.width))
-
-    def covered(rule: Rule) -> list[int]:
-        wanted = pack([rule.antecedent & ~space.label_mask], space.width)[0]
-        return [cells[i] for i in np.flatnonzero(contains(packed, wanted)).tolist()]
-
+    cells = Having(sorted(decisions), space.width)
     return [
-        [_exhibit(rule, space, cell, decisions[cell], accepted, world) for cell in covered(rule)]
+        [
+            _exhibit(rule, space, cell, decisions[cell], accepted, world)
+            for cell in cells.having(rule.antecedent & ~space.label_mask)
+        ]
         for rule in rules
     ]
 

@@ -9,15 +9,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.logic.batch import obeys, pack
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
 from hornlens.logic.envelope import Envelope
+from hornlens.logic.having import Having
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.choices import choices_of
 from hornlens.results.details import Details
 from hornlens.results.evidence import Evidence, evidence_for
+from hornlens.results.left import columns_of, left_by, masks_of
 from hornlens.results.question import Question
 from hornlens.results.rates import Rates, rates_of
 from hornlens.results.rules import RuleRow, Rules
@@ -118,6 +119,8 @@ class Extraction:
     @cached_property
     def _cells(self) -> list[int]:
         """The cells that any world was asked about."""
+        if len(self.each) == 1:
+            return sorted(self.decisions)
         return sorted({cell for world in self.each for cell in world.decisions})
 
     @cached_property
@@ -156,9 +159,14 @@ class Extraction:
 
         After an exact run: all non-Horn negatives.
         """
-        asked = self._labelled(self._cells)
-        left = obeys(pack(asked, self.space.width), self.envelope.basis) & ~self.accepted(asked)
-        return frozenset(asked[place] for place in np.flatnonzero(left).tolist())
+        cells = Having(self._cells, self.space.width)
+        left = left_by(self.envelope.basis.rules, self.space, cells)
+        for world in self.each:
+            known = [world.decisions.get(cell) for cell in cells.masks]
+            decided = np.array([-1 if said is None else said.place for said in known])[:, None]
+            there = np.array([said is not None for said in known], dtype=np.bool_)[:, None]
+            left &= ~(there & accepts(world.policy, decided, columns_of(self.space)))
+        return frozenset(masks_of(self.space, cells, left))
 
     def breaking(self, rule: Rule) -> list[int]:
         """Return what the target accepts and the rule rejects, as far as it was asked."""

@@ -26,6 +26,7 @@ from hornlens.formats.frames import data_frame
 from hornlens.logic.attributes import Attribute
 from hornlens.logic.batch import obeys
 from hornlens.logic.decisions import YES, Decision
+from hornlens.logic.maskmap import key_of
 from hornlens.logic.ordered import Ordered
 from hornlens.logic.space import Space
 
@@ -207,15 +208,18 @@ class _Axis:
         self.space, self.axis, self.world = space, axis, world
         attribute, at, group = space.attributes[axis], space.offsets[axis], space.groups[axis]
         self.values = values_of(attribute)
-        place_of = {choice << at: i for i, (_, choice) in enumerate(self.values)}
-        self.cells = [cell for cell in sorted(answers) if cell & group in place_of]
+        value_at = {attribute.place(choice): i for i, (_, choice) in enumerate(self.values)}
+        found = [(cell, value_at.get(attribute.place((cell & group) >> at))) for cell in answers]
+        known = sorted((cell, value) for cell, value in found if value is not None)
+        self.cells = [cell for cell, _ in known]
         # What is said beside the attribute: cells of one context differ in it only.
-        contexts: dict[int, int] = {}
+        contexts: dict[int | bytes, int] = {}
         self.contexts = np.array(
-            [contexts.setdefault(cell & ~group, len(contexts)) for cell in self.cells], np.intp
+            [contexts.setdefault(key_of(cell & ~group), len(contexts)) for cell in self.cells],
+            np.intp,
         )
         self.context_count = len(contexts)
-        self.places = np.array([place_of[cell & group] for cell in self.cells], np.intp)
+        self.places = np.array([value for _, value in known], np.intp)
         self.winners = np.array([answers[cell].place for cell in self.cells], np.intp)
 
     def table(self, of: Counts, rows: int) -> Counts:

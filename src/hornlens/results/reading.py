@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from hornlens.errors import InputError
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.decisions import Decision, Policy
 from hornlens.logic.envelope import Envelope
+from hornlens.logic.maskmap import mask_map
 from hornlens.results.details import Details, details_from_json
 from hornlens.results.documents import DECIDED
 from hornlens.results.envelope import envelope_from_json, reading
@@ -80,8 +81,8 @@ def _world(
     """Return the result of one way of asking."""
     space, probe = envelope.space, content["probe"]
     labels = list(DECIDED.values()) if space.label is None else list(space.label.variables)
-    decisions: dict[int, Decision] = {}
-    shown: dict[int, tuple[str, ...]] = {}
+    decisions: MutableMapping[int, Decision] = mask_map(space.width)
+    shown: MutableMapping[int, tuple[str, ...]] = mask_map(space.width)
     details: dict[str, Details] = {}
     for answer in answers:
         cell = space.vocabulary.mask(answer["set"])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor, isinf
 from typing import Any, Literal, TypeAlias
 
+from hornlens.logic.maskmap import key_of, mask_map
+from hornlens.results.answers import Position
 from hornlens.results.choices import choices_of
 from hornlens.results.details import NOTHING, Details
 from hornlens.results.extraction import Extraction
@@ -26,8 +28,8 @@ NAMED = 8
 """How many names a sentence has at most."""
 
 
-Rows: TypeAlias = dict[int, dict[int, Sequence[float]]]
-"""Scores by the choice of an attribute, and what else is set."""
+Rows: TypeAlias = MutableMapping[int, dict[int | bytes, tuple[int, Sequence[float]]]]
+"""Cells and scores by the choice of an attribute, and the key of what else is set."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +46,14 @@ class Warning:
     cells: tuple[int, ...] = ()
     variant: str = ""
 
-    def as_json(self, position: Mapping[int, int]) -> dict[str, Any]:
-        """Return it as it stands in envelope.json, given where each cell's answer stands there."""
+    def as_json(self, position: Position, world: int) -> dict[str, Any]:
+        """Return it as it stands in envelope.json, given where the answers of its world stand."""
         return {
             "kind": self.kind,
             "sentence": self.sentence,
             **({"variant": self.variant} if self.variant else {}),
             **({"names": list(self.names)} if self.names else {}),
-            **({"answers": [position[cell] for cell in self.cells]} if self.cells else {}),
+            **({"answers": [position(cell, world) for cell in self.cells]} if self.cells else {}),
         }
 
 
@@ -98,15 +100,15 @@ def _unknown_words(extraction: Extraction) -> Iterator[Warning]:
 def _same_values(extraction: Extraction) -> Iterator[Warning]:
     """Values with the same scores in every two answers that differ in nothing else."""
     space, decisions = extraction.space, extraction.decisions
-    known = {cell: decision.scores for cell, decision in decisions.items() if decision.scores}
+    known = [(cell, decision.scores) for cell, decision in decisions.items() if decision.scores]
     for attribute, at, group in zip(space.attributes, space.offsets, space.groups, strict=False):
-        rows: Rows = {}
-        for cell, scores in known.items():
-            rows.setdefault(cell & group, {})[cell & ~group] = scores
+        rows: Rows = mask_map(space.width)
+        for cell, scores in known:
+            rows.setdefault(cell & group, {})[key_of(cell & ~group)] = cell, scores
         for alike in _alike(rows):
             names = [attribute.describe(choice >> at) if choice else "unset" for choice in alike]
             contexts = Counter(context for choice in alike for context in rows[choice])
-            cells = (choice | c for choice in alike for c in rows[choice] if contexts[c] > 1)
+            cells = (cell for x in alike for c, (cell, _) in rows[x].items() if contexts[c] > 1)
             what = (
                 f"“{attribute.name}” makes no difference: {_listed(names)}"
                 if len(alike) == attribute.count
@@ -127,7 +129,7 @@ def _alike(rows: Rows) -> list[list[int]]:
 
     def same(left: int, right: int) -> bool:
         shared = rows[left].keys() & rows[right].keys()
-        return bool(shared) and all(_equal(rows[left][c], rows[right][c]) for c in shared)
+        return bool(shared) and all(_equal(rows[left][c][1], rows[right][c][1]) for c in shared)
 
     groups: list[list[int]] = []
     near: dict[float, list[list[int]]] = {}
@@ -135,9 +137,9 @@ def _alike(rows: Rows) -> list[list[int]]:
     # Where all occur in the same contexts, being like one is being like all; and who is like
     # whom has to be near it in the first score, so that not each two need be compared.
     alone = all(keys == contexts[0] for keys in contexts)
-    first = min(contexts[0]) if alone and rows else 0
+    first = min(contexts[0], key=lambda key: (isinstance(key, bytes), key)) if alone and rows else 0
     for choice in sorted(rows):
-        place = _rounded(rows[choice][first][0]) if alone else 0.0
+        place = _rounded(rows[choice][first][1][0]) if alone else 0.0
         candidates = near.get(place, []) if alone else groups
         for group in candidates:
             if all(same(other, choice) for other in (group[:1] if alone else group)):

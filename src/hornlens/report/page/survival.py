@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.marking import marked
-from hornlens.report.page.view import answers_of, in_conditions
+from hornlens.report.page.view import in_conditions
+from hornlens.results.answers import Position, answers_of, places_of
 from hornlens.results.extraction import Extraction
 from hornlens.results.worlds import Outcome, Survival, survival
 
@@ -52,16 +53,14 @@ def survival_picture(extraction: Extraction) -> SurvivalPicture | None:
     if not extraction.worlds:
         return None
     lines = survival(extraction)
-    position = {one: i for i, one in enumerate(answers_of(extraction))}
+    position = places_of(answers_of(extraction))
     rows = tuple(_row(line, extraction, position) for line in lines)
     seen = {outcome for line in lines for outcome in line.outcomes}
     everywhere = sum(line.everywhere for line in lines)
     return SurvivalPicture(rows, everywhere, tuple(o for o in SIGNS if o in seen))
 
 
-def _row(
-    line: Survival, extraction: Extraction, position: dict[tuple[int, int], int]
-) -> SurvivalRow:
+def _row(line: Survival, extraction: Extraction, position: Position) -> SurvivalRow:
     names = [world.world for world in extraction.worlds]
     space = extraction.space
     kept = line.where(names, "holds", "vacuous")
@@ -70,7 +69,7 @@ def _row(
             name,
             outcome,
             SIGNS[outcome],
-            None if broken is None else position[broken & ~space.label_mask, place],
+            None if broken is None else position(broken & ~space.label_mask, place),
         )
         for place, (name, outcome, broken) in enumerate(
             zip(names, line.outcomes, line.breaking, strict=True)

@@ -15,10 +15,11 @@ from hornlens.formats.csvfiles import named_cells
 from hornlens.formats.latex import latex_rule
 from hornlens.logic.attributes import Attribute
 from hornlens.logic.bits import canonical
-from hornlens.logic.decisions import Policy, accepts
+from hornlens.logic.decisions import accepts
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.results.answers import Position, answers_of, places_of
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
 
@@ -38,8 +39,8 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
     names = () if space.label is None else space.label.variables
     places, each = _Places(space), extraction.each
     asked = answers_of(extraction) if with_answers else []
-    position = {one: i for i, one in enumerate(asked)}
-    accepted = [_accepted(world.policy, len(names)) for world in each]
+    position = places_of(asked)
+    accepted = [_accepted(world, len(names)) for world in each]
     canonical_forms = extraction.envelope.basis.rules
     return {
         "exact": is_complete(extraction),
@@ -99,19 +100,12 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
     }
 
 
-def answers_of(extraction: Extraction) -> list[tuple[int, int]]:
-    """Return the cell and the way of asking of each answer, in the order of envelope.json."""
-    each = enumerate(extraction.each)
-    return sorted((cell, place) for place, world in each for cell in world.decisions)
-
-
-def _accepted(policy: Policy, labels: int) -> dict[int, list[int]]:
+def _accepted(world: Extraction, labels: int) -> dict[int, list[int]]:
     """Return for each winner, or none (-1), the labels that are accepted with it."""
-    winners = range(-1, labels)
-    lines = accepts(policy, np.array(winners)[:, None], range(labels)).tolist()
+    winners = {decision.place for decision in world.decisions.values()}
     return {
-        winner: [i for i, yes in enumerate(line) if yes]
-        for winner, line in zip(winners, lines, strict=True)
+        winner: np.flatnonzero(accepts(world.policy, winner, range(labels))).tolist()
+        for winner in winners
     }
 
 
@@ -142,7 +136,6 @@ class _Places:
 
     def __init__(self, space: Space):
         self.space = space
-        self._place_of = [{mask: i for i, mask in enumerate(axis)} for axis in space.axes]
         self._closes = bool(space.background.rules)
 
     def of(self, x: int) -> tuple[list[int], int]:
@@ -152,10 +145,7 @@ class _Places:
         """
         space = self.space
         whole = space.background.closure(x) if self._closes else x
-        places = [
-            place_of[whole & group]
-            for place_of, group in zip(self._place_of, space.groups, strict=True)
-        ]
+        places = space.places(whole)
         if space.label is None:
             return places, -1
         return places[:-1], places[-1] - 1
@@ -180,7 +170,7 @@ def _sides(places: _Places, rule: Rule) -> dict[str, Any]:
     return {"left": _interpretation(places, rule.antecedent), "right": right}
 
 
-def _evidence(evidence: Evidence, position: dict[tuple[int, int], int]) -> dict[str, Sequence[Any]]:
+def _evidence(evidence: Evidence, position: Position) -> dict[str, Sequence[Any]]:
     """Return which answers break a rule, which force it by how much, and which do neither."""
     breaking = [e for e in evidence.exhibits if e.breaks]
     breaking.sort(key=lambda e: -e.decision.margin)
@@ -188,7 +178,7 @@ def _evidence(evidence: Evidence, position: dict[tuple[int, int], int]) -> dict[
     forcing.sort(key=lambda e: e.margin or 0.0)
     others = [e for e in evidence.exhibits if not (e.breaks or e.supports)]
     return {
-        "breaking": [[position[e.cell, e.world], e.decision.margin] for e in breaking],
-        "forcing": [[position[e.cell, e.world], e.margin] for e in forcing],
-        "others": [[position[e.cell, e.world], None] for e in others],
+        "breaking": [[position(e.cell, e.world), e.decision.margin] for e in breaking],
+        "forcing": [[position(e.cell, e.world), e.margin] for e in forcing],
+        "others": [[position(e.cell, e.world), None] for e in others],
     }

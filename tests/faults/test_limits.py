@@ -42,7 +42,7 @@ def write_probe(folder, values: int, labels: int) -> None:
     (folder / "scores.csv").write_text("\n".join([",".join(["prompt", *words]), *lines]) + "\n")
 
 
-@pytest.mark.parametrize(("values", "labels"), [(8_000, 2), (3, 3_000)])
+@pytest.mark.parametrize(("values", "labels"), [(30_000, 2), (3, 30_000)])
 def test_attributes_and_labels_of_thousands_of_values(tmp_path, values, labels):
     write_probe(tmp_path, values, labels)
     done = limited(
@@ -62,9 +62,23 @@ def test_variables_that_do_not_occur_cost_nothing(tmp_path):
     assert done.returncode == 0 and "x3 → x100000" in done.stdout, done
 
 
-def test_a_context_of_too_many_attributes_is_refused_in_a_line(tmp_path):
-    names = "\n".join(f"a{i}" for i in range(60_000))
-    (tmp_path / "a.cxt").write_text(f"B\n\n1\n60000\n\no\n{names}\n{'X.' * 30_000}\n")
+def write_context(path, rows: list[str]) -> None:
+    names = [f"a{i}" for i in range(len(rows[0]))]
+    objects = [f"o{i}" for i in range(len(rows))]
+    lines = ["B", "", str(len(rows)), str(len(names)), "", *objects, *names, *rows]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_a_context_of_60_000_attributes_is_solved_by_those_that_differ(tmp_path):
+    rows = [("." * row + "X" + "." * (299 - row)) * 200 for row in range(8)]
+    write_context(tmp_path / "a.cxt", rows)
+    done = limited(["envelope", "a.cxt", "--format", "json"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count('"support"') == 60_000 + 8 * 7 // 2
+
+
+def test_a_context_whose_rules_are_too_many_to_write_is_refused_in_a_line(tmp_path):
+    write_context(tmp_path / "a.cxt", ["X." * 30_000])
     done = limited(["envelope", "a.cxt"], tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1) and "60,000 columns" in done.stderr
 

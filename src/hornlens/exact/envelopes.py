@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from hornlens.errors import InputError
+from hornlens.exact.clarified import Clarified
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
 from hornlens.exact.implicates import ImplicateSearch
 from hornlens.exact.occurring import COUNT_LIMIT, Occurring
@@ -101,10 +102,17 @@ def envelope_of_table(
     table: Table, background: Theory | None = None, progress: Progress | None = None
 ) -> Envelope:
     """Return the exact envelope of a table of positive examples, relative to a background."""
-    width = len(table.vocabulary)
-    if width > MOST_COLUMNS:
-        raise InputError(f"has {width:,} columns: up to {MOST_COLUMNS:,} can be searched")
     granted = check_rows(table, background)
+    if 1 << len(table.vocabulary) > GRID_LIMIT and not len(granted):
+        clarified = Clarified.of(table)
+        small = clarified.reduced()
+        if len(small.vocabulary) < len(table.vocabulary):
+            return with_support(clarified.widened(envelope_of_table(small, None, progress)), table)
+    if len(table.vocabulary) > MOST_COLUMNS:
+        raise InputError(
+            f"has {len(table.vocabulary):,} columns that differ: up to {MOST_COLUMNS:,} of them "
+            "can be searched"
+        )
     space = Space.of_variables(table.vocabulary, tuple(granted))
     if space.count <= GRID_LIMIT:
         labels = labels_of_positives(space, list(table.rows))
@@ -138,7 +146,7 @@ def with_support(envelope: Envelope, table: Table) -> Envelope:
     """Return the envelope of a table with the support of its readable rules: the rows they fit."""
     width = envelope.space.width
     packed = pack(table.rows, width)
-    antecedents = pack([rule.antecedent for rule in envelope.readable], width)
+    antecedents = (pack([rule.antecedent], width)[0] for rule in envelope.readable)
     support = [int(np.count_nonzero(contains(packed, row))) for row in antecedents]
     return replace(envelope, support=support)
 

@@ -12,16 +12,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 BOTTOM = -1
+LONG, MANY = 512, 32
+"""Of a mask that is longer, and has more variables, all are found in one pass over its digits."""
 
 
 def bits(mask: int) -> Iterator[int]:
     """Yield the indices of the variables in `mask`, smallest first. BOTTOM has no such list."""
     if mask < 0:
         raise ValueError("the variables of BOTTOM cannot be listed")
+    if mask.bit_length() > LONG and mask.bit_count() > MANY:
+        yield from _bits_of_text(f"{mask:b}"[::-1])
+        return
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
+
+
+def _bits_of_text(digits: str) -> Iterator[int]:
+    place = digits.find("1")
+    while place >= 0:
+        yield place
+        place = digits.find("1", place + 1)
 
 
 def mask_of(indices: Iterable[int]) -> int:

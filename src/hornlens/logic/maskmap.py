@@ -6,7 +6,7 @@ masks are looked through one after the other. So a long mask is looked up by its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import ItemsView, Iterable, Iterator, MutableMapping, ValuesView
 from typing import TypeVar
 
 LONG = 512
@@ -28,6 +28,24 @@ def mask_map(width: int, items: Iterable[tuple[int, V]] = ()) -> MutableMapping[
     for mask, value in items:
         found[mask] = value
     return found
+
+
+class _Items(ItemsView[int, V]):
+    """Without looking up each mask again."""
+
+    _mapping: MaskMap[V]
+
+    def __iter__(self) -> Iterator[tuple[int, V]]:
+        return iter(self._mapping._items.values())
+
+
+class _Values(ValuesView[V]):
+    """Likewise."""
+
+    _mapping: MaskMap[V]
+
+    def __iter__(self) -> Iterator[V]:
+        return (value for _, value in self._mapping._items.values())
 
 
 class MaskMap(MutableMapping[int, V]):
@@ -56,6 +74,14 @@ class MaskMap(MutableMapping[int, V]):
     def __iter__(self) -> Iterator[int]:
         """Yield the masks."""
         return (mask for mask, _ in self._items.values())
+
+    def items(self) -> ItemsView[int, V]:
+        """Return the masks and what stands there for each."""
+        return _Items(self)
+
+    def values(self) -> ValuesView[V]:
+        """Return what stands there."""
+        return _Values(self)
 
     def __len__(self) -> int:
         """Return the number of masks."""

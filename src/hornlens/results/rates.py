@@ -47,15 +47,16 @@ class ValueRate:
     """By label, in the order of `Rates.labels`."""
     abstained: int = 0
 
-    @property
+    @cached_property
     def answered(self) -> int:
         """How many answers there are, without the abstentions."""
         return sum(self.counts)
 
-    @property
+    @cached_property
     def shares(self) -> tuple[float, ...] | None:
         """Each label's share of what was answered; None if nothing was."""
-        return tuple(count / self.answered for count in self.counts) if self.answered else None
+        answered = self.answered
+        return tuple(count / answered for count in self.counts) if answered else None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from hornlens.executors.local import LocalExecutor
 from hornlens.formats.files import check_writable
 from hornlens.models.protocol import ModelOptions
 from hornlens.pronouns.published import published_for
@@ -53,7 +54,7 @@ def study_command(options: StudyOptions) -> None:
             options.out,
             cache,
             options=options.model_options,
-            jobs=options.jobs,
+            executor=LocalExecutor(options.jobs),
             on_prompts=ask,
             on_runs=learn,
         )

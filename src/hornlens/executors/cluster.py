@@ -82,15 +82,13 @@ class Cluster:
     warn: Callable[[str], None] = lambda line: None
     keep: bool = False
     """Whether the folder of our own cluster stays, for there is something in it to be read."""
+    seen: int = 0
+    """How many nodes there were when somebody looked last."""
     _ray: Any = None
     _ours: bool = False
     _folder: str | None = None
+    _session: str = "/tmp/ray/session_latest"
     _before: dict[str, str | None] = field(default_factory=dict)
-
-    @property
-    def joined(self) -> bool:
-        """Whether Ray was asked for already."""
-        return self._ray is not None
 
     @property
     def ray(self) -> Any:
@@ -104,7 +102,7 @@ class Cluster:
                 ray = import_ray()
                 if not ray.is_initialized():  # else the program that uses us has its own
                     self._ours = True
-                    _read_settings_again()
+                    read_settings_again()
                     self._start(ray) if self.address is None else self._join(ray, self.address)
             except BaseException:
                 self._restore()
@@ -114,11 +112,9 @@ class Cluster:
 
     def nodes(self) -> list[Node]:
         """Return the machines that are there now."""
-        return [
-            Node(node["NodeManagerAddress"], node["Resources"])
-            for node in self.ray.nodes()
-            if node["Alive"]
-        ]
+        alive = [node for node in self.ray.nodes() if node["Alive"]]
+        self.seen = len(alive)
+        return [Node(node["NodeManagerAddress"], node["Resources"]) for node in alive]
 
     def has_room(self, needs: Needs) -> bool:
         """Say whether one more replica finds a place now, as far as the cluster knows."""
@@ -138,8 +134,7 @@ class Cluster:
     def logs(self, pid: int) -> str:
         """Say where a process of the cluster wrote its log, and see to it that it stays."""
         self.keep = True
-        session = self.ray.get_runtime_context().get_session_name()
-        return f"{self._folder or '/tmp/ray'}/{session}/logs/worker-*-{pid}.err"
+        return f"{self._session}/logs/worker-*-{pid}.err"
 
     def close(self) -> None:
         """Leave the cluster; end it if it is ours."""
@@ -158,7 +153,7 @@ class Cluster:
             place = "/tmp"
         self._folder = tempfile.mkdtemp(prefix="hornlens-ray-", dir=place)
         try:
-            ray.init(
+            context = ray.init(
                 address="local",  # a bare start joins whatever cluster is there
                 object_store_memory=OBJECT_STORE,
                 _temp_dir=self._folder,
@@ -166,10 +161,11 @@ class Cluster:
             )
         except Exception as error:
             raise HornlensError(f"Ray cannot be started: {_line(error)}") from error
+        self._session = context.address_info["session_dir"]
 
     def _join(self, ray: Any, address: str) -> None:
         _knock(address)
-        ray.init(address=address, **_QUIET)
+        self._session = ray.init(address=address, **_QUIET).address_info["session_dir"]
         from ray._raylet import AuthenticationMode, get_authentication_mode
 
         if get_authentication_mode() != AuthenticationMode.TOKEN:
@@ -198,7 +194,7 @@ _QUIET: dict[str, Any] = {
 }
 
 
-def _read_settings_again() -> None:
+def read_settings_again() -> None:
     """Make Ray see the environment, also if somebody imported it before."""
     from ray._raylet import AuthenticationTokenLoader, Config
 

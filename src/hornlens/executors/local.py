@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -25,6 +25,7 @@ class LocalExecutor:
     """Models answer in this process; runs go to so many others, each with its own model."""
 
     jobs: int = 1
+    where: str = field(default="", init=False)
 
     def model(self, spec: str, options: ModelOptions) -> Model:
         """Return the model of a spec; nothing is loaded yet."""

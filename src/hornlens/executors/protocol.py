@@ -49,6 +49,11 @@ class Executor(Protocol):
     was under way: the same call goes on with the rest.
     """
 
+    @property
+    def where(self) -> str:
+        """Where the work is done, for people: " on 3 nodes"; "" if that is here, or not known."""
+        ...
+
     def model(self, spec: str, options: ModelOptions) -> Model:
         """Return the model of a spec, which answers where this executor has its models.
 

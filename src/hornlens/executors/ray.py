@@ -32,16 +32,15 @@ class RayExecutor:
         self.cluster, self.needs, self.jobs = Cluster(address, warn), needs or Needs(), jobs
         self._pools: dict[tuple[str, ModelOptions], Pool] = {}
 
-    def __str__(self) -> str:
-        """Say where the work is done, as far as that is known by now."""
-        if not self.cluster.joined:
-            return "Ray"
-        nodes = len(self.cluster.nodes())
-        return f"{nodes} node{'s' * (nodes != 1)}"
+    @property
+    def where(self) -> str:
+        """How many nodes there were when they were counted last; "" before that."""
+        nodes = self.cluster.seen
+        return f" on {nodes} node{'s' * (nodes != 1)}" if nodes else ""
 
-    def model(self, spec: str, options: ModelOptions) -> PooledModel:
+    def model(self, spec: str, options: ModelOptions | None = None) -> PooledModel:
         """Return the model of a spec, which answers on the cluster."""
-        return PooledModel(self, spec, options)
+        return PooledModel(self, spec, options or ModelOptions())
 
     def carry_out(
         self,

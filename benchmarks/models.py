@@ -15,8 +15,8 @@ from unittest.mock import patch
 import torch
 
 from benchmarks import checkpoints
-from hornlens.cli import extract as extract_module
 from hornlens.cli.app import app
+from hornlens.executors.local import LocalExecutor
 from hornlens.models.hf import HfMaskedModel
 from hornlens.models.protocol import MASK, Answer, Model, ModelOptions
 from hornlens.models.smollm2 import smollm2
@@ -78,7 +78,7 @@ def command(model: Model, folder: Path) -> Clock:
     clock = Clock()
     arguments = ["extract", "--out", str(folder), "--cache", str(folder / "c.sqlite"), "--quiet"]
     with (
-        patch.object(extract_module, "open_model", lambda spec, options: model),
+        patch.object(LocalExecutor, "model", lambda self, spec, options: model),
         redirect_stdout(io.StringIO()),
     ):
         clock.measure(lambda: app(arguments, standalone_mode=False))

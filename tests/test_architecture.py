@@ -10,7 +10,7 @@ from tools.import_graph import PAGE, SOURCE, draw, imports, module_of, packages
 
 ALL = {
     *("logic", "formats", "exact", "learning", "oracles", "probes", "models", "store", "results"),
-    *("targets", "extraction", "studies", "pronouns", "report", "verifying", "api"),
+    *("targets", "executors", "extraction", "studies", "pronouns", "report", "verifying", "api"),
 }
 MAY_IMPORT = {
     "logic": set(),
@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "store": set(),
     "results": {"logic", "formats", "exact"},
     "targets": {"logic", "formats", "probes", "models", "store", "results"},
+    "executors": {"models", "store", "targets"},
     "extraction": {"logic", "exact", "learning", "oracles", "results", "targets"},
     "studies": {*ALL - {"studies", "pronouns", "report", "verifying", "api"}},
     "pronouns": {*ALL - {"pronouns", "report", "verifying", "api"}},

@@ -19,6 +19,7 @@ import pytest
 
 from hornlens.api import extract
 from hornlens.errors import HornlensError, InputError
+from hornlens.executors.local import LocalExecutor
 from hornlens.logic.named import NamedRule
 from hornlens.models.protocol import ModelOptions
 from hornlens.probes.loading import load_probe
@@ -64,7 +65,7 @@ def command(folder: Path, *more) -> list[str]:
     ]
 
 
-PROGRESS = re.compile(r"^(Asking|Learning): [\d,]+ of [\d,]+ (prompts|runs)(,| in) .*\n", re.M)
+PROGRESS = re.compile(r"^(Asking|Learning): [\d,]+( of [\d,]+)? (prompts|runs)(,| in) .*\n", re.M)
 
 
 def beside_progress(errors: str) -> str:
@@ -449,7 +450,7 @@ def test_what_ends_a_study_leaves_other_processes_of_the_program_alone(tmp_path)
     mine.start()
     try:
         with _cache(tmp_path) as cache, pytest.raises(HornlensError):
-            run_study(plan, tmp_path / "out", cache, jobs=2)
+            run_study(plan, tmp_path / "out", cache, executor=LocalExecutor(2))
         assert multiprocessing.active_children() == [mine]
     finally:
         mine.terminate()

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Literal, Optional
 
 import typer
 
+from hornlens.cli.executors import (
+    ExecutorOptions,
+    Kind,
+    ModelCpus,
+    ModelGpus,
+    RayAddress,
+    Replicas,
+)
 from hornlens.cli.options import (
     BatchSize,
     Cache,
@@ -188,6 +195,11 @@ def extract(
     device: Device = "auto",
     dtype: Dtype = "auto",
     threads: Threads = None,
+    executor: Kind = "local",
+    ray_address: RayAddress = None,
+    model_cpus: ModelCpus = None,
+    model_gpus: ModelGpus = None,
+    replicas: Replicas = None,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: findings, or envelope.json.")
     ] = "text",
@@ -231,6 +243,7 @@ def extract(
                 "phrasings": phrasings,
             },
             variant=variant,
+            executor=ExecutorOptions(executor, ray_address, model_cpus, model_gpus, replicas),
             model_options=model_options(batch_size, device, dtype, threads),
             form=format,
             quiet=quiet,
@@ -258,6 +271,11 @@ def study(
     device: Device = "auto",
     dtype: Dtype = "auto",
     threads: Threads = None,
+    executor: Kind = "local",
+    ray_address: RayAddress = None,
+    model_cpus: ModelCpus = None,
+    model_gpus: ModelGpus = None,
+    replicas: Replicas = None,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: a summary, or study.json.")
     ] = "text",
@@ -276,7 +294,8 @@ def study(
             models=model or (),
             out=out,
             cache=cache,
-            jobs=jobs or os.cpu_count() or 1,
+            jobs=jobs,
+            executor=ExecutorOptions(executor, ray_address, model_cpus, model_gpus, replicas),
             model_options=model_options(batch_size, device, dtype, threads),
             form=format,
             quiet=quiet,

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hornlens.api import Result, extract
+from hornlens.cli.executors import Doing, ExecutorOptions
+from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.models.protocol import ModelOptions
-from hornlens.models.registry import open_model
 from hornlens.probes.loading import default_model, load_probe
 from hornlens.report.rates import show_rates
 from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
@@ -40,6 +41,7 @@ class ExtractOptions(NamedTuple):
     protocol: str
     policy: dict[str, Any]
     variant: str | None
+    executor: ExecutorOptions
     model_options: ModelOptions
     form: str
     quiet: bool
@@ -76,21 +78,26 @@ def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
         settings, policy = paper_protocol(settings, policy)
     policy = replace(policy, **options.given_policy)
     everything = settings.is_exhaustive(probe.prompt_count)
-    model = open_model(options.model or default_model(probe.name), options.model_options)
     path = options.cache or default_path()
     store: Any = (
         nullcontext(False) if options.no_cache else closing(AnswerCache(path, terminal.warn))
     )
     total = probe.prompt_count if everything else None
-    with store as cache, terminal.bar(f"Asking {model.name}", total, "prompts") as progress:
-        return extract(
-            model, probe, settings=settings, policy=policy, cache=cache, progress=progress
-        )
+    with closing(options.executor.open(None, terminal.warn)) as executor:
+        model = executor.model(options.model or default_model(probe.name), options.model_options)
+        doing = Doing(f"Asking {model.name}", executor)
+        with store as cache, terminal.bar(doing, total, "prompts") as progress:
+            return extract(
+                model, probe, settings=settings, policy=policy, cache=cache, progress=progress
+            )
 
 
 def _ask_target(options: ExtractOptions) -> Result:
     """Ask a target, which has its own questions."""
     from hornlens.targets.registry import open_target
+
+    if options.executor.kind != "local":
+        raise HornlensError("--executor ray is for models: a target is asked here")
 
     settings, policy = options.settings, Policy()
     if options.protocol == "paper":

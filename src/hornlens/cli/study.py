@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from hornlens.cli.executors import Doing, ExecutorOptions
 from hornlens.formats.files import check_writable
 from hornlens.models.protocol import ModelOptions
 from hornlens.pronouns.published import published_for
@@ -29,7 +30,8 @@ class StudyOptions:
     models: Sequence[str]
     out: Path
     cache: Path | None
-    jobs: int
+    jobs: int | None
+    executor: ExecutorOptions
     model_options: ModelOptions
     form: str
     quiet: bool
@@ -45,15 +47,19 @@ def study_command(options: StudyOptions) -> None:
     runs = len(plan.models) * len(plan.budgets) * len(plan.seeds)
     prompts = len(plan.models) * plan.probe.prompt_count if plan.enumerable else None
     with (
+        closing(options.executor.open(options.jobs, terminal.warn)) as executor,
         closing(AnswerCache(options.cache or default_path(), terminal.warn)) as cache,
-        terminal.bars(("Asking", prompts, "prompts"), ("Learning", runs, "runs")) as (ask, learn),
+        terminal.bars(
+            (Doing("Asking", executor), prompts, "prompts"),
+            (Doing("Learning", executor), runs, "runs"),
+        ) as (ask, learn),
     ):
         found = run_study(
             plan,
             options.out,
             cache,
             options=options.model_options,
-            jobs=options.jobs,
+            executor=executor,
             on_prompts=ask,
             on_runs=learn,
         )

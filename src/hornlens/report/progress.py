@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from hornlens.formats.plain import visible
+
 FIRST = 3.0
 """Seconds until the first line: what takes less says nothing."""
 GROWTH = 2.0
@@ -21,7 +23,7 @@ class ProgressLines:
 
     def __init__(
         self,
-        doing: str,
+        doing: object,
         total: int | None,
         unit: str,
         clock: Callable[[], float],
@@ -52,14 +54,18 @@ class ProgressLines:
     def _say(self, now: float) -> None:
         self._pause = min(self._pause * GROWTH, LONGEST)
         self._next, self._said = now + self._pause, True
-        self._write(f"{self.doing}: {', '.join([self._amount(), *self._outlook(now)])}")
+        self._write(f"{self._doing}: {', '.join([self._amount(), *self._outlook(now)])}")
 
     def finish(self) -> None:
         """Say that it is over, once, if anything was said before."""
         if self._said:
             self._said = False
             took = length(self._clock() - self._started)
-            self._write(f"{self.doing}: {self._amount()} in {took}")
+            self._write(f"{self._doing}: {self._amount()} in {took}")
+
+    @property
+    def _doing(self) -> str:
+        return visible(str(self.doing))
 
     def _amount(self) -> str:
         of = "" if self.total is None else f" of {self.total:,}"

@@ -75,28 +75,29 @@ class Terminal:
         print("hornlens:", visible(text), file=sys.stderr)
 
     @contextmanager
-    def bar(self, doing: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
-        """Show a progress bar with rate and time left; where nobody looks on, a line at times."""
+    def bar(self, doing: object, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
+        """Show a progress bar with rate and time left; where nobody looks on, a line at times.
+
+        `doing` is shown as its text is at the time.
+        """
         with self.bars((doing, total, unit)) as (advance,):
             yield advance
 
     @contextmanager
-    def bars(self, *tasks: tuple[str, int | None, str]) -> Iterator[list[Callable[[int], None]]]:
+    def bars(self, *tasks: tuple[object, int | None, str]) -> Iterator[list[Callable[[int], None]]]:
         """Show a progress bar for each (doing, total, unit); yield what moves each of them on."""
         if self.quiet:
             yield [lambda done: None for _ in tasks]
             return
         errors = watched(stderr=True)
-        seen = [(visible(doing), total, unit) for doing, total, unit in tasks]
         if errors is None:
             from hornlens.report.progress import ProgressLines
 
-            lines = [ProgressLines(*task, self._clock) for task in seen]
+            lines = [ProgressLines(*task, self._clock) for task in tasks]
             yield [each.advance for each in lines]
             for each in lines:
                 each.finish()
             return
-        from rich.markup import escape
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
@@ -106,13 +107,17 @@ class Terminal:
         )
         from rich.text import Text
 
+        class Doing(TextColumn):
+            def render(self, task: Task) -> Text:
+                return Text(visible(str(task.fields["doing"])))
+
         class Rate(TextColumn):
             def render(self, task: Task) -> Text:
                 speed = task.finished_speed or task.speed
                 return Text("" if speed is None else f"{speed:.0f} {task.fields['unit']}/s")
 
         with Progress(
-            TextColumn("{task.description}"),
+            Doing(""),
             BarColumn(),
             MofNCompleteColumn(),
             Rate(""),
@@ -120,7 +125,7 @@ class Terminal:
             console=errors,
             transient=True,
         ) as bar:
-            shown = [bar.add_task(escape(doing), total=n, unit=unit) for doing, n, unit in seen]
+            shown = [bar.add_task("", total=n, unit=unit, doing=doing) for doing, n, unit in tasks]
             yield [partial(bar.advance, task) for task in shown]
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Running a study: every model, budget and seed, over several processes, each run once.
+"""Running a study: every model, budget and seed, by an executor, each run once.
 
 First every model's whole question space is asked, if it can be enumerated: that gives the exact
 envelope, and after it no run has to ask the model anything. A run that is finished is a folder with
@@ -9,23 +9,23 @@ rest. So killing it costs at most the runs that were under way, and no answer.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from hornlens import __version__
 from hornlens.errors import HornlensError, InputError
+from hornlens.executors.local import LocalExecutor
+from hornlens.executors.protocol import Advance, Executor
 from hornlens.extraction.extract import extract
 from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.logic.decisions import Policy
 from hornlens.logic.envelope import Envelope
 from hornlens.models.protocol import Model, ModelOptions
-from hornlens.models.registry import open_model
 from hornlens.probes.probe import Probe
 from hornlens.results.documents import summary_as_json
 from hornlens.results.envelope import envelope_from_json
@@ -33,9 +33,9 @@ from hornlens.results.extraction import Extraction
 from hornlens.results.record import RUN, RunRecord, run_record
 from hornlens.results.saving import write_extraction
 from hornlens.results.settings import Settings
+from hornlens.store.protocol import AnswerStore
 from hornlens.store.sqlite import AnswerCache
 from hornlens.studies.plan import Plan
-from hornlens.studies.workers import Advance, carry_out
 from hornlens.targets.prompted import prompted
 
 LONGEST = 100
@@ -67,7 +67,7 @@ class ModelRuns:
 
 @dataclass(frozen=True)
 class _Task:
-    """One run, as it is handed to a worker process."""
+    """One run, as it is handed to an executor."""
 
     spec: str
     identity: str
@@ -75,7 +75,6 @@ class _Task:
     probe: Probe
     policy: Policy
     settings: Settings
-    cache: Path
     folder: Path
 
     @property
@@ -101,19 +100,21 @@ def run_study(
     cache: AnswerCache,
     *,
     options: ModelOptions | None = None,
-    jobs: int = 1,
+    executor: Executor | None = None,
     on_prompts: Advance | None = None,
     on_runs: Advance | None = None,
 ) -> list[ModelRuns]:
     """Carry a plan out, or go on with it, under a folder; return everything that was found.
 
-    `on_prompts` and `on_runs` are told how many more are done.
+    Without an executor, all is done in this process. `on_prompts` and `on_runs` are told how many
+    more are done.
     """
+    executor = executor or LocalExecutor()
     chosen = options or ModelOptions()
     folders = _folders(plan.models)
     found: list[ModelRuns] = []
     for spec in plan.models:  # all of them first: the last must not fail after hours
-        model = open_model(spec, chosen)
+        model = executor.model(spec, chosen)
         identity = prompted(plan.probe, model, plan.policy, cache).identity()
         if identity is None:
             raise HornlensError(
@@ -125,15 +126,13 @@ def run_study(
 
     def task(each: ModelRuns, settings: Settings, folder: str) -> _Task:
         place = out / folder
-        return _Task(
-            each.spec, each.identity, chosen, plan.probe, plan.policy, settings, cache.path, place
-        )
+        return _Task(each.spec, each.identity, chosen, plan.probe, plan.policy, settings, place)
 
     if plan.enumerable:
         for each in found:
-            _ask_everything(task(each, plan.exact, f"exact/{each.folder}"), each, on_prompts)
-    if jobs > 1 and chosen.threads is None:
-        chosen = replace(chosen, threads=max(1, (os.cpu_count() or 1) // jobs))
+            exact = task(each, plan.exact, f"exact/{each.folder}")
+            found_exactly = _extract(exact, executor.model(each.spec, chosen), cache, on_prompts)
+            each.exact = _written(exact, found_exactly)
     tasks = [
         (each, budget, seed, task(each, plan.run(budget, seed), _run_folder(each, budget, seed)))
         for each in found
@@ -144,9 +143,15 @@ def run_study(
     if on_runs is not None:
         on_runs(len(tasks) - len(missing))
     # Where everything has been asked already, runs have no prompts to tell of.
-    for finished in carry_out(_run, missing, jobs, None if plan.enumerable else on_prompts):
+    tell = None if plan.enumerable else on_prompts
+    open_store = partial(AnswerCache, cache.path)
+    for ended, files in executor.carry_out(_run, missing, open_store, tell):
+        # The envelope last: a folder that has one is complete.
+        (ended.folder / "envelope.json").unlink(missing_ok=True)
+        write_file(ended.folder / "run.json", files.run)
+        write_file(ended.folder / "envelope.json", files.envelope)
         if on_runs is not None:
-            on_runs(finished)
+            on_runs(1)
     for each, budget, seed, done in tasks:
         loaded = done.load()
         if loaded is None:
@@ -172,28 +177,28 @@ def _run_folder(model: ModelRuns, budget: int, seed: int) -> str:
     return f"runs/{model.folder}/budget-{budget}/seed-{seed}"
 
 
-def _ask_everything(task: _Task, each: ModelRuns, on_prompts: Advance | None) -> None:
-    """Find a model's exact envelope. How long it took is kept from the first time."""
+def _written(task: _Task, found: Extraction) -> Extraction:
+    """Write a model's exact envelope. How long it took is kept from the first time."""
     before = task.load()
-    found = _extract(task, open_model(task.spec, task.options), on_prompts)
-    each.exact = replace(found, record=before[1].record) if before else found
-    write_extraction(task.folder, each.exact, task.key)
+    exact = replace(found, record=before[1].record) if before else found
+    write_extraction(task.folder, exact, task.key)
+    return exact
 
 
-@lru_cache(maxsize=1)  # a worker holds one model at a time
-def _model(spec: str, options: ModelOptions) -> Model:
-    return open_model(spec, options)
+class _Files(NamedTuple):
+    """What a finished run leaves: the texts of run.json and envelope.json."""
+
+    run: str
+    envelope: str
 
 
-def _run(task: _Task, on_prompts: Advance | None) -> None:
-    extraction = _extract(task, _model(task.spec, task.options), on_prompts)
-    # The envelope last: a folder that has one is complete.
-    (task.folder / "envelope.json").unlink(missing_ok=True)
-    write_file(task.folder / "run.json", RUN.text(run_record(extraction, task.key)))
-    write_file(task.folder / "envelope.json", json_text(summary_as_json(extraction)))
+def _run(task: _Task, model: Model, store: AnswerStore, on_prompts: Advance | None) -> _Files:
+    found = _extract(task, model, store, on_prompts)
+    return _Files(RUN.text(run_record(found, task.key)), json_text(summary_as_json(found)))
 
 
-def _extract(task: _Task, model: Model, on_prompts: Advance | None) -> Extraction:
-    with closing(AnswerCache(task.cache)) as cache:
-        target = prompted(task.probe, model, task.policy, cache, on_prompts)
-        return extract(target, settings=task.settings)
+def _extract(
+    task: _Task, model: Model, store: AnswerStore, on_prompts: Advance | None
+) -> Extraction:
+    target = prompted(task.probe, model, task.policy, store, on_prompts)
+    return extract(target, settings=task.settings)

@@ -67,6 +67,10 @@ class Answers:
                 self.model.check(self.candidates)
             self._checked = True
 
+    def trust(self, identity: str) -> None:
+        """Take the model as found and loaded before, by somebody who knows its identity."""
+        self._identity, self._checked, self._prepared = identity, True, True
+
     @property
     def identity(self) -> str | None:
         """The model's identity; None: its answers are not kept."""
@@ -88,7 +92,7 @@ class Answers:
         missing = [p for p in dict.fromkeys(wanted) if p not in self.known]
         waited = 0
         while missing:
-            missing = self._look_up(missing, progress)
+            missing = self.look_up(missing, progress)
             mine = self._claim(missing)
             if mine:
                 try:
@@ -101,12 +105,14 @@ class Answers:
                 waited += 1
         return [self.known[p] for p in wanted]
 
-    def _look_up(self, prompts: Sequence[str], progress: Callable[[int], None] | None) -> list[str]:
+    def look_up(
+        self, prompts: Sequence[str], progress: Callable[[int], None] | None = None
+    ) -> list[str]:
         """Take what the store knows; return the prompts that it does not."""
         if self.cache is None:
             return list(prompts)
         found = self.cache.get(self._known_by, prompts, self.candidates, self.repeat)
-        self.known.update((prompt, _answer(Scores(*kept))) for prompt, kept in found.items())
+        self.known.update((prompt, from_kept(Scores(*kept))) for prompt, kept in found.items())
         self.reused += len(found)
         if progress is not None and found:
             progress(len(found))
@@ -133,24 +139,31 @@ class Answers:
                 batch = next(batches, None)
             if batch is None:
                 break
-            for index, answer in batch:
-                check_answer(answer, prompts[index], self.candidates, self.model.name)
-            self.known.update(self._recorded({prompts[i]: answer for i, answer in batch}))
-            self.asked += len(batch)
+            self.take({prompts[i]: answer for i, answer in batch})
             if progress is not None:
                 progress(len(batch))
         if left_out := [prompt for prompt in prompts if prompt not in self.known]:
             raise ModelError(f"model {self.model.name} gave no answer to {left_out[0]!r}")
+
+    def take(self, answers: dict[str, Answer]) -> None:
+        """Take what the model has just said: it is looked at, and written down before it is known.
+
+        Raises ModelError if an answer is none.
+        """
+        for prompt, answer in answers.items():
+            check_answer(answer, prompt, self.candidates, self.model.name)
+        self.known.update(self._recorded(answers))
+        self.asked += len(answers)
 
     def _recorded(self, answers: dict[str, Answer]) -> dict[str, Answer]:
         """Write answers down; return those that count, which others may have written before."""
         if self.cache is None:
             return answers
         question = (self.candidates, self.repeat)
-        kept = [(prompt, _kept(answer)) for prompt, answer in answers.items()]
+        kept = [(prompt, as_kept(answer)) for prompt, answer in answers.items()]
         self.cache.put(self._known_by, self.model.name, kept, *question)
         found = self.cache.get(self._known_by, list(answers), *question)
-        return answers | {prompt: _answer(Scores(*first)) for prompt, first in found.items()}
+        return answers | {prompt: from_kept(Scores(*first)) for prompt, first in found.items()}
 
     @contextmanager
     def _model_at_work(self) -> Iterator[None]:
@@ -167,7 +180,7 @@ class Answers:
             ) from error
 
 
-def _kept(answer: Answer) -> Scores:
+def as_kept(answer: Answer) -> Scores:
     """Return an answer as a store keeps it; what a model does not say is not written down."""
     details = {
         "first": answer.first,
@@ -179,7 +192,7 @@ def _kept(answer: Answer) -> Scores:
     return Scores(answer.scores, answer.ranks, text)
 
 
-def _answer(kept: Scores) -> Answer:
+def from_kept(kept: Scores) -> Answer:
     """Return the answer that a store kept, perhaps without details."""
     details = json.loads(kept.details or "{}")
     first = tuple((word, share) for word, share in details.get("first", ()))

@@ -1,0 +1,1 @@
+"""Where models answer and runs are carried out: here, or on a cluster."""

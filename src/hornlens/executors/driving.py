@@ -1,0 +1,210 @@
+"""Driving runs on a cluster: their questions are answered from one store, by shared models."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+
+from hornlens import __version__
+from hornlens.errors import HornlensError
+from hornlens.executors.protocol import Advance, R, T, Work
+from hornlens.executors.visiting import Broken, Finished, Question, Reply, RunActor
+from hornlens.store.protocol import AnswerStore
+from hornlens.targets.answers import Answers, as_kept
+
+if TYPE_CHECKING:
+    from hornlens.executors.pool import Pool
+    from hornlens.executors.ray import PooledModel, RayExecutor
+    from hornlens.models.protocol import Answer, ModelOptions
+
+DEATHS = 10
+"""How often a run may be lost with the process or the node that it is on."""
+
+
+class _Key(NamedTuple):
+    """What answers belong to: a model, words, a repetition."""
+
+    spec: str
+    options: ModelOptions
+    candidates: tuple[str, ...]
+    repeat: int
+
+
+@dataclass(eq=False)
+class _Run(Generic[T]):
+    """A run that is under way, or waits for a process."""
+
+    task: T
+    actor: Any = None
+    ref: Any = None
+    """What it will say next; None while it waits for an answer."""
+    question: Question | None = None
+    missing: set[str] = field(default_factory=set)
+    new: frozenset[str] = frozenset()
+    deaths: int = 0
+    done: int = 0
+    """How many prompts it has had since it was begun, for the last time, and ever."""
+    told: int = 0
+
+
+class Driver(Generic[T, R]):
+    """Carries tasks out on a cluster: each run on some node, asking here for every answer.
+
+    The store is written by nobody else, and before an answer is used. No prompt is asked twice,
+    however many runs want it. A run that is lost begins anew, with all its answers known.
+    """
+
+    def __init__(
+        self,
+        executor: RayExecutor,
+        work: Work[T, R],
+        tasks: Sequence[T],
+        store: AnswerStore,
+        advance: Advance | None,
+    ):
+        """Begin with nothing under way."""
+        self._executor, self._cluster = executor, executor.cluster
+        self._work, self._store, self._advance = work, store, advance
+        self._queue = deque(_Run(task) for task in tasks)
+        self._active: list[_Run[T]] = []
+        self._free: list[Any] = []
+        self._models: dict[tuple[str, ModelOptions], PooledModel] = {}
+        self._answers: dict[_Key, Answers] = {}
+        self._asked: dict[_Key, set[str]] = {}
+        """What is being asked."""
+
+    def results(self) -> Iterator[tuple[T, R]]:
+        """Yield each task with what its work returned."""
+        while self._queue or self._active:
+            self._begin()
+            pools = self._pools()
+            for pool in pools:
+                pool.fill()
+            saying = {run.ref: run for run in self._active if run.ref is not None}
+            refs = [*saying, *(ref for pool in pools for ref in pool.refs)]
+            done = self._cluster.ready(refs)
+            for pool in pools:
+                for block, answers in pool.take(done):
+                    said = dict(zip(block.prompts, answers, strict=True))
+                    self._answered(block.question, said)
+            for ref in done:
+                if ref in saying:
+                    yield from self._said(saying[ref])
+        for actor in self._free:
+            self._cluster.ray.kill(actor)
+
+    def _begin(self) -> None:
+        """Send out as many runs as there may be."""
+        jobs = self._executor.jobs or max(
+            1, int(sum(node.resources.get("CPU", 0) for node in self._cluster.nodes()))
+        )
+        while self._queue and len(self._active) < jobs:
+            run = self._queue.popleft()
+            run.actor = self._free.pop() if self._free else self._actor()
+            run.ref = run.actor.begin.remote(self._work, run.task, self._model(run.task).name)
+            run.done = 0
+            self._active.append(run)
+
+    def _actor(self) -> Any:
+        # It claims no CPU: models may hold all of them, and would wait for runs that wait for them.
+        remote = self._cluster.ray.remote(RunActor).options(
+            num_cpus=0, max_restarts=0, scheduling_strategy="SPREAD"
+        )
+        return remote.remote(__version__)
+
+    def _model(self, task: T) -> PooledModel:
+        key = (task.spec, task.options)
+        if key not in self._models:
+            self._models[key] = self._executor.model(*key)
+        return self._models[key]
+
+    def _pools(self) -> list[Pool]:
+        return [
+            self._executor.pool(self._models[key])
+            for key in {key[:2] for key, prompts in self._asked.items() if prompts}
+        ]
+
+    def _said(self, run: _Run[T]) -> Iterator[tuple[T, R]]:
+        """Take what a run says: a question, its end, or nothing, as it is dead."""
+        from ray.exceptions import RayError
+
+        ref, run.ref = run.ref, None
+        try:
+            said = self._cluster.ray.get(ref)
+        except RayError as error:
+            self._lost(run, error)
+            return
+        if isinstance(said, Broken):
+            raise (HornlensError if said.for_people else RuntimeError)(said.message)
+        if isinstance(said, Question):
+            self._ask(run, said)
+            return
+        assert isinstance(said, Finished)
+        self._active.remove(run)
+        self._free.append(run.actor)
+        key = (run.task.spec, run.task.options)
+        if all((r.task.spec, r.task.options) != key for r in (*self._active, *self._queue)):
+            self._executor.drop(self._model(run.task))  # others may need the room
+        yield run.task, said.value
+
+    def _lost(self, run: _Run[T], error: Exception) -> None:
+        """Put a run that is lost to the front."""
+        if getattr(error, "_actor_init_failed", False):
+            reason = str(error).strip().splitlines()[-1]
+            raise HornlensError(
+                f"a node cannot run hornlens {__version__}: {reason}; install it there"
+            )
+        run.deaths += 1
+        if run.deaths >= DEATHS:
+            raise HornlensError(f"a run was lost {DEATHS} times, last by: {_line(error)}")
+        self._cluster.warn("a run was lost with its process or node; it begins anew")
+        self._cluster.ray.kill(run.actor)
+        self._active.remove(run)
+        self._queue.appendleft(run)
+
+    def _ask(self, run: _Run[T], question: Question) -> None:
+        """Answer a run's question as soon as that can be done."""
+        task = run.task
+        key = _Key(task.spec, task.options, question.candidates, question.repeat)
+        if key not in self._answers:
+            self._answers[key] = Answers(
+                self._model(task), question.candidates, self._store, question.repeat
+            )
+            self._answers[key].trust(task.identity)
+        answers, asked = self._answers[key], self._asked.setdefault(key, set())
+        missing = answers.look_up([p for p in question.prompts if p not in answers.known])
+        new = [prompt for prompt in missing if prompt not in asked]
+        if new:
+            asked.update(new)
+            self._executor.pool(self._model(task)).submit(new, key.candidates, key)
+        run.question, run.missing, run.new = question, set(missing), frozenset(new)
+        if not missing:
+            self._reply(run, key)
+
+    def _answered(self, key: Any, said: dict[str, Answer]) -> None:
+        """Write answers down; reply to those who waited for them."""
+        self._answers[key].take(said)
+        self._asked[key] -= said.keys()
+        for run in self._active:
+            if run.question is not None and key == _Key(
+                *(run.task.spec, run.task.options, run.question.candidates, run.question.repeat)
+            ):
+                run.missing -= said.keys()
+                if not run.missing:
+                    self._reply(run, key)
+
+    def _reply(self, run: _Run[T], key: _Key) -> None:
+        assert run.question is not None
+        known, prompts = self._answers[key].known, run.question.prompts
+        reply = Reply({prompt: as_kept(known[prompt]) for prompt in prompts}, run.new)
+        run.question, run.ref = None, run.actor.go_on.remote(reply)
+        run.done += len(prompts)
+        if self._advance is not None and run.done > run.told:
+            self._advance(run.done - run.told)
+        run.told = max(run.told, run.done)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]

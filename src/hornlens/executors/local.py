@@ -1,0 +1,140 @@
+"""Models and runs in processes of this machine, which end with it, at once and without a trace."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from hornlens.errors import HornlensError
+from hornlens.executors.protocol import Advance, OpenStore, R, T, Work
+from hornlens.models.protocol import Model, ModelOptions
+from hornlens.models.registry import open_model
+
+
+@dataclass(frozen=True)
+class LocalExecutor:
+    """Models answer in this process; runs go to so many others, each with its own model."""
+
+    jobs: int = 1
+    where: str = field(default="", init=False)
+
+    def model(self, spec: str, options: ModelOptions) -> Model:
+        """Return the model of a spec; nothing is loaded yet."""
+        return open_model(spec, options)
+
+    def close(self) -> None:
+        """Do nothing: processes end with what they were begun for."""
+
+    def carry_out(
+        self,
+        work: Work[T, R],
+        tasks: Sequence[T],
+        open_store: OpenStore,
+        advance: Advance | None = None,
+    ) -> Iterator[tuple[T, R]]:
+        """Carry tasks out; yield each with what its work returned, as soon as it has ended."""
+        if not tasks:
+            return
+        if self.jobs == 1:
+            for task in tasks:
+                yield task, _carried_out(work, task, open_store, None, advance)
+            return
+        threads = max(1, (os.cpu_count() or 1) // self.jobs)
+        # Spawned, not forked: a copy of a process that has threads (onnxruntime, torch) may hang.
+        context = multiprocessing.get_context("spawn")
+        counter = context.Value("q", 0)
+        pool = ProcessPoolExecutor(
+            min(self.jobs, len(tasks)), context, initializer=_begin_worker, initargs=(counter,)
+        )
+        told = 0
+        broken_pipes = ExitStack()  # to a worker that has gone: the pool tells us in its own way
+        broken_pipes.enter_context(_ignoring("SIGPIPE"))
+        try:
+            with _ignoring("SIGINT"):  # by workers too, until they are ready for it
+                waiting = {
+                    pool.submit(_run_in_worker, work, task, open_store, threads): task
+                    for task in tasks
+                }
+            while waiting:
+                done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                ended = [(waiting.pop(future), future.result()) for future in done]
+                if advance is not None and counter.value > told:
+                    told, before = counter.value, told
+                    advance(told - before)
+                yield from ended
+        except BrokenProcessPool:
+            raise HornlensError(
+                "a worker process died, perhaps for want of memory: try fewer --jobs; what is "
+                "finished is kept, run the same command to go on"
+            ) from None
+        except BaseException:  # what is under way can be done again: don't wait for it
+            for worker in list(pool._processes.values()):  # from Python 3.14: terminate_workers()
+                worker.terminate()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+            broken_pipes.close()
+
+
+@lru_cache(maxsize=1)  # a process holds one model at a time
+def _model(spec: str, options: ModelOptions) -> Model:
+    return open_model(spec, options)
+
+
+def _carried_out(
+    work: Work[T, R], task: T, open_store: OpenStore, threads: int | None, advance: Advance | None
+) -> R:
+    options = task.options
+    if options.threads is None:
+        options = replace(options, threads=threads)
+    with closing(open_store()) as store:
+        return work(task, _model(task.spec, options), store, advance)
+
+
+@contextmanager
+def _ignoring(name: str) -> Iterator[None]:
+    """Ignore a signal for a while, if there is such a one here; so do processes begun meanwhile."""
+    number = getattr(signal, name, None)
+    if number is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
+_counter: Any = None
+
+
+def _begin_worker(counter: Any) -> None:
+    """Make a worker end with its parent, whatever ends that, and quietly."""
+    global _counter
+    _counter = counter
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _run_in_worker(work: Work[T, R], task: T, open_store: OpenStore, threads: int) -> R:
+    def count(steps: int) -> None:
+        with _counter.get_lock():
+            _counter.value += steps
+
+    return _carried_out(work, task, open_store, threads, count)

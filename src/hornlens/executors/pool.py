@@ -1,0 +1,278 @@
+"""Replicas of a model on a cluster: prompts go out in blocks, and the dead are replaced."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
+
+from hornlens import __version__
+from hornlens.errors import HornlensError
+from hornlens.executors.actors import Failure, Loaded, ModelActor
+from hornlens.executors.cluster import Cluster, Needs
+from hornlens.models.protocol import Answer, Model, ModelError
+
+BLOCK = 64
+"""Prompts a block: sending one costs about a millisecond."""
+SMALLEST = 8
+IN_FLIGHT = 2
+"""Blocks that a replica has at a time: one at work, and one so that it need not wait for us."""
+DEATHS = 4
+"""How often a process may die over the same block, or before it has loaded its model."""
+LOOK_AGAIN = 2.0
+"""Seconds after which nodes are counted again."""
+
+
+@dataclass(eq=False)
+class Block:
+    """Prompts that go out together. `question` is for whoever sends them."""
+
+    prompts: Sequence[str]
+    candidates: tuple[str, ...]
+    question: Hashable = None
+    deaths: int = 0
+
+
+@dataclass(eq=False)
+class _Replica:
+    actor: Any
+    loading: Any = None
+    words: tuple[str, ...] = ()
+    """What it is being asked whether it can score."""
+    about: Loaded | None = None
+    flight: dict[Any, Block] = field(default_factory=dict)
+    """The blocks that it has, in the order in which it takes them."""
+
+
+class Pool:
+    """Replicas of one model.
+
+    `submit` prompts; then, until nothing is left, `fill` the pool, wait for one of `refs`, and
+    `take` what is done. Every prompt is answered once; only what a replica had at work when it died
+    is asked again, and given up when it has killed several.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        name: str,
+        open_it: Callable[[], Model],
+        identity: str | None,
+        needs: Needs,
+        block: int = BLOCK,
+    ):
+        """Begin without a replica. `open_it` is called on the nodes, `identity` is the driver's."""
+        self.cluster, self.name, self.identity, self.needs = cluster, name, identity, needs
+        self._open_it, self._block = open_it, block
+        self._queue: deque[Block] = deque()
+        self._replicas: list[_Replica] = []
+        self._saved: list[tuple[Block, list[Answer]]] = []
+        """What replicas had done when they died."""
+        self._words: tuple[str, ...] = ()
+        self._checked: set[tuple[str, ...]] = set()
+        self._stillborn = 0
+        self._room, self._counted, self._complained = 0, -LOOK_AGAIN, False
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is to be done, or being done."""
+        return not (self._queue or self._saved or any(r.flight for r in self._replicas))
+
+    @property
+    def refs(self) -> list[Any]:
+        """What to wait for."""
+        loading = [r.loading for r in self._replicas if r.loading is not None]
+        return loading + [ref for replica in self._replicas for ref in replica.flight]
+
+    def check(self, candidates: tuple[str, ...]) -> None:
+        """Return when a replica has loaded the model and can score these words."""
+        self._words = candidates
+        for replica in self._replicas:
+            if replica.about is not None and replica.loading is None:
+                self._load(replica)
+                break
+        while candidates not in self._checked:
+            self.fill(least=1)
+            self._saved = self.take(self.cluster.ready(self.refs))
+
+    def submit(
+        self, prompts: Sequence[str], candidates: tuple[str, ...], question: Hashable = None
+    ) -> None:
+        """Put prompts into the queue, in blocks: smaller ones if they would not go round."""
+        self._words = candidates
+        each = ceil(len(prompts) / max(1, self._limit()))
+        size = max(min(self._block, SMALLEST), min(self._block, each))
+        for start in range(0, len(prompts), size):
+            self._queue.append(Block(prompts[start : start + size], candidates, question))
+
+    def answers(self) -> Iterator[tuple[Block, list[Answer]]]:
+        """Yield every block with its answers, in any order, until nothing is left."""
+        while not self.idle:
+            self.fill()
+            yield from self.take(self.cluster.ready(self.refs))
+
+    def fill(self, least: int = 0) -> None:
+        """Begin as many replicas as there is room and work for; hand out blocks."""
+        work = len(self._queue) + sum(len(r.flight) for r in self._replicas)
+        wanted = min(max(work, least), self._limit())
+        while len(self._replicas) < wanted:
+            self._begin()
+        ready = [r for r in self._replicas if r.about is not None]
+        for depth in range(IN_FLIGHT):
+            # A second block only while there is plenty: the last ones go to whoever is free.
+            for replica in ready:
+                if len(replica.flight) == depth and len(self._queue) > depth * len(ready):
+                    block = self._queue.popleft()
+                    ref = replica.actor.score.remote(block.prompts, block.candidates)
+                    replica.flight[ref] = block
+
+    def take(self, done: Iterable[Any]) -> list[tuple[Block, list[Answer]]]:
+        """Return the blocks that are done, with their answers; `done` may name others' refs too."""
+        found, self._saved = self._saved, []
+        wanted = set(done)
+        for replica in list(self._replicas):
+            mine = [ref for ref in (replica.loading, *replica.flight) if ref in wanted]
+            for ref in mine:
+                value = self._value(ref)
+                if isinstance(value, Exception):
+                    found += self._bury(replica, value)
+                    break
+                if ref is replica.loading:
+                    self._loaded(replica, value)
+                else:
+                    found.append((replica.flight.pop(ref), self._answered(value)))
+        return found
+
+    def close(self) -> None:
+        """End all replicas; what was not answered is forgotten."""
+        for replica in self._replicas:
+            self.cluster.ray.kill(replica.actor)
+        self._replicas, self._saved = [], []
+        self._queue.clear()
+
+    def _limit(self) -> int:
+        """Return how many replicas there may be now."""
+        if time.monotonic() - self._counted >= LOOK_AGAIN:
+            nodes = self.cluster.nodes()
+            self._room, self._counted = sum(n.room(self.needs) for n in nodes), time.monotonic()
+            if self._room == 0 and not self._replicas:
+                most = ", ".join(
+                    f"{max((n.resources.get(what, 0.0) for n in nodes), default=0.0):g} {what}s"
+                    for what in ("CPU", "GPU")
+                )
+                lack = f"no node has {self.needs} for model {self.name} (the most are {most})"
+                if self.needs.replicas is None and not self._checked:
+                    raise HornlensError(f"{lack}: lower --model-cpus or --model-gpus")
+                if not self._complained:
+                    self.cluster.warn(f"{lack}; waiting for one")
+                self._complained = True
+        return self.needs.replicas or self._room
+
+    def _begin(self) -> None:
+        remote = self.cluster.ray.remote(ModelActor).options(
+            num_cpus=self.needs.cpus,
+            num_gpus=self.needs.gpus,
+            max_restarts=0,  # what a dead one had is ours to give to others
+            scheduling_strategy="SPREAD",
+        )
+        replica = _Replica(remote.remote(self._open_it))
+        self._load(replica)
+        self._replicas.append(replica)
+
+    def _load(self, replica: _Replica) -> None:
+        replica.words = self._words
+        replica.loading = replica.actor.load.remote(self._words)
+
+    def _loaded(self, replica: _Replica, value: Loaded | Failure) -> None:
+        if isinstance(value, Failure):
+            raise ModelError(self._in_a_line(value, loading=True))
+        if value.version != __version__:
+            raise HornlensError(
+                f"node {value.ip} has hornlens {value.version}, and this is {__version__}: "
+                "install the same on all nodes"
+            )
+        if value.identity != self.identity:
+            raise HornlensError(
+                f"node {value.ip} has another {self.name} ({value.identity}) than this machine "
+                f"({self.identity}): put the same files there"
+            )
+        replica.loading, replica.about, self._stillborn = None, value, 0
+        self._checked.add(replica.words)
+
+    def _answered(self, value: list[Answer] | Failure) -> list[Answer]:
+        if isinstance(value, Failure):
+            raise ModelError(self._in_a_line(value))
+        return value
+
+    def _in_a_line(self, failure: Failure, loading: bool = False) -> str:
+        ip, message, kind = failure
+        if not kind:  # a line for people already; but the driver may well have what a node lacks
+            return f"{message} (on node {ip}: every node needs the model)" if loading else message
+        if loading and "memory" in f"{kind} {message}".lower():
+            return (
+                f"model {self.name} does not fit on node {ip}: {kind}: {message}; it needs a "
+                "larger one, or more of it (--model-cpus, --model-gpus)"
+            )
+        return (
+            f"model {self.name} failed on node {ip}: {kind}: {message}; "
+            "what it answered before is kept, run the same command to go on"
+        )
+
+    def _value(self, ref: Any) -> Any:
+        """Return what a call returned, or why there is nothing."""
+        from ray.exceptions import RayError
+
+        try:
+            return self.cluster.ray.get(ref, timeout=0)
+        except RayError as error:
+            return error
+
+    def _bury(self, replica: _Replica, error: Exception) -> list[tuple[Block, list[Answer]]]:
+        """Take a dead replica's blocks back; return those that it had done before."""
+        self._replicas.remove(replica)
+        self.cluster.ray.kill(replica.actor)  # if it is only out of reach, it is dead now
+        said = str(error)
+        if getattr(error, "actor_init_failed", getattr(error, "_actor_init_failed", False)):
+            reason = said.strip().splitlines()[-1]
+            raise HornlensError(
+                f"a node cannot run hornlens {__version__}: {reason}; install it there"
+            )
+        found, left = [], []
+        for ref, block in replica.flight.items():
+            value = self._value(ref)
+            if isinstance(value, Exception):
+                left.append(block)
+            else:
+                found.append((block, self._answered(value)))
+        self._queue.extendleft(reversed(left))
+        cause, where = _cause(said), f"on node {replica.about.ip}" if replica.about else "somewhere"
+        about = f"a process of model {self.name} {where} died ({cause})"
+        log = f"; log: {self.cluster.logs(replica.about.pid)}" if replica.about else ""
+        if replica.about is None:
+            self._stillborn += 1
+            if self._stillborn >= DEATHS:
+                raise HornlensError(f"{about} before it had loaded, {DEATHS} times running{log}")
+        elif left and cause != NODE_LOST:
+            left[0].deaths += 1  # only the first was at work
+            if left[0].deaths >= DEATHS:
+                raise HornlensError(
+                    f"{about}, as did {DEATHS - 1} before it over the same prompts, of which the "
+                    f"first is {left[0].prompts[0]!r}{log}"
+                )
+        self.cluster.warn(f"{about}; what it was asked is asked again{log}")
+        return found
+
+
+NODE_LOST = "its node was lost"
+
+
+def _cause(said: str) -> str:
+    """Say why a process died, from what Ray says at length."""
+    if "node has died" in said or "node was terminated" in said:
+        return NODE_LOST
+    if "low on memory" in said or "memory pressure" in said:
+        return "its node ran out of memory"
+    return "killed, or crashed; perhaps for want of memory"

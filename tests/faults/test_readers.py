@@ -7,7 +7,7 @@ system); what the files are is in `inputs.py`.
 import os
 from collections import Counter
 from pathlib import Path
-from random import Random
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -77,7 +77,7 @@ def test_a_generated_file_is_a_value_or_one_clear_error(files, reader, kind):
     @given(inputs(kind, path, valid))
     def attack(text):
         path.write_text(text[:1_000_000], encoding="utf-8", errors="surrogatepass")
-        number = Random(text).randrange(len(readers))
+        number = crc32(text.encode("utf-8", "surrogatepass")) % len(readers)
         how, said = reader.read(kind, number, path)
         ended[how] += 1
         assert how in ("value", "told"), f"{kind}, {readers[number].__name__}: {how} {said}"

@@ -1,4 +1,4 @@
-"""What version 0.1.0 wrote is read: its cache, its results. `tests/old` has them as it left them."""
+"""What version 0.1.0 wrote is read: its cache and its results, in `tests/old` as it left them."""
 
 import shutil
 import sqlite3

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-import numpy as np
-
 from hornlens.errors import InputError
 from hornlens.exact.clarified import Clarified
+from hornlens.exact.columns import Columns
+from hornlens.exact.concepts import concepts
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
+from hornlens.exact.groups import Groups
 from hornlens.exact.implicates import ImplicateSearch
 from hornlens.exact.occurring import COUNT_LIMIT, Occurring
-from hornlens.exact.sat import beside, outside
+from hornlens.exact.premises import PremiseSearch
+from hornlens.exact.sat import outside
 from hornlens.exact.search import EnvelopeSearch
-from hornlens.exact.sources import FormulaSource, TableSource
-from hornlens.logic.batch import contains, obeys, pack, unpack
+from hornlens.exact.sources import FormulaSource
+from hornlens.logic.batch import obeys, unpack
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.space import Space
@@ -114,19 +116,33 @@ def envelope_of_table(
             "can be searched"
         )
     space = Space.of_variables(table.vocabulary, tuple(granted))
-    if space.count <= GRID_LIMIT:
+    if len(granted) and space.count <= GRID_LIMIT:
         labels = labels_of_positives(space, list(table.rows))
         envelope = _of_grid(LabelledSpace(space, labels))
     else:
-        search = EnvelopeSearch(TableSource(table.rows, space.width), granted)
-        basis = search.run(progress)
-        envelope = Envelope.of(
-            space,
-            basis,
-            non_horn=_count_some(beside(basis + granted, table.rows)),
-            statistics=_statistics(search),
-        )
+        basis, non_horn, statistics = _basis_of_rows(table.rows, granted, progress)
+        envelope = Envelope.of(space, basis, non_horn=non_horn, statistics=statistics)
     return with_support(envelope, table)
+
+
+def _basis_of_rows(
+    rows: Sequence[int], granted: Theory, progress: Progress | None
+) -> tuple[Theory, NonHorn, dict[str, int]]:
+    """Return the DG basis of rows, their non-Horn negatives, and what was looked at.
+
+    Where the sets that respect the groups of their columns are not too many, all are labelled.
+    """
+    search = PremiseSearch(rows, granted.width, granted)
+    groups = Groups.of(search.columns)
+    if not len(granted) and groups.space.count <= GRID_LIMIT:
+        labelled = groups.labelled(rows)
+        basis = groups.widened(labelled.dg_basis())
+        counted = {**NO_QUERIES, "interpretations_labelled": groups.space.count}
+        return basis, groups.non_horn(labelled), counted
+    basis = search.run(progress)
+    known = set(rows)
+    others = (x for _, x in concepts(search.columns) if x not in known)
+    return basis, _count_some(others), {**NO_QUERIES, "minimal_premises": search.found}
 
 
 def check_rows(table: Table, background: Theory | None) -> Theory:
@@ -144,10 +160,8 @@ def check_rows(table: Table, background: Theory | None) -> Theory:
 
 def with_support(envelope: Envelope, table: Table) -> Envelope:
     """Return the envelope of a table with the support of its readable rules: the rows they fit."""
-    width = envelope.space.width
-    packed = pack(table.rows, width)
-    antecedents = (pack([rule.antecedent], width)[0] for rule in envelope.readable)
-    support = [int(np.count_nonzero(contains(packed, row))) for row in antecedents]
+    columns = Columns(table.rows, envelope.space.width)
+    support = columns.supports(rule.antecedent for rule in envelope.readable)
     return replace(envelope, support=support)
 
 

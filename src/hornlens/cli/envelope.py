@@ -31,7 +31,7 @@ def envelope_command(
     terminal = Terminal(quiet)
     with terminal.progress(f"Envelope of {path.name}:") as note:
 
-        def progress(rules: int) -> None:
+        def progress(rules: int, settled: float | None) -> None:
             note(plural(rules, "rule"))
 
         suffix = path.suffix.lower()

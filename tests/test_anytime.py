@@ -1,12 +1,13 @@
 """Ended at any step, every engine says what is true; let go on, it ends as if nothing had been."""
 
-from itertools import count
+from itertools import combinations, count
 from random import Random
 
 import pytest
 
 from hornlens.errors import HornlensError
-from hornlens.exact import envelopes, grid, saturation
+from hornlens.exact import bounded, envelopes, grid, saturation, short
+from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
 from hornlens.exact.engine import run
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.exact.grid import GridEngine, LabelledSpace
@@ -15,7 +16,9 @@ from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource, TableSource
 from hornlens.limits import Limits, Stopped
 from hornlens.logic.basis import dg_basis
+from hornlens.logic.bits import BOTTOM, mask_of
 from hornlens.logic.certificates import EXACT, Interrupted, certificate_from_json
+from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.vocabulary import Vocabulary
@@ -57,6 +60,15 @@ def at_every_step(begin, positives, background, case):
         assert fewer is None or (fewer.ended, len(fewer.basis)) == ("max_rules", most), case
     assert run(begin(), Limits(max_rules=len(whole.basis) + 1)) == whole, case
     return whole.basis
+
+
+def hold_to_it(envelope, positives, case):
+    """Check that all rules hold, and that the readable ones say the same."""
+    for rule in (*envelope.basis, *envelope.readable):
+        assert all(rule.satisfied_by(x) for x in positives), (case, rule)
+    assert envelope.basis == dg_basis(envelope.basis), case
+    assert envelope.readable.entails(envelope.basis), case
+    assert envelope.basis.entails(envelope.readable), case
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -119,9 +131,41 @@ def test_envelopes_ended_early_hold_and_say_what_they_are(limit, monkeypatch):
                 claim = found.certificate
                 assert claim == Interrupted("interrupt", len(found.basis)), (seed, steps)
                 assert found.non_horn.count is None and not found.non_horn.examples
-                for rule in (*found.basis, *found.readable):
-                    assert all(rule.satisfied_by(x) for x in positives), (seed, steps, rule)
-                assert found.readable.entails(found.basis) and found.basis.entails(found.readable)
+                hold_to_it(found, positives, (seed, steps))
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("limit", [0, envelopes.GRID_LIMIT])
+def test_short_rules_ended_early_are_complete_as_far_as_they_say(seed, limit, monkeypatch):
+    monkeypatch.setattr(bounded, "GRID_LIMIT", limit)
+    monkeypatch.setattr(short, "TOGETHER", 4)
+    monkeypatch.setattr(saturation, "TOGETHER", 2)
+    rng = Random(seed)
+    formula, clauses = random_formula(seed, KINDS[seed % len(KINDS)], widths=(3, 6))
+    positives = brute.positives_of(clauses, formula.width)
+    table = Table(formula.vocabulary, tuple(positives))
+    monkeypatch.setattr(bounded, "FIRST", rng.choice([3, 2_000]))
+    for of, target in ((bounded_envelope_of_formula, formula), (bounded_envelope_of_table, table)):
+        whole = of(target, 3)
+        for steps in count(1):
+            found = of(target, 3, limits=StopAt(steps))
+            if found.certificate == whole.certificate:
+                assert found == whole
+                break
+            claim = found.certificate
+            most = claim.max_conditions
+            assert claim == Interrupted("interrupt", len(found.basis), max_conditions=most)
+            hold_to_it(found, positives, (seed, steps))
+            for size in range(0 if most is None else most + 1):
+                for chosen in combinations(range(formula.width), size):
+                    x = mask_of(chosen)
+                    closed = brute.closure(positives, x)
+                    rule = Rule(x, BOTTOM if closed is None else closed)
+                    assert found.basis.entails(rule), (seed, steps, rule)
+        for rules in range(1, len(whole.basis)):
+            found = of(target, 3, limits=Limits(max_rules=rules))
+            assert found.certificate == Interrupted("max_rules", rules), (seed, rules)
+            hold_to_it(found, positives, (seed, rules))
 
 
 def test_limits_are_reached_in_the_order_of_what_happens():

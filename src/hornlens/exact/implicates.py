@@ -42,15 +42,22 @@ class ImplicateSearch:
         self.width = formula.width
         self.source = LargePositives(formula.clauses + clauses_of(self.background), formula.width)
         self.positives: set[int] = set()
-        self._implicates: list[Implicates] = []
+        # What the formula says itself: the first that can be told, if nobody waits for more.
+        horn = [clause for clause in formula.clauses if clause.is_horn]
+        self._implicates: list[Implicates] = [
+            (max(clause.consequent.bit_length() - 1, ABSURD), pack([clause.antecedent], self.width))
+            for clause in horn
+            if not clause.antecedent & clause.consequent
+        ]
         self._rules: list[Rule] = []
         self._saturating = False
 
     def steps(self) -> Iterator[Step]:
         """Find the implicates, head by head; then, by saturation, the rules."""
+        own = len(self._implicates)
         yield from self._find_implicates()
         self._saturating = True
-        xs = distinct(np.concatenate([lefts for _, lefts in self._implicates]))
+        xs = distinct(np.concatenate([lefts for _, lefts in self._implicates[own:]]))
         closures = common_above(xs, pack(sorted(self.positives), self.width))
         for found, settled in saturation(xs, closures, self.background):
             new = [rule for rule, _ in found]

@@ -7,11 +7,14 @@ import pytest
 from hornlens.exact import envelopes
 from hornlens.exact.columns import Columns, turned
 from hornlens.exact.concepts import concepts
+from hornlens.exact.engine import run
 from hornlens.exact.envelopes import envelope_of_table
-from hornlens.exact.groups import Groups
+from hornlens.exact.groups import Groups, GroupsEngine
 from hornlens.exact.premises import PremiseSearch, direct_basis
 from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import TableSource
+from hornlens.limits import Limits
+from hornlens.logic.basis import is_saturated
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.rule import Rule
 from hornlens.logic.table import Table
@@ -61,7 +64,7 @@ def test_every_engine_finds_the_basis_of_the_definition(seed):
         assert brute.pairs(PremiseSearch(rows, width).run()) == expected, case
         groups = Groups.of(Columns(rows, width))
         labelled = groups.labelled(rows)
-        assert brute.pairs(groups.widened(labelled.dg_basis())) == expected, case
+        assert brute.pairs(run(GroupsEngine(groups, labelled)).basis) == expected, case
         beside = sorted(brute.close(rows) - set(rows), key=lambda x: (x.bit_count(), x))
         found = groups.non_horn(labelled)
         assert found.count == len(beside), case
@@ -160,3 +163,19 @@ def test_supports_count_rows_and_not_distinct_ones():
     found = envelope_of_table(table)
     assert [found.support] == [[3]] and found.readable.rules == (Rule(0, 0b10),)
     assert Columns(table.rows, 2).supports([0, 1, 2]) == [3, 2, 3]
+
+
+def test_what_was_proved_before_a_limit_holds():
+    rng = Random(3)
+    rows = [rng.getrandbits(30) | rng.getrandbits(30) for _ in range(40)]
+    table = Table(Vocabulary.numbered(30), tuple(rows))
+    whole = envelope_of_table(table)
+    for steps in (1, 20, 45, 60):
+        ticks = iter(range(10**9))
+        limits = Limits(time_limit=steps, clock=ticks.__next__)
+        found = envelope_of_table(table, limits=limits)
+        if found.certificate.kind == "exact":
+            continue
+        assert found.certificate.kind == "interrupted"
+        assert whole.basis.entails(found.basis)
+        assert is_saturated(found.basis)

@@ -12,7 +12,7 @@ contains one of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -21,16 +21,15 @@ import numpy as np
 
 from hornlens.exact.closing import closed_under
 from hornlens.exact.columns import Columns
+from hornlens.exact.engine import Step
 from hornlens.exact.grid import LabelledSpace
 from hornlens.exact.hitting import spread
 from hornlens.logic.attributes import Nominal
-from hornlens.logic.basis import in_canonical_order
 from hornlens.logic.batch import pack, unpack
 from hornlens.logic.bits import BOTTOM, bits, mask_of
 from hornlens.logic.envelope import EXAMPLES, NonHorn
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
-from hornlens.logic.theory import Theory
 
 
 @dataclass(frozen=True)
@@ -73,19 +72,17 @@ class Groups:
         labels[places] = True
         return LabelledSpace(self.space, labels)
 
-    def widened(self, basis: Theory) -> Theory:
-        """Return the DG basis of the table, given that of the grid."""
-        own = [Rule(*map(self.columns, (r.antecedent, r.consequent))) for r in basis.rules]
+    def beside(self, rules: Sequence[Rule]) -> list[Rule]:
+        """Return the rules of the table's basis that those of the grid take for granted."""
+        width = self.space.width
         pairs = [1 << a | 1 << b for group in self.groups for a, b in combinations(group, 2)]
-        sides = ([rule.antecedent for rule in own], [rule.consequent for rule in own])
-        closed = closed_under(pack(pairs, basis.width), *(pack(x, basis.width) for x in sides))
+        sides = ([rule.antecedent for rule in rules], [rule.consequent for rule in rules])
+        closed = closed_under(pack(pairs, width), *(pack(side, width) for side in sides))
         lefts: list[int] = []
         for x in sorted(set(unpack(closed)) - {BOTTOM}, key=int.bit_count):
             if not any(left & ~x == 0 for left in lefts):
                 lefts.append(x)
-        return in_canonical_order(
-            Theory(basis.width, (*own, *(Rule(left, BOTTOM) for left in lefts)))
-        )
+        return [Rule(left, BOTTOM) for left in lefts]
 
     def non_horn(self, labelled: LabelledSpace) -> NonHorn:
         """Return what to say of the non-Horn negatives: how many, and the smallest of them."""
@@ -103,3 +100,28 @@ class Groups:
     @cached_property
     def _order(self) -> tuple[int, ...]:
         return tuple(column for group in self.groups for column in group)
+
+
+class GroupsEngine:
+    """Finds the rules of a table by the grid of its groups."""
+
+    def __init__(self, groups: Groups, labelled: LabelledSpace):
+        """Begin with nothing found."""
+        self.groups, self.labelled = groups, labelled
+        self.width = groups.space.width
+        self._rules: list[Rule] = []
+
+    def steps(self) -> Iterator[Step]:
+        """Find the rules of the grid, small antecedents first; then those beside it."""
+        columns = self.groups.columns
+        for step in self.labelled.find_rules():
+            new = [Rule(columns(r.antecedent), columns(r.consequent)) for r in step.proved]
+            self._rules += new
+            yield Step(new, step.settled)
+        new = self.groups.beside(self._rules)
+        self._rules += new
+        yield Step(new, 1.0)
+
+    def proved(self) -> list[Rule]:
+        """Return the rules so far: each is one of the DG basis."""
+        return self._rules

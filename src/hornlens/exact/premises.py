@@ -9,16 +9,20 @@ canonical direct basis; saturation makes the DG basis of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from hornlens.exact.columns import Columns
+from hornlens.exact.engine import Step, run
 from hornlens.exact.hitting import Vertex, grow
-from hornlens.exact.saturation import saturate
+from hornlens.exact.saturation import saturation
 from hornlens.exact.sources import ABSURD
 from hornlens.logic.batch import pack
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
+
+FIRST = 1_000
+"""So many premises, the smallest, are made rules of, if the search is ended before its time."""
 
 
 class PremiseSearch:
@@ -28,26 +32,42 @@ class PremiseSearch:
         """Turn the table round; nothing is searched yet."""
         self.background = background or Theory(width)
         self.width = width
-        self.found = 0
-        """How many minimal premises there are, once they are found."""
         self.columns = Columns(sorted(set(rows)), width)
+        self.premises: dict[int, int] = {}
+        """The minimal premises so far, each with all that follows from it."""
+        self._rules: list[Rule] = []
+        self._saturating = False
 
-    def run(self, progress: Callable[[int], None] | None = None) -> Theory:
-        """Find all rules; return the DG basis. `progress` is told of rules as they come."""
-        premises = dict(self.premises())
-        self.found = len(premises)
-        xs, closures = (pack(list(x), self.width) for x in (premises, premises.values()))
-        return saturate(xs, closures, self.background, progress).basis
-
-    def premises(self) -> Iterator[tuple[int, int]]:
-        """Yield every minimal premise once, with all that follows from it."""
-        seen: set[int] = set()
+    def steps(self) -> Iterator[Step]:
+        """Find the minimal premises, head by head; then, by saturation, the rules."""
         for head in (ABSURD, *range(self.width)):
             for some in self.premises_of(head):
                 for x in some:
-                    if x not in seen:
-                        seen.add(x)
-                        yield x, BOTTOM if head == ABSURD else self.columns.closure(x)
+                    if x not in self.premises:
+                        closed = BOTTOM if head == ABSURD else self.columns.closure(x)
+                        self.premises[x] = closed
+                yield Step()
+        self._saturating = True
+        for new, settled in self._rules_of(self.premises):
+            self._rules += new
+            yield Step(new, settled)
+
+    def proved(self) -> Sequence[Rule]:
+        """Return the rules so far. Before there are any, those of some premises."""
+        if self._saturating:
+            return self._rules
+        some = sorted(self.premises, key=int.bit_count)[:FIRST]
+        found = self._rules_of({x: self.premises[x] for x in some})
+        return [rule for new, _ in found for rule in new]
+
+    def run(self) -> Theory:
+        """Find all rules; return the DG basis."""
+        return run(self).basis
+
+    def _rules_of(self, premises: dict[int, int]) -> Iterator[tuple[list[Rule], float]]:
+        xs, closures = (pack(list(side), self.width) for side in (premises, premises.values()))
+        for found, settled in saturation(xs, closures, self.background):
+            yield [rule for rule, _ in found], settled
 
     def premises_of(self, head: int) -> Iterator[list[int]]:
         """Yield, some at a time, the minimal premises of a variable, or of ⊥ (ABSURD).

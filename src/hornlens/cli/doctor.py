@@ -28,7 +28,7 @@ PURPOSES = {
     "ray": "extractions and studies on a Ray cluster",
 }
 """What each extra is for."""
-FOR_US = {"dev"}
+FOR_US = {"dev", "docs"}
 """Extras that users do not need."""
 MODULES = {
     "huggingface-hub": "huggingface_hub",

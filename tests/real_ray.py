@@ -118,6 +118,25 @@ def test_a_study_on_three_nodes_has_the_same_bytes_and_pays_once(cluster, local,
     assert sum(each["asked_the_model"] for each in runs) == sum(len(m.asked()) for m in models)
 
 
+def test_two_studies_at_once_on_one_cache_ask_every_prompt_once(cluster, local, tmp_path):
+    models = [again(local, each, seconds=0.01) for each in ("one", "two")]
+    both = []
+    for name in ("a", "b"):
+        arguments = command("study", tmp_path, local / "sampled/study.yaml", *on(cluster))
+        arguments[arguments.index("--out") + 1] = str(tmp_path / name)
+        both.append(
+            subprocess.Popen(
+                arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
+        )
+    said = [each.communicate(timeout=280)[1] for each in both]
+    assert [each.returncode for each in both] == [0, 0], said
+    for name in ("a", "b"):
+        assert files(tmp_path / name) == files(local / "sampled" / "out")
+    for model in models:
+        assert set(model.times().values()) == {1}
+
+
 # Killed.
 
 

@@ -123,12 +123,12 @@ class Cluster:
         free = self.ray.available_resources()
         return Node("", free).room(needs) > 0
 
-    def ready(self, refs: Iterable[Any]) -> list[Any]:
+    def ready(self, refs: Iterable[Any], seconds: float = TICK) -> list[Any]:
         """Wait until one of some results is there, but not long; return all that are."""
         wanted = list(refs)
         if not wanted:
             return []
-        done, rest = self.ray.wait(wanted, num_returns=1, timeout=TICK)
+        done, rest = self.ray.wait(wanted, num_returns=1, timeout=seconds)
         if done and rest:
             done += self.ray.wait(rest, num_returns=len(rest), timeout=0)[0]
         return list(done)

@@ -323,6 +323,8 @@ def test_an_interrupt_ends_the_cluster_that_was_started(ray_environment, tmp_pat
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Where the tests run in the background of a shell, it would be ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 120
     while len(model.asked()) < 20:

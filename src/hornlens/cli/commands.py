@@ -23,14 +23,17 @@ from hornlens.cli.options import (
     Dtype,
     Margin,
     MaxConditions,
+    MaxRules,
     NoCache,
     Quiet,
     Threads,
+    TimeLimit,
     TopK,
     model_help,
     model_options,
 )
 from hornlens.errors import HornlensError
+from hornlens.limits import Limits
 
 
 def envelope(
@@ -58,13 +61,20 @@ def envelope(
             help="Tables, with --max-conditions: only rules whose conditions so many rows have.",
         ),
     ] = None,
+    time_limit: TimeLimit = None,
+    max_rules: MaxRules = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compute the exact Horn envelope of a formula or a table, or its short rules."""
+    """Compute the exact Horn envelope of a formula or a table, or its short rules.
+
+    Ended early, by a limit or Ctrl-C, it prints the rules that are proved by then.
+    """
     from hornlens.cli.envelope import envelope_command
 
-    envelope_command(file, format, background, max_conditions, min_support, quiet)
+    limits = Limits(time_limit, max_rules)
+    asked = file, format, background, max_conditions, min_support, quiet
+    raise typer.Exit(envelope_command(*asked, limits=limits))
 
 
 def learn(
@@ -463,8 +473,20 @@ def bias(
     )
 
 
+def doctor(
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: tables, or JSON.")
+    ] = "text",
+    debug: Debug = False,
+) -> None:
+    """Say what is installed, what works, where caches are, and what to install for what."""
+    from hornlens.cli.doctor import doctor_command
+
+    doctor_command(format)
+
+
 COMMANDS = {
     command.__name__: command
-    for command in (envelope, learn, extract, study, compare, check, verify, report, bias)
+    for command in (envelope, learn, extract, study, compare, check, verify, report, bias, doctor)
 }
 """By name, in the order of the help."""

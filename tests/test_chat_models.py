@@ -2,8 +2,12 @@
 
 import json
 import math
+import os
+import subprocess
+import sys
 import time
 from contextlib import closing
+from email.utils import formatdate
 
 import pytest
 
@@ -62,6 +66,13 @@ def model_at(server, spec="openai/tiny", **options):
     model = open_model(spec, ModelOptions(base_url=url, **options))
     model.connection.patience = QUICK
     return model
+
+
+def hornlens(*arguments, cwd):
+    """Run the command as a process of its own."""
+    command = [sys.executable, "-m", "hornlens", *arguments]
+    env = {**os.environ, "HORNLENS_CACHE": str(cwd / "answers.sqlite")}
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env)
 
 
 def likes(prompt, word):
@@ -399,3 +410,54 @@ def test_replies_are_kept_as_json_in_the_result(tmp_path):
     reply = content["answers"][0]["replies"][0]
     assert reply["fingerprint"] == "tiny fp-1" and reply["finish"] == "stop"
     assert reply["how"] == "temperature 0" and sorted(reply["order"]) == [0, 1]
+
+
+def test_what_a_run_takes_is_said_before_anything_is_sent(tmp_path):
+    file = tmp_path / "jobs.yaml"
+    file.write_text(PROBE, encoding="utf-8")
+    with ChatServer() as server:
+        where = ["--model", "openai/tiny", "--base-url", server.url, "--elicit", "choose"]
+        prices = ["--price-in", "1", "--price-out", "2"]
+        for command in (["extract", str(file), "--dry-run"], ["probe", "show", str(file)]):
+            done = hornlens(*command, *where, *prices, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            assert "At most 24 calls" in done.stdout and "Nothing was sent" in done.stdout
+            assert "at the prices given" in done.stdout
+        assert server.begun == 0 and not server.keys
+        done = hornlens("extract", str(file), *where, "--max-calls", "5", "-q", cwd=tmp_path)
+        assert done.returncode == 2 and "--max-calls 5 is reached" in done.stderr
+        assert server.begun == 5 and len(done.stderr.strip().splitlines()) == 1
+        done = hornlens("extract", str(file), *where, "--max-cost", "1", cwd=tmp_path)
+        assert done.returncode == 2 and "--price-in" in done.stderr
+        done = hornlens("extract", str(file), *where, "--out", "out", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    done = hornlens("extract", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0 and "nothing to pay" in done.stdout
+
+
+def test_the_bias_of_places_is_measured_and_reported(tmp_path):
+    with ChatServer(bias=9.0) as server:
+        found = extract(model_at(server, elicit="choose"), parse_probe(PROBE), cache=False)
+        found.save(tmp_path)
+        fair = extract(model_at(server, elicit="say"), parse_probe(PROBE), cache=False)
+    content = json.loads((tmp_path / "envelope.json").read_text(encoding="utf-8"))
+    assert content["orders"] == {"prompts": 12, "differing": 12, "named": [24, 0]}
+    (warning,) = [w for w in load(tmp_path).warnings if w.kind == "order"]
+    assert warning.sentence == (
+        "The order in which candidates are offered changes the answer in 12 of 12 prompts: of "
+        "24 named, 24 the one in place 1, 0 the one in place 2 (12 each would be even)."
+    )
+    assert not [w for w in fair.warnings if w.kind == "order"]
+
+
+def test_an_endpoint_that_wants_to_be_left_alone_is_and_not_for_ever():
+    soon = formatdate(time.time() + 1, usegmt=True)
+    for header in ("0.05", soon):
+        with ChatServer(faults=[f"429 {header}"]) as server:
+            ask(model_at(server, elicit="say"), PROMPTS[:2], WORDS)
+    for fault in ("429", "500", "503"):
+        with ChatServer(faults=[f"{fault} 86400"] * 9) as server:
+            said = refusal(
+                lambda server=server: ask(model_at(server, elicit="say"), PROMPTS, WORDS)
+            )
+            assert "busy for too long" in said

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
+import time
 from collections.abc import Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from hornlens.models.chat.address import Address
@@ -186,10 +190,12 @@ def _wait(error: Any) -> float | None:
     """Return the seconds that an endpoint wants to be left alone for."""
     headers = error.response.headers
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            return max(float(headers[name]) / unit, 0.0)
-        except (KeyError, ValueError):  # not there, or a date
-            continue
+        with suppress(KeyError, ValueError):  # not there, or a date
+            if math.isfinite(seconds := float(headers[name]) / unit):
+                return max(seconds, 0.0)
+    with suppress(KeyError, ValueError, TypeError):
+        until = parsedate_to_datetime(headers["retry-after"])
+        return max(until.timestamp() - time.time(), 0.0)
     return None
 
 

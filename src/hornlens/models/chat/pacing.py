@@ -72,10 +72,10 @@ class Pace:
             if trouble.busy:
                 self._slower(started, now)
                 busy_since = busy_since or started
-                if now + (trouble.wait or 0.0) - busy_since > self.patience.busy:
-                    raise ModelError(f"{where}: is busy for too long ({trouble}){GO_ON}") from None
             else:
                 busy_since = 0.0
+            if now + (trouble.wait or 0.0) - (busy_since or now) > self.patience.busy:
+                raise ModelError(f"{where}: is busy for too long ({trouble}){GO_ON}") from None
             # Everybody waits, not only this call.
             self._quiet_until = max(self._quiet_until, now + (trouble.wait or 0.0))
             failures += 1

@@ -130,7 +130,7 @@ class ChatServer:
             said = {"503": "Loading model"}.get(fault[:3], f"trouble {fault} with key {key}")
             return self._send(handler, int(fault[:3]), {"error": {"message": said}}, after)
         if fault == "hang":
-            time.sleep(1.0)
+            time.sleep(3.0)
             return None
         if fault == "cut early":
             return handler.connection.close()

@@ -38,7 +38,7 @@ JOBS = (
 )
 PROMPTS = tuple(f"[MASK] works as a {job}." for job in JOBS)
 SECRET = "sk-test-0123456789abcdefSECRET"
-QUICK = Patience(attempts=6, busy=5.0, first_pause=0.002, longest_pause=0.02, timeout=0.5)
+QUICK = Patience(attempts=6, busy=5.0, first_pause=0.002, longest_pause=0.02, timeout=10.0)
 PROBE = """
 hornlens: 1
 name: jobs

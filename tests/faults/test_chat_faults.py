@@ -27,7 +27,7 @@ attributes:
   - {name: place, values: [Africa, Europe], unset: some place}
 label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}
 """
-PATIENCE = Patience(attempts=8, busy=20.0, first_pause=0.002, longest_pause=0.02, timeout=0.4)
+PATIENCE = Patience(attempts=8, busy=20.0, first_pause=0.002, longest_pause=0.02, timeout=2.0)
 WAYS = (
     *(("openai", method) for method in ("choose", "constrained", "say", "likelihood")),
     *(("anthropic", method) for method in ("constrained", "say")),

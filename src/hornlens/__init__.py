@@ -1,7 +1,5 @@
 """Hornlens asks a black-box model questions and gives back the Horn rules it obeys."""
 
-from typing import TYPE_CHECKING
-
 __version__ = "0.1.0"
 
 __all__ = [
@@ -42,6 +40,8 @@ __all__ = [
     "verify",
 ]
 
+# Not from `typing`: the command has to be quick to come where Ctrl-C is its own to answer.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hornlens.api import Result, extract, load
     from hornlens.errors import HornlensError, InputError

@@ -253,6 +253,8 @@ class AnswerCache:
             )
             return gone
 
+        # What is removed leaves no trace in the file, should we be killed before it is made anew.
+        self._file.read(lambda connection: connection.execute("PRAGMA secure_delete = ON"))
         gone = self._file.write(remove)
         self._file.read(lambda connection: connection.execute("VACUUM"))
         return gone

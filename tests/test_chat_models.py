@@ -18,9 +18,9 @@ from hornlens.models.chat.reading import read_choice, read_text
 from hornlens.models.chat.wording import orders
 from hornlens.models.protocol import (
     Elicitation,
-    Limits,
     ModelError,
     ModelOptions,
+    Spending,
 )
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
@@ -354,14 +354,14 @@ def test_calls_are_made_many_at_a_time_and_fewer_when_it_is_too_much():
 
 def test_a_budget_stops_before_it_is_exceeded_and_what_was_paid_for_is_kept(tmp_path):
     with ChatServer() as server, closing(AnswerCache(tmp_path / "a.sqlite")) as cache:
-        model = model_at(server, elicit="choose", limits=Limits(calls=9), batch_size=2)
+        model = model_at(server, elicit="choose", limits=Spending(calls=9), batch_size=2)
         with pytest.raises(ModelError, match="--max-calls 9 is reached"):
             extract(model, parse_probe(PROBE), cache=cache)
         assert server.begun == 9
         done = extract(model_at(server, elicit="choose"), parse_probe(PROBE), cache=cache)
         assert done.record.reused >= 3 and done.record.asked + done.record.reused == 12
     prices = {"price_in": 2.0, "price_out": 8.0}
-    for limits in (Limits(tokens=3000), Limits(cost=0.006, **prices)):
+    for limits in (Spending(tokens=3000), Spending(cost=0.006, **prices)):
         with ChatServer() as server:
             model = model_at(server, elicit="choose", limits=limits)
             with pytest.raises(ModelError, match="could be exceeded"):
@@ -370,14 +370,14 @@ def test_a_budget_stops_before_it_is_exceeded_and_what_was_paid_for_is_kept(tmp_
             assert 0 < budget.tokens_in + budget.tokens_out <= 3000
             assert server.begun == budget.calls
     with pytest.raises(ModelError, match="--price-in"):
-        open_model("openai/x", ModelOptions(limits=Limits(cost=1.0)))
+        open_model("openai/x", ModelOptions(limits=Spending(cost=1.0)))
 
 
 def test_an_estimate_is_never_less_than_what_is_used(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     with ChatServer() as server:
         for method in ("choose", "constrained", "say", "likelihood"):
-            limits = Limits(price_in=1.0, price_out=2.0)
+            limits = Spending(price_in=1.0, price_out=2.0)
             model = model_at(server, elicit=method, limits=limits)
             begun = server.begun
             most = model.estimate(PROMPTS, WORDS)

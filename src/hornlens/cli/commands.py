@@ -27,6 +27,7 @@ from hornlens.cli.options import (
     MaxCalls,
     MaxConditions,
     MaxCost,
+    MaxRules,
     MaxTokens,
     NoCache,
     Orders,
@@ -35,13 +36,15 @@ from hornlens.cli.options import (
     Quiet,
     Temperature,
     Threads,
+    TimeLimit,
     Timeout,
     TopK,
     model_help,
     model_options,
 )
 from hornlens.errors import HornlensError
-from hornlens.models.protocol import Limits
+from hornlens.limits import Limits
+from hornlens.models.protocol import Spending
 
 
 def envelope(
@@ -69,13 +72,20 @@ def envelope(
             help="Tables, with --max-conditions: only rules whose conditions so many rows have.",
         ),
     ] = None,
+    time_limit: TimeLimit = None,
+    max_rules: MaxRules = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compute the exact Horn envelope of a formula or a table, or its short rules."""
+    """Compute the exact Horn envelope of a formula or a table, or its short rules.
+
+    Ended early, by a limit or Ctrl-C, it prints the rules that are proved by then.
+    """
     from hornlens.cli.envelope import envelope_command
 
-    envelope_command(file, format, background, max_conditions, min_support, quiet)
+    limits = Limits(time_limit, max_rules)
+    asked = file, format, background, max_conditions, min_support, quiet
+    raise typer.Exit(envelope_command(*asked, limits=limits))
 
 
 def learn(
@@ -278,7 +288,7 @@ def extract(
                 orders=orders,
                 temperature=temperature,
                 timeout=timeout,
-                limits=Limits(max_calls, max_tokens, max_cost, price_in, price_out),
+                limits=Spending(max_calls, max_tokens, max_cost, price_in, price_out),
             ),
             dry_run=dry_run,
             form=format,
@@ -527,7 +537,7 @@ def bias(
                 orders=orders,
                 temperature=temperature,
                 timeout=timeout,
-                limits=Limits(max_calls, max_tokens, max_cost, price_in, price_out),
+                limits=Spending(max_calls, max_tokens, max_cost, price_in, price_out),
             ),
             form=format,
             quiet=quiet,

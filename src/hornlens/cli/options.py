@@ -31,6 +31,14 @@ MaxConditions = Annotated[
         min=0, help="Only rules with at most so many conditions: all of them, and much sooner."
     ),
 ]
+TimeLimit = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(help="End after so many seconds, with what is proved by then."),
+]
+MaxRules = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(help="End when there are more than so many rules, and keep the first of them."),
+]
 BatchSize = Annotated[str, typer.Option(help="Prompts a batch: a number, or auto.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
 Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")]

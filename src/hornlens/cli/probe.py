@@ -12,7 +12,7 @@ from hornlens.cli.options import BaseUrl, Elicit, Orders, PriceIn, PriceOut
 from hornlens.errors import InputError
 from hornlens.formats.files import write_file
 from hornlens.formats.plain import one_line
-from hornlens.models.protocol import Limits, ModelOptions
+from hornlens.models.protocol import ModelOptions, Spending
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import DEFAULT, builtin_names, builtin_text, load_probe
 from hornlens.report.terminal import Terminal, plural, show_set
@@ -75,7 +75,7 @@ def show(
     else:
         from hornlens.cli.costs import show_costs
 
-        limits = Limits(price_in=price_in, price_out=price_out)
+        limits = Spending(price_in=price_in, price_out=price_out)
         options = ModelOptions(base_url=base_url, elicit=elicit, orders=orders, limits=limits)
         show_costs(terminal, question, open_model(model, options))
     terminal.say()

@@ -164,7 +164,7 @@ class Estimates(Protocol):
 
 
 @dataclass(frozen=True)
-class Limits:
+class Spending:
     """What a run may take at most, and what tokens cost: prices are for a million of them."""
 
     calls: int | None = None
@@ -198,5 +198,5 @@ class ModelOptions:
     """None: 0 where the endpoint takes a temperature."""
     timeout: float = 120.0
     """Seconds that a call of an endpoint may take."""
-    limits: Limits = Limits()
+    limits: Spending = Spending()
     """What a run of a chat model may take."""

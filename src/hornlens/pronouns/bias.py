@@ -32,10 +32,12 @@ class OccupationBias:
     confusion: Mapping[str, Mapping[str, int]]
 
     def __post_init__(self) -> None:
-        """Refuse predictions that leave out a gender."""
+        """Refuse predictions that leave out a gender, or are of less than nobody."""
         wanted = {"male", "female"} <= self.confusion.keys()
         if not (wanted and all(set(RECORDED) <= row.keys() for row in self.confusion.values())):
             raise ValueError("has a confusion without every gender")
+        if any(people < 0 for row in self.confusion.values() for people in row.values()):
+            raise ValueError("has fewer people than none")
 
     @property
     def score(self) -> Score:

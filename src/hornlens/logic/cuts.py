@@ -1,0 +1,151 @@
+"""Cuts: where a column of numbers is cut into bins, and how an interval of bins is said.
+
+A number lies above a cut if it is the cut's value or more. So bins are [30, 60), and n cuts make
+n + 1 of them. What is shown of a cut is a text of its own: the value, or the number before it where
+people expect "30 < age ≤ 60", as the thresholds of decision trees are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
+from itertools import pairwise
+from math import floor, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.errors import InputError
+from hornlens.logic.ordered import Ordered
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """The cuts of a column, from low to high, and their texts.
+
+    `after`: the texts name the last number below each cut, and not the first one above it.
+
+    >>> cuts = Cuts.at([30, 60])
+    >>> cuts.places([29, 30, 59.5, 60]).tolist()
+    [0, 1, 1, 2]
+    >>> [cuts.say("age", 0, 0), cuts.say("age", 1, 1), cuts.say("age", 1, 2)]
+    ['age < 30', '30 ≤ age < 60', 'age ≥ 30']
+    """
+
+    values: tuple[float, ...]
+    texts: tuple[str, ...]
+    after: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no row of numbers that goes up."""
+        if not all(map(isfinite, self.values)) or any(a >= b for a, b in pairwise(self.values)):
+            raise InputError(f"cuts must be numbers from low to high, not {list(self.values)}")
+        if len(self.texts) != len(self.values):
+            raise InputError("every cut needs a text")
+
+    @classmethod
+    def at(cls, values: Iterable[float]) -> Cuts:
+        """Return cuts shown as they are: below 30, from 30 on. Equal ones are one."""
+        chosen = tuple(sorted({float(value) + 0.0 for value in values}))
+        return cls(chosen, tuple(map(number_text, chosen)))
+
+    @property
+    def bins(self) -> int:
+        """How many bins there are."""
+        return len(self.values) + 1
+
+    def places(self, numbers: Iterable[float] | Numbers) -> NDArray[np.intp]:
+        """Return the place of the bin that each number lies in; NaN lies in none (see caller)."""
+        given = np.asarray(numbers, dtype=np.float64)
+        return np.searchsorted(np.array(self.values, dtype=np.float64), given, side="right")
+
+    def say(self, name: str, low: int, high: int) -> str:
+        """Return the interval from one bin to another (both in it) as one condition."""
+        above, below = ("<", "≤") if self.after else ("≤", "<")
+        first = self.texts[low - 1] if low else None
+        last = self.texts[high] if high < len(self.values) else None
+        if first is None and last is None:
+            return f"{name} is any number"
+        if first is None:
+            return f"{name} {below} {last}"
+        if last is None:
+            return f"{name} {'>' if self.after else '≥'} {first}"
+        return f"{first} {above} {name} {below} {last}"
+
+    def ordered(self, name: str) -> Ordered:
+        """Return the attribute of a space whose intervals are those of these bins."""
+        texts = map(number_text, self.values) if self.after else self.texts
+        return Ordered.cut(name, tuple(texts))
+
+
+def number_text(value: float) -> str:
+    """Return a number in the fewest digits that read back as it: 30, 0.1, 1e+20."""
+    return str(int(value)) if abs(value) < 1e16 and value == floor(value) else repr(float(value))
+
+
+def uniform_cuts(numbers: Sequence[float] | Numbers, bins: int) -> Cuts:
+    """Return cuts that make so many bins of one width between the least and the largest number.
+
+    They are said as shortly as they can be without a number changing its bin.
+    """
+    known = _known(numbers)
+    if not len(known):
+        return Cuts.at([])
+    edges = np.linspace(known[0], known[-1], _checked(bins) + 1)[1:-1]
+    return Cuts.at(_short(known, edges))
+
+
+def quantile_cuts(numbers: Sequence[float] | Numbers, bins: int) -> Cuts:
+    """Return cuts that put about as many of the numbers into each of at most so many bins.
+
+    Where many numbers are equal there are fewer bins. They are said as shortly as they can be
+    without a number changing its bin.
+    """
+    known = _known(numbers)
+    if not len(known):
+        return Cuts.at([])
+    edges = np.quantile(known, np.linspace(0, 1, _checked(bins) + 1)[1:-1])
+    return Cuts.at(_short(known, edges))
+
+
+def _checked(bins: int) -> int:
+    if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or bins < 1:
+        raise InputError(f"the number of bins must be 1 or more, not {bins!r}")
+    return int(bins)
+
+
+def _known(numbers: Sequence[float] | Numbers) -> Numbers:
+    """Return the finite ones, from low to high."""
+    given = np.asarray(numbers, dtype=np.float64)
+    return np.sort(given[np.isfinite(given)])
+
+
+def _short(known: Numbers, edges: Numbers) -> list[float]:
+    """Return cuts in few digits that part the numbers as `edges` do; those that part none go."""
+    found = []
+    for edge in edges.tolist():
+        place = int(np.searchsorted(known, edge, side="left"))
+        if 0 < place < len(known):
+            found.append(shortest_between(float(known[place - 1]), float(known[place])))
+    return found
+
+
+def shortest_between(low: float, high: float) -> float:
+    """Return a number in few digits that is more than `low` and at most `high`.
+
+    >>> shortest_between(4.8712, 5.21), shortest_between(29, 30), shortest_between(-3, 2)
+    (5.0, 30.0, 0.0)
+    """
+    if low < 0 <= high:
+        return 0.0
+    top = Decimal(high)
+    first = max(top.adjusted() if high else Decimal(low).adjusted(), Decimal(low).adjusted()) + 1
+    for exponent in range(first, first - 19, -1):
+        whole = top.scaleb(-exponent).to_integral_value(ROUND_FLOOR)
+        candidate = float(whole.scaleb(exponent))
+        if low < candidate <= high:
+            return candidate
+    return high

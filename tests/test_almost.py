@@ -96,7 +96,8 @@ def test_of_equal_length_the_rule_that_says_more_is_listed():
     from hornlens.logic.named import NamedRule
 
     result = hornlens.extract(cache=False)
-    accepted = set(x for x, yes in zip(result.space, result.accepted(list(result.space))) if yes)
+    every = list(result.space)
+    accepted = {x for x, yes in zip(every, result.accepted(every), strict=True) if yes}
     labelled = LabelledSpace.of(result.space, accepted.__contains__)
     found = almost_rules_of_grid(labelled, result.envelope.basis, 2, 0.9)
     shown = [

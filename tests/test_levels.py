@@ -7,7 +7,7 @@ import pytest
 from hornlens.errors import HornlensError
 from hornlens.exact.candidates import candidates_of
 from hornlens.exact.levels import levels_of_grid
-from hornlens.logic.levels import parse_detail
+from hornlens.logic.levels import Detail, parse_detail
 from hornlens.logic.theory import Theory
 from tests.test_almost import counted, random_target, short_rules
 
@@ -85,7 +85,8 @@ def test_what_is_said_of_other_choices_is_true(seed):
             for i in range(len(found))
         }
         for count in range(1, min(3, len(levels.steps)) + 1):
-            most = max(len(frozenset().union(*some)) for some in combinations(regions, count)) if len(regions) >= count else len(frozenset().union(*regions))
+            some = min(count, len(regions))
+            most = max(len(frozenset().union(*each)) for each in combinations(regions, some))
             step = levels.steps[count - 1]
             assert step.explained <= most <= step.at_most or cost, (seed, space, accepted)
             assert most <= step.at_most
@@ -95,8 +96,9 @@ def test_what_is_said_of_other_choices_is_true(seed):
 
 
 def test_what_detail_means():
-    assert parse_detail("5") == 5 and parse_detail("exact") is None
-    assert parse_detail("90%") == 0.9 and isinstance(parse_detail("100%"), float)
+    assert parse_detail("5") == Detail(rules=5) and parse_detail("exact") == Detail()
+    assert parse_detail("90%") == Detail(share=0.9) and parse_detail("100%") == Detail(share=1.0)
+    assert parse_detail("best:3") == Detail(best=3)
     for wrong in ("", "-1", "5.5", "101%", "all", "٥"):
         with pytest.raises(HornlensError, match="--detail"):
             parse_detail(wrong)
@@ -120,14 +122,12 @@ def test_the_best_level_is_the_best(seed):
         tried += 1
         best = best_level(labelled, levels, count)
 
-        def worth(rules):
+        def worth(rules, space=space, accepted=accepted, cost=cost):
             out = [x for x in space if any(not r.satisfied_by(x) for r in rules)]
             return sum(-cost if x in accepted else 1 for x in out)
 
         candidates = [found.rule(i) for i in range(len(found))]
-        most = max(
-            worth(some) for n in range(count + 1) for some in combinations(candidates, n)
-        )
+        most = max(worth(some) for n in range(count + 1) for some in combinations(candidates, n))
         assert len(best.steps) <= count and best.optimal and "MaxSAT" in best.guarantee
         chosen = [step.rule for step in best.steps]
         assert worth(chosen) == pytest.approx(most), (seed, space, accepted)

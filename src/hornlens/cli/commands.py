@@ -19,12 +19,17 @@ from hornlens.cli.options import (
     BatchSize,
     Cache,
     Debug,
+    Detail,
     Device,
     Dtype,
+    ExceptionCost,
     Margin,
     MaxConditions,
+    MinConfidence,
+    MinSupport,
     NoCache,
     Quiet,
+    Rank,
     Threads,
     TopK,
     model_help,
@@ -51,20 +56,25 @@ def envelope(
         ),
     ] = None,
     max_conditions: MaxConditions = None,
-    min_support: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            min=1,
-            help="Tables, with --max-conditions: only rules whose conditions so many rows have.",
-        ),
-    ] = None,
+    min_support: MinSupport = None,
+    min_confidence: MinConfidence = None,
+    detail: Detail = None,
+    exception_cost: ExceptionCost = 1.0,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Compute the exact Horn envelope of a formula or a table, or its short rules."""
     from hornlens.cli.envelope import envelope_command
+    from hornlens.results.settings import Settings
 
-    envelope_command(file, format, background, max_conditions, min_support, quiet)
+    wanted = Settings(
+        max_conditions=max_conditions,
+        min_support=min_support,
+        min_confidence=min_confidence,
+        detail=detail,
+        exception_cost=exception_cost,
+    )
+    envelope_command(file, format, background, wanted, quiet)
 
 
 def learn(
@@ -161,6 +171,11 @@ def extract(
     ] = 200_000,
     seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0,
     max_conditions: MaxConditions = None,
+    min_support: MinSupport = None,
+    min_confidence: MinConfidence = None,
+    detail: Detail = None,
+    exception_cost: ExceptionCost = 1.0,
+    rank: Rank = "support",
     protocol: Annotated[
         Literal["default", "paper"],
         typer.Option(help="paper: everything as the paper's experiment had it."),
@@ -232,6 +247,11 @@ def extract(
                 limit,
                 seed,
                 max_conditions=max_conditions,
+                min_support=min_support,
+                min_confidence=min_confidence,
+                detail=detail,
+                exception_cost=exception_cost,
+                rank=rank,
             ),
             protocol=protocol,
             policy={

@@ -46,9 +46,7 @@ def almost_rules_of_grid(
 def _order(found: Candidates) -> list[int]:
     """Short ones first; of one length ⊥ first, which says the most; then the fewest exceptions."""
     share = found.broken / np.maximum(found.of, 1)
-    order = np.lexsort(
-        (found.head, found.at, -found.of, share, found.head >= 0, found.conditions)
-    )
+    order = np.lexsort((found.head, found.at, -found.of, share, found.head >= 0, found.conditions))
     return [int(place) for place in order]
 
 

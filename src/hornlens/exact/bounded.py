@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hornlens.exact.envelopes import GRID_LIMIT, NO_QUERIES, check_rows, with_support
-from hornlens.exact.grid import LabelledSpace, labels_of_positives
+from hornlens.exact.grid import LabelledSpace, Labels, labels_of_positives
 from hornlens.exact.saturation import saturate
 from hornlens.logic.batch import Words
 from hornlens.logic.certificates import Bounded
@@ -28,15 +28,19 @@ LONGER = NonHorn(None)
 
 
 def bounded_envelope_of_grid(
-    labelled: LabelledSpace, max_conditions: int, statistics: Mapping[str, Any] | None = None
+    labelled: LabelledSpace,
+    max_conditions: int | None,
+    statistics: Mapping[str, Any] | None = None,
+    enough: Labels | None = None,
 ) -> Envelope:
     """Return the rules with at most `max_conditions` conditions of a labelled space.
 
     Every such rule that holds follows from them and the background. The non-Horn negatives are
     the target's, whatever the bound; how many others only longer rules reject is counted as well.
+    Left sides that `enough` does not allow, by their places in the grid, are not looked at.
     """
     space = labelled.space
-    saturated = saturate(*_short_points(labelled, max_conditions), space.background)
+    saturated = saturate(*_short_points(labelled, max_conditions, enough), space.background)
     non_horn = labelled.non_horn()
     left = ~labelled.positive & labelled.inside() & labelled.left_by(saturated.basis)
     longer = int(np.count_nonzero(left)) - len(non_horn)
@@ -50,7 +54,9 @@ def bounded_envelope_of_grid(
     )
 
 
-def _short_points(labelled: LabelledSpace, most: int) -> tuple[Words, Words]:
+def _short_points(
+    labelled: LabelledSpace, most: int | None, enough: Labels | None
+) -> tuple[Words, Words]:
     """Return the points with at most so many conditions that are not closed, and their closures.
 
     Small ones first; those from which no more follows than with a condition less are left out.
@@ -66,7 +72,11 @@ def _short_points(labelled: LabelledSpace, most: int) -> tuple[Words, Words]:
         conditions += said
         same = (grid == grid.take([0], axis=axis)).all(axis=-1)
         told |= said & same
-    short = np.flatnonzero(((conditions <= most) & ~told).ravel())
+    short = np.flatnonzero(
+        ((conditions <= (len(space.shape) if most is None else most)) & ~told).ravel()
+    )
+    if enough is not None:
+        short = short[enough[short]]
     short = short[np.argsort(conditions.ravel()[short], kind="stable")]
     short = short[(labelled.points[short] != closures[short]).any(axis=1)]
     return labelled.rows.words(labelled.points[short]), labelled.rows.words(closures[short])

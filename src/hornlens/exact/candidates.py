@@ -89,11 +89,11 @@ def candidates_of(
     if space.label is None:
         found += cells.look(accepted[..., 0], 0, 0)
     else:
-        anything = accepted.any(axis=-1)
+        anything: Flags = np.logical_or.reduce(accepted, axis=-1)
         found += cells.look(anything, 0, 0)
         for place in range(1, space.shape[-1]):
             found += cells.look(accepted[..., place], place, 1)
-            others = np.delete(accepted, place, axis=-1).any(axis=-1)
+            others: Flags = np.logical_or.reduce(np.delete(accepted, place, axis=-1), axis=-1)
             head = space.offsets[-1] + place - 1
             found += cells.look_at_label(others, place, head)
     columns = [np.concatenate(each) for each in zip(*found, strict=True)] if found else None
@@ -179,7 +179,9 @@ class _Cells:
         exact = bottom < 1 << 31
         if not exact:  # more places than anyone writes: as close as floats come
             return (of > 0) & (of - broken >= float(self.confidence) * of)
-        kept: Flags = (of > 0) & ((of - broken).astype(np.int64) * bottom >= top * of.astype(np.int64))
+        kept: Flags = (of > 0) & (
+            (of - broken).astype(np.int64) * bottom >= top * of.astype(np.int64)
+        )
         return kept
 
 

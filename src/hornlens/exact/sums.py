@@ -61,9 +61,7 @@ class Sums:
             self._lower(inside, ranges, places)
         return gone
 
-    def _region(
-        self, at: int, join: int
-    ) -> tuple[list[NDArray[np.intp]], Flags, NDArray[np.intp]]:
+    def _region(self, at: int, join: int) -> tuple[list[NDArray[np.intp]], Flags, NDArray[np.intp]]:
         """Return the part of the grid above a point, what of it a rule rejects, and where."""
         shape, attributes = self.points.shape, self.attributes
         places = np.unravel_index(at, shape)

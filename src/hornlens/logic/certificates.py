@@ -53,31 +53,38 @@ class Bounded(_Certificate):
 
     A condition is what a rule's left side says of one attribute, or of the label. `rules` is how
     many rules there are. With `min_support`, sets of conditions that fewer positive examples have
-    were not looked at.
+    (or prompts, or cells, as `of` says) were not looked at; then `max_conditions` may be None.
     """
 
     kind: ClassVar[str] = "bounded"
     title: ClassVar[str] = "Bounded"
     proved: ClassVar[bool] = True
-    max_conditions: int
+    max_conditions: int | None
     rules: int
     min_support: int | None = None
+    of: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse numbers that can not be."""
+        if self.of not in (None, "prompts", "cells"):
+            raise ValueError(f"of must be prompts or cells, not {self.of!r}")
         for field in fields(self):
-            value = getattr(self, field.name)
+            value = None if field.name == "of" else getattr(self, field.name)
             if value is not None and not (isinstance(value, int) and value >= 0):
                 raise ValueError(f"{field.name} must be a number from 0 on, not {value!r}")
 
     @property
     def sentence(self) -> str:
         """What is claimed."""
-        most = self.max_conditions
-        rule = f"rule with at most {most:,} {'condition' if most == 1 else 'conditions'}"
-        if self.min_support:
+        most, rule = self.max_conditions, "rule"
+        if most is not None:
+            rule += f" with at most {most:,} {'condition' if most == 1 else 'conditions'}"
+        if self.min_support and self.of:
+            rule += f" that speaks of at least {self.min_support:,} {self.of}"
+        elif self.min_support:
             examples = "example has" if self.min_support == 1 else "examples have"
-            rule += f", which at least {self.min_support:,} positive {examples},"
+            which = "the conditions of which" if most is None else "which"
+            rule += f", {which} at least {self.min_support:,} positive {examples},"
         if not self.rules:
             return f"There is no {rule.rstrip(',')}."
         return f"Every {rule} follows from these."

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from hornlens.errors import HornlensError
 from hornlens.logic.rule import Rule
 
-GREEDY = 0.632
-"""1 − 1/e, rounded down."""
+
+@dataclass(frozen=True)
+class Detail:
+    """How much people want to see: so many rules, or as many as explain a share of the rejections,
+    or the best choice of so many; nothing of these: the exact rules.
+    """
+
+    rules: int | None = None
+    share: float | None = None
+    best: int | None = None
 
 
 @dataclass(frozen=True)
@@ -68,20 +77,21 @@ class Levels:
             )
         if self.exception_cost == 0:
             return (
-                "At each level, no other choice of as many candidates explains more than 1.59 "
-                "times as much (1 − 1/e, as exceptions cost nothing)."
+                "Each level explains at least 63% (1 − 1/e) of what the best choice of as many "
+                "candidates explains: exceptions cost nothing here."
             )
         return ""
 
-    def at(self, detail: str) -> Levels:
-        """Return the same with a level chosen: a number of rules, a share (90%), or "exact"."""
-        return replace(self, chosen=self._level(parse_detail(detail)))
+    def at(self, detail: Detail) -> Levels:
+        """Return the same with a level chosen, which must be of this curve."""
+        return replace(self, chosen=self._level(detail))
 
-    def _level(self, wanted: int | float | None) -> int | None:
+    def _level(self, detail: Detail) -> int | None:
+        if detail.rules is not None:
+            return min(detail.rules, len(self.steps))
+        wanted = detail.share
         if wanted is None:
             return None
-        if isinstance(wanted, int):
-            return min(wanted, len(self.steps))
         for level in range(len(self.steps) + 1):
             if self.explained(level) >= wanted * self.rejections:
                 return level
@@ -93,15 +103,16 @@ class Levels:
         )
 
 
-def parse_detail(text: str) -> int | float | None:
-    """Return a number of rules, a share of the rejections as a float, or None for "exact"."""
+def parse_detail(text: str) -> Detail:
+    """Return what "5", "90%", "best:5" or "exact" asks for; anything else is a HornlensError."""
     if text == "exact":
-        return None
-    if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
-        return int(text)
-    if re.fullmatch(r"[0-9]{1,3}(\.[0-9]+)?%", text, re.ASCII) and float(text[:-1]) <= 100:
-        return float(text[:-1]) / 100
+        return Detail()
+    if found := re.fullmatch(r"(best:)?([0-9]{1,9})", text, re.ASCII):
+        rules = int(found[2])
+        return Detail(best=rules) if found[1] else Detail(rules=rules)
+    if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,9})?%", text, re.ASCII) and float(text[:-1]) <= 100:
+        return Detail(share=float(Fraction(text[:-1]) / 100))
     raise HornlensError(
-        f"--detail must be a number of rules (5), a share of the rejections (90%), or exact, "
-        f"not {text!r}"
+        "--detail must be a number of rules (5), a share of the rejections (90%), the best choice "
+        f"of so many rules (best:5), or exact, not {text!r}"
     )

@@ -10,6 +10,7 @@ from hornlens.formats.spaces import space_as_json
 from hornlens.logic.decisions import NO, YES
 from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
+from hornlens.results.almost import Summary
 from hornlens.results.answers import Position, answers_of, places_of
 from hornlens.results.details import details_as_json
 from hornlens.results.envelope import envelope_as_json
@@ -90,6 +91,7 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
     position = places_of(asked)
     places = range(len(each))
     _point_to_evidence(content, extraction, places, position)
+    Summary(extraction).point_to_answers(content, position)
     for place, world in enumerate(extraction.worlds):
         _point_to_evidence(content["variants"][place], world, [place], position)
     content["rates"] = rates_as_json(extraction.rates, lambda world, cell: position(cell, world))

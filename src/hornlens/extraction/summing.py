@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from hornlens.logic.cnf import Cnf
     from hornlens.logic.table import Table
 
+ALMOST = 2
+"""How many conditions almost-rules have, if nobody says: longer ones speak of few cases each, and
+one exception more or less makes them."""
 FINISHED = ("exact", "bounded")
 """Certificates of results to which something can be added."""
 
@@ -51,27 +54,25 @@ def summed_up(envelope: Envelope, labelled: LabelledSpace, settings: Settings) -
         almost = almost_rules_of_grid(
             labelled,
             envelope.basis,
-            conditions(settings),
+            _conditions(settings, ALMOST),
             settings.min_confidence,
             settings.min_support or 0,
         )
     return replace(envelope, almost=almost, levels=_levels(envelope, labelled, settings))
 
 
-def conditions(settings: Settings) -> int:
-    """Return how many conditions almost-rules and those of levels may have."""
-    from hornlens.exact.levels import CONDITIONS
-
-    return CONDITIONS if settings.max_conditions is None else settings.max_conditions
+def _conditions(settings: Settings, otherwise: int) -> int:
+    """Return how many conditions a rule may have that is not exact."""
+    return otherwise if settings.max_conditions is None else settings.max_conditions
 
 
 def _levels(envelope: Envelope, labelled: LabelledSpace, settings: Settings) -> Levels:
-    from hornlens.exact.levels import CONFIDENCE, levels_of_grid
+    from hornlens.exact.levels import CONDITIONS, CONFIDENCE, levels_of_grid
 
     levels = levels_of_grid(
         labelled,
         envelope.basis,
-        conditions(settings),
+        _conditions(settings, CONDITIONS),
         settings.min_confidence or CONFIDENCE,
         settings.exception_cost,
     )
@@ -109,7 +110,7 @@ def summed_up_table(envelope: Envelope, table: Table, settings: Settings) -> Env
         found = almost_rules_of_table(
             table,
             envelope.basis + envelope.background,
-            conditions(settings),
+            _conditions(settings, ALMOST),
             settings.min_confidence,
             settings.min_support or 0,
         )

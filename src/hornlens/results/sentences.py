@@ -55,7 +55,7 @@ class Telling:
         almost-rule, which `broken` cells break `of` those in which it rejects something; at most,
         where there was no answer in some of them.
         """
-        scope = self._scope(broken, of, holds_in)
+        scope = self._scope(0 if almost else broken, of, holds_in)
         if almost:
             # Of several worlds, a cell breaks it if it does so in one.
             unit = "cell" if self.worlds else self.question.unit

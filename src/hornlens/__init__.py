@@ -1,7 +1,5 @@
 """Hornlens asks a black-box model questions and gives back the Horn rules it obeys."""
 
-from typing import TYPE_CHECKING
-
 __version__ = "0.1.0"
 
 __all__ = [
@@ -18,6 +16,8 @@ __all__ = [
     "FunctionTarget",
     "HornlensError",
     "InputError",
+    "Interrupted",
+    "Limits",
     "NamedRule",
     "Nominal",
     "Ordered",
@@ -36,17 +36,28 @@ __all__ = [
     "Taxonomy",
     "Verification",
     "Worlds",
+    "ended_by_ctrl_c",
     "extract",
     "load",
     "load_probe",
     "verify",
 ]
 
+# Not from `typing`: the command has to be quick to come where Ctrl-C is its own to answer.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hornlens.api import Result, extract, load
     from hornlens.errors import HornlensError, InputError
+    from hornlens.limits import Limits, ended_by_ctrl_c
     from hornlens.logic.attributes import Attribute, Nominal
-    from hornlens.logic.certificates import Bounded, Budget, Certificate, Exact, Pac
+    from hornlens.logic.certificates import (
+        Bounded,
+        Budget,
+        Certificate,
+        Exact,
+        Interrupted,
+        Pac,
+    )
     from hornlens.logic.decisions import Decision, Policy
     from hornlens.logic.envelope import Envelope
     from hornlens.logic.named import NamedRule
@@ -71,8 +82,9 @@ else:
     _HOMES = {
         "api": "Result extract load",
         "errors": "HornlensError InputError",
+        "limits": "Limits ended_by_ctrl_c",
         "logic.attributes": "Attribute Nominal",
-        "logic.certificates": "Bounded Budget Certificate Exact Pac",
+        "logic.certificates": "Bounded Budget Certificate Exact Interrupted Pac",
         "logic.decisions": "Decision Policy",
         "logic.envelope": "Envelope",
         "logic.named": "NamedRule",

@@ -29,8 +29,9 @@ from hornlens.pronouns.measuring import (
     with_enough_people,
 )
 from hornlens.report.bias_files import write_bias
+from hornlens.report.drawing import NOT_DRAWN, can_draw
 from hornlens.report.terminal import Terminal, plural
-from hornlens.store.sqlite import AnswerCache, default_path
+from hornlens.store.opening import open_store
 
 SHOWN = 25
 """How many occupations of a model the terminal shows; the files have all of them."""
@@ -43,7 +44,7 @@ class BiasOptions:
     dataset: str
     models: Sequence[str]
     out: Path
-    cache: Path | None
+    cache: str | None
     no_cache: bool
     policy: dict[str, Any]
     limit_occupations: int
@@ -85,7 +86,10 @@ def bias_command(options: BiasOptions) -> None:
     asked, reused = sum(m.asked for m in measured), sum(m.reused for m in measured)
     terminal.say(f"{plural(asked, 'prompt')} asked, {reused:,} from the cache, {seconds:.1f} s.")
     terminal.say(f"Report: {options.out / 'report.html'}")
-    terminal.say(f"Files: {options.out} (bias.json, bias.csv, confusion.csv, two figures)")
+    figures = ", two figures" if can_draw() else ""
+    terminal.say(f"Files: {options.out} (bias.json, bias.csv, confusion.csv{figures})")
+    if not figures:
+        terminal.say(NOT_DRAWN)
 
 
 def _measure_all(
@@ -100,7 +104,7 @@ def _measure_all(
     total = prompt_count(dataset, groups, policy)
     cache = None
     if not options.no_cache:
-        cache = AnswerCache(options.cache or default_path(), terminal.warn)
+        cache = open_store(options.cache, terminal.warn)
     found = []
     try:
         while targets:

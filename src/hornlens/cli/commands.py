@@ -25,17 +25,20 @@ from hornlens.cli.options import (
     ExceptionCost,
     Margin,
     MaxConditions,
+    MaxRules,
     MinConfidence,
     MinSupport,
     NoCache,
     Quiet,
     Rank,
     Threads,
+    TimeLimit,
     TopK,
     model_help,
     model_options,
 )
 from hornlens.errors import HornlensError
+from hornlens.limits import Limits
 
 
 def envelope(
@@ -60,10 +63,15 @@ def envelope(
     min_confidence: MinConfidence = None,
     detail: Detail = None,
     exception_cost: ExceptionCost = 1.0,
+    time_limit: TimeLimit = None,
+    max_rules: MaxRules = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compute the exact Horn envelope of a formula or a table, or its short rules."""
+    """Compute the exact Horn envelope of a formula or a table, or its short rules.
+
+    Ended early, by a limit or Ctrl-C, it prints the rules that are proved by then.
+    """
     from hornlens.cli.envelope import envelope_command
     from hornlens.results.settings import Settings
 
@@ -74,7 +82,8 @@ def envelope(
         detail=detail,
         exception_cost=exception_cost,
     )
-    envelope_command(file, format, background, wanted, quiet)
+    limits = Limits(time_limit, max_rules)
+    raise typer.Exit(envelope_command(file, format, background, wanted, quiet, limits=limits))
 
 
 def learn(
@@ -483,8 +492,20 @@ def bias(
     )
 
 
+def doctor(
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: tables, or JSON.")
+    ] = "text",
+    debug: Debug = False,
+) -> None:
+    """Say what is installed, what works, where caches are, and what to install for what."""
+    from hornlens.cli.doctor import doctor_command
+
+    doctor_command(format)
+
+
 COMMANDS = {
     command.__name__: command
-    for command in (envelope, learn, extract, study, compare, check, verify, report, bias)
+    for command in (envelope, learn, extract, study, compare, check, verify, report, bias, doctor)
 }
 """By name, in the order of the help."""

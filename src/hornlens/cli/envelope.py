@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from hornlens.cli.limits import exit_code
 from hornlens.errors import InputError
 from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
@@ -15,6 +16,7 @@ from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.tables import read_csv, read_cxt
 from hornlens.formats.writers import WRITERS
+from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.report.summaries import show_almost, show_claim_only, show_level
 from hornlens.report.terminal import Terminal, plural, show_envelope
 from hornlens.results.envelope import envelope_as_json
@@ -27,15 +29,15 @@ def envelope_command(
     background: Path | None,
     wanted: Settings,
     quiet: bool,
-) -> None:
-    """Read the file by its ending, compute, print."""
+    limits: Limits,
+) -> int:
+    """Read the file by its ending, compute, print; return the exit code."""
     max_conditions, min_support = wanted.max_conditions, wanted.min_support
     terminal = Terminal(quiet)
-    with terminal.progress(f"Envelope of {path.name}:") as note:
-
-        def progress(rules: int) -> None:
-            note(plural(rules, "rule"))
-
+    with (
+        ended_by_ctrl_c(limits),
+        terminal.searching(f"Envelope of {path.name}") as progress,
+    ):
         suffix = path.suffix.lower()
         if suffix in (".cnf", ".dimacs"):
             formula = read_dimacs(path)
@@ -43,9 +45,11 @@ def envelope_command(
             if min_support is not None:
                 raise InputError("a formula has no rows: --min-support is for tables", path)
             if max_conditions is None:
-                result = envelope_of_formula(formula, granted, progress)
+                result = envelope_of_formula(formula, granted, progress, limits)
             else:
-                result = bounded_envelope_of_formula(formula, max_conditions, granted)
+                result = bounded_envelope_of_formula(
+                    formula, max_conditions, granted, limits, progress
+                )
             result = summed_up_formula(result, formula, wanted)
             what = plural(len(formula.clauses), "clause")
         elif suffix in (".csv", ".cxt"):
@@ -53,12 +57,12 @@ def envelope_command(
             granted = read_background(background, table.vocabulary) if background else None
             try:
                 if max_conditions is None:
-                    result = envelope_of_table(table, granted, progress)
+                    result = envelope_of_table(table, granted, progress, limits)
                     if min_support is not None:
                         result = only_supported(result, table, min_support)
                 else:
                     result = bounded_envelope_of_table(
-                        table, max_conditions, granted, min_support or 0
+                        table, max_conditions, granted, min_support or 0, limits, progress
                     )
                 result = summed_up_table(result, table, wanted)
             except InputError as error:
@@ -83,3 +87,4 @@ def envelope_command(
             terminal.warn(f"{form} has the exact rules only: almost-rules are in text and json")
         written = json_text(envelope_as_json(result)) if form == "json" else WRITERS[form](result)
         sys.stdout.write(written)
+    return exit_code(limits)

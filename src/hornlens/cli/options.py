@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated, Literal, Optional
 
 import typer
@@ -13,8 +12,11 @@ from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import MODELS
 
 Cache = Annotated[
-    Optional[Path],  # noqa: UP045 - typer reads it at run time
-    typer.Option(help="The answer cache. (default: HORNLENS_CACHE or the user's cache)"),
+    Optional[str],  # noqa: UP045 - typer reads it at run time
+    typer.Option(
+        metavar="FILE|postgresql://…",
+        help="The answer cache. (default: HORNLENS_CACHE or the user's cache)",
+    ),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no answers.")]
 Margin = Annotated[
@@ -60,6 +62,14 @@ Rank = Annotated[
         help="Which rules come first: with the most cases, the widest margins, or the most that "
         "no other rule says."
     ),
+]
+TimeLimit = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(help="End after so many seconds, with what is proved by then."),
+]
+MaxRules = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(help="End when there are more than so many rules, and keep the first of them."),
 ]
 BatchSize = Annotated[str, typer.Option(help="Prompts a batch: a number, or auto.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from hornlens.errors import InputError
 from hornlens.logic.bits import BOTTOM, bits, canonical, mask_of
+from hornlens.logic.certificates import Interrupted
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
@@ -66,8 +67,12 @@ class Clarified:
         self._check_size(small.basis)
         examples = map(self._whole, small.non_horn.examples)
         pairs = sorted(self._rules(small), key=lambda pair: pair[0].key)
+        claim = small.certificate
+        if isinstance(claim, Interrupted):
+            claim = replace(claim, rules=len(pairs))
         return replace(
             small,
+            certificate=claim,
             space=Space.of_variables(self.table.vocabulary),
             basis=Theory(width, tuple(rule for rule, _ in pairs)),
             readable=Theory(width, tuple(rule for _, rule in pairs)),

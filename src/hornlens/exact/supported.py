@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.exact.bounded import bounded_envelope_of_grid
-from hornlens.exact.envelopes import with_support
+from hornlens.exact.bounded import bounded_envelope_of_grid, short_points
+from hornlens.exact.envelopes import NO_QUERIES, with_support
 from hornlens.exact.grid import LabelledSpace
+from hornlens.exact.saturation import saturate
 from hornlens.exact.sums import Sums, sums_above
-from hornlens.logic.certificates import Bounded
-from hornlens.logic.envelope import Envelope
+from hornlens.logic.certificates import Bounded, Certificate, Interrupted
+from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 
@@ -33,21 +34,33 @@ def supported_envelope_of_grid(
     rules that there are without the bound, those that do not follow are counted.
     """
     space = labelled.space
-    inside = labelled.inside().reshape(*space.shape)
+    inside = labelled.inside().reshape(space.shape)
     cells = inside if space.label is None else inside[..., 0]
     covered = asked * sums_above(cells, space.attributes)
     enough = covered >= min_support
     if space.label is not None:
         enough = np.broadcast_to(enough[..., None], space.shape)
-    found = bounded_envelope_of_grid(labelled, max_conditions, statistics, enough.reshape(-1))
+    most = len(space.shape) if max_conditions is None else max_conditions
+    points = short_points(labelled, most, enough.reshape(-1))
+    saturated = saturate(*points, space.background)
+    basis = saturated.basis
     if max_conditions is None:
         whole = labelled.dg_basis()
     else:
         whole = bounded_envelope_of_grid(labelled, max_conditions).basis
-    certificate = Bounded(max_conditions, len(found.basis), min_support, unit)
-    left_out = _not_following(labelled, found.basis, whole)
-    return replace(
-        found, certificate=certificate, statistics={**found.statistics, "rules_left_out": left_out}
+    non_horn = labelled.non_horn()
+    left = ~labelled.positive & labelled.inside() & labelled.left_by(basis)
+    counted = {
+        "rejected_by_longer_rules": int(np.count_nonzero(left)) - len(non_horn),
+        "rules_left_out": _not_following(labelled, basis, whole),
+    }
+    return Envelope.of(
+        space,
+        basis,
+        saturated.generators,
+        certificate=Bounded(max_conditions, len(basis), min_support, unit),
+        non_horn=NonHorn.of(non_horn),
+        statistics={**(statistics or NO_QUERIES), **counted},
     )
 
 
@@ -74,10 +87,13 @@ def only_supported(envelope: Envelope, table: Table, min_support: int) -> Envelo
     support = with_support(envelope, table).support or ()
     pairs = zip(envelope.basis.rules, support, strict=True)
     kept = tuple(rule for rule, rows in pairs if rows >= min_support)
+    claim: Certificate = Bounded(None, len(kept), min_support)
+    if isinstance(envelope.certificate, Interrupted):  # then others of them may be missing, too
+        claim = replace(envelope.certificate, rules=len(kept))
     found = Envelope.of(
         envelope.space,
         Theory(envelope.space.width, kept),
-        certificate=Bounded(None, len(kept), min_support),
+        certificate=claim,
         non_horn=envelope.non_horn,
         statistics={**envelope.statistics, "rules_left_out": len(support) - len(kept)},
     )

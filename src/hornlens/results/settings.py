@@ -68,6 +68,7 @@ class Settings:
                 "min_confidence must lie between 0 and 1 (exclusive), not "
                 f"{self.min_confidence!r}: rules without exceptions are always listed"
             )
+        object.__setattr__(self, "exception_cost", float(self.exception_cost))
         if self.detail is not None:
             parse_detail(self.detail)
 

@@ -10,7 +10,7 @@ function exceptionsOf(result, line) {
 function openExceptions(result, table, lines, toggle) {
   if (!result.answers.length) return;
   for (const row of [...table.tBodies[0].rows]) {
-    const line = lines[row.dataset.index];
+    const line = lines[row.dataset.line];
     const place = row.querySelector(".broken");
     if (!line.answers.length) continue;
     const button = el(
@@ -83,7 +83,7 @@ function almostTable(result) {
   const table = byId("almost-table");
   if (!table) return;
   const lines = result.content.almost;
-  const of = (row) => lines[row.dataset.index];
+  const of = (row) => lines[row.dataset.line];
   const value = (row, key) => {
     if (key === "rule") return row.querySelector(".rule").textContent;
     return key === "confidence" ? of(row).confidence : of(row).broken;

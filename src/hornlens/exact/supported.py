@@ -70,7 +70,7 @@ def _not_following(labelled: LabelledSpace, known: Theory, rules: Theory) -> int
     left = Sums(space, labelled.inside() & labelled.left_by(known)).above
 
     def above(x: int) -> int:
-        return int(left[tuple(space.places(x))])
+        return int(left[tuple(space.places(x)) or 0])
 
     return sum(
         above(rule.antecedent) > (0 if rule.is_negative else above(rule.consequent))

@@ -12,7 +12,7 @@ Tree = tuple[int, int, "Tree | float", "Tree | float"]
 
 
 def boosted_forest(features: int, values: int, trees: int, seed: int) -> LabelledSpace:
-    """Label a grid by trees that were fitted, one after another, to noisy data; 0 is "not known"."""
+    """Label a grid by trees fitted, one after another, to noisy data; 0 is "not known"."""
     rng = np.random.default_rng(seed)
     data = rng.integers(0, values + 1, (3000, features))
     weights = rng.normal(size=(features, values + 1))

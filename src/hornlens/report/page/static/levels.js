@@ -52,12 +52,15 @@ function levelSlider(result) {
   });
   let shown = rows.length;
   const show = (level) => {
-    // Only what changes is touched: a thousand rules under a finger that moves.
-    for (let i = Math.min(level, shown); i < Math.max(level, shown); i++) {
-      rows[i].hidden = i >= level;
-      if (details.has(rows[i])) details.get(rows[i]).hidden = i >= level;
+    // Only what changes is touched, and the document has no other rows: there may be a thousand.
+    for (; shown > level; shown--) {
+      details.get(rows[shown - 1])?.remove();
+      rows[shown - 1].remove();
     }
-    shown = level;
+    for (; shown < level; shown++) {
+      table.tBodies[0].append(rows[shown]);
+      if (details.has(rows[shown])) table.tBodies[0].append(details.get(rows[shown]));
+    }
     byId("level-said").textContent = `${said[level]}.`;
     byId("level-left").textContent = promise ? `${leftOut[level]} ${promise}` : leftOut[level];
     mark.setAttribute("cx", points[level][0]);

@@ -64,7 +64,7 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
             {
                 "choices": places.of(cell)[0],
                 "world": world,
-                "winner": winner,
+                "winner": max(winner, -1),
                 "accepted": accepted[world][winner],
             }
             for cell, world in asked

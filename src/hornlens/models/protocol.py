@@ -135,12 +135,25 @@ class Elicitation:
 class Elicits(Protocol):
     """A model that can be asked in several ways, and whose replies are read to find the answer."""
 
-    def asked_with(self, elicitation: Elicitation, repeat: int = 0) -> Model:
-        """Return the same model, asked a probe's way; of repeated questions, for this one."""
+    def asked_with(self, elicitation: Elicitation, repeat: int = 0, drawn: bool = False) -> Model:
+        """Return the same model, asked a probe's way; of repeated questions, for this one.
+
+        `drawn`: where answers have no log-probabilities, each is one sample.
+        """
         ...
 
     def reread(self, answer: Answer, candidates: Sequence[str]) -> Answer:
         """Return a kept answer, its replies read again: patterns may have changed since."""
+        ...
+
+
+@runtime_checkable
+class Samples(Protocol):
+    """A model of which an answer may be a sample: another one may name another candidate."""
+
+    @property
+    def sampled(self) -> bool:
+        """Whether it is, as the model is asked; else it has log-probabilities."""
         ...
 
 

@@ -150,7 +150,9 @@ class PromptedModel:
     def details(self) -> Mapping[str, Details]:
         """What the model said beside its scores, by prompt; of repeated ones, the first time."""
         known = (pair for answers in self.answers[0] for pair in answers.known.items())
-        told = ((prompt, Details(a.first, a.share, a.unknown, _said(a))) for prompt, a in known)
+        told = (
+            (prompt, Details(a.first, a.share, a.unknown, replies_of(a))) for prompt, a in known
+        )
         return {prompt: details for prompt, details in told if details != NOTHING}
 
     @property
@@ -220,7 +222,7 @@ class PromptedModel:
         return found
 
 
-def _said(answer: Answer) -> tuple[Said, ...]:
+def replies_of(answer: Answer) -> tuple[Said, ...]:
     """Return the replies that an answer rests on, as results keep them."""
     return tuple(
         Said(s.text, s.order, s.scores, s.named, s.finish, s.tokens, s.fingerprint, s.how)
@@ -228,14 +230,14 @@ def _said(answer: Answer) -> tuple[Said, ...]:
     )
 
 
-def asked_with(model: Model, wording: Wording, repeat: int = 0) -> Model:
-    """Return a model that asks as the probe wants it, where it can."""
+def asked_with(model: Model, wording: Wording, repeat: int = 0, drawn: bool = False) -> Model:
+    """Return a model that asks as the probe wants it, where it can; `drawn`: a sample a time."""
     if not isinstance(model, Elicits):
         return model
     told = wording.elicitation
     patterns = tuple((v.word, v.patterns) for v in wording.label.values if v.patterns)
     elicitation = Elicitation(told.method, told.system, told.user, patterns)
-    return model.asked_with(elicitation, repeat)
+    return model.asked_with(elicitation, repeat, drawn)
 
 
 def _mean(scores: Sequence[float]) -> float:

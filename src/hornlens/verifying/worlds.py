@@ -86,7 +86,7 @@ class AllAnswers:
                 for a in left
                 if any(breaks(x, rule) for x in self.reader.accepted(a) if x != a.cell)
             ]
-            if sorted(line["undecided"]) != may or line["certain"] == bool(may):
+            if sorted(line["undecided"]) != sorted(may) or line["certain"] == bool(may):
                 raise Wrong(f"possible {space.show_rule(rule)}: not the answers that may break it")
             if line["certain"] == bool(self.grid.breaking(rule) & certain):
                 raise Wrong(f"possible {space.show_rule(rule)}: is not certain, or is")

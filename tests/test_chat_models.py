@@ -543,3 +543,31 @@ def test_repeats_on_the_command_line(tmp_path):
         for wrong in (["--repeats", "1"], ["--repeats", "x"], ["--alpha", "0.1"]):
             done = hornlens("extract", str(file), *where, *wrong, cwd=tmp_path)
             assert done.returncode == 2 and "--repeats" in done.stderr
+
+
+def test_ways_of_asking_are_worlds(tmp_path):
+    with ChatServer() as server:
+        model = model_at(server, elicit="choose,say")
+        found = extract(model, parse_probe(PROBE), cache=False)
+        assert [world.world for world in found.worlds] == ["choose", "say"]
+        assert found.noun == "way of asking"
+        own = [extract(model_at(server, elicit=method), parse_probe(PROBE), cache=False)
+               for method in ("choose", "say")]  # fmt: skip
+        for world, alone in zip(found.worlds, own, strict=True):
+            assert world.decisions == alone.decisions and world.identity == alone.identity
+        for rule in found.envelope.basis:
+            assert all(alone.envelope.entails(rule) for alone in own)
+        found.save(tmp_path)
+        assert [world.world for world in load(tmp_path).worlds] == ["choose", "say"]
+        assert "commas between" in refusal(lambda: model_at(server, elicit="choose,nonsense"))
+    with ChatServer(bias=9.0) as server:
+        model = model_at(server, elicit="choose", orders="each")
+        found = extract(model, parse_probe(PROBE), cache=False)
+        assert [world.world for world in found.worlds] == ["choose, He first", "choose, She first"]
+        # Whoever is offered first is named: that is a rule of each order, and of neither both.
+        assert not found.envelope.basis
+        assert found.worlds[0].entails("female -> false") and found.worlds[1].entails(
+            "male -> false"
+        )
+        begun = server.begun
+        assert model.options.orders == "each" and begun == 24 + 1

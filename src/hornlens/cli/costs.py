@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hornlens.logic.repeats import Repeats, fewest, threshold
-from hornlens.models.protocol import Estimate, Estimates, Model
+from hornlens.models.protocol import Estimate, Estimates, HasWays, Model
 from hornlens.probes.probe import Probe
 from hornlens.report.terminal import Terminal, plural
 from hornlens.targets.prompted import asked_with
@@ -48,12 +48,14 @@ def cost_of_probe(probe: Probe, model: Model, repeats: Repeats | None = None) ->
     calls = sent = replied = 0
     cost: float | None = 0.0
     for wording in probe.wordings:
-        asked = asked_with(model, wording, drawn=repeats is not None)
-        assert isinstance(asked, Estimates)
-        for cell in probe.space.cells():
-            most = asked.estimate([wording.render(cell)], wording.label.words)
-            calls, sent = calls + most.calls, sent + most.tokens_in
-            replied += most.tokens_out
-            cost = None if cost is None or most.cost is None else cost + most.cost
+        ways = model.ways(wording.label.words) if isinstance(model, HasWays) else {}
+        for way in ways.values() or [model]:
+            asked = asked_with(way, wording, drawn=repeats is not None)
+            assert isinstance(asked, Estimates)
+            for cell in probe.space.cells():
+                most = asked.estimate([wording.render(cell)], wording.label.words)
+                calls, sent = calls + most.calls, sent + most.tokens_in
+                replied += most.tokens_out
+                cost = None if cost is None or most.cost is None else cost + most.cost
     whole = None if cost is None else cost * times
     return Estimate(calls * times, sent * times, replied * times, whole)

@@ -54,12 +54,15 @@ BaseUrl = Annotated[
     typer.Option(help="Chat models: the endpoint's address. (default: its maker's)", metavar="URL"),
 ]
 Elicit = Annotated[
-    Literal["auto", "choose", "constrained", "say", "likelihood"],
-    typer.Option(help="Chat models: how to make them name a candidate."),
+    str,
+    typer.Option(
+        help="Chat models: how to make them name a candidate; several ways are worlds.",
+        metavar="auto|choose|constrained|say|likelihood[,…]",
+    ),
 ]
 Orders = Annotated[
-    Literal["rotate", "once"],
-    typer.Option(help="Chat models: offer the candidates in several orders, or in one."),
+    Literal["rotate", "once", "each"],
+    typer.Option(help="Chat models: the candidates in several orders, in one, or each a world."),
 ]
 Temperature = Annotated[
     Optional[float],  # noqa: UP045

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -144,6 +144,15 @@ class Elicits(Protocol):
 
     def reread(self, answer: Answer, candidates: Sequence[str]) -> Answer:
         """Return a kept answer, its replies read again: patterns may have changed since."""
+        ...
+
+
+@runtime_checkable
+class HasWays(Protocol):
+    """A model that may be told to answer in several ways, each a world of its own."""
+
+    def ways(self, candidates: Sequence[str]) -> Mapping[str, Model]:
+        """Return the model asked in each of them, by their names; empty: there is only one."""
         ...
 
 

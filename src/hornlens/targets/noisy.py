@@ -27,9 +27,8 @@ from hornlens.results.details import NOTHING, Details
 from hornlens.results.question import Question
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
-from hornlens.targets.prompted import Progress, PromptedModel, asked_with, replies_of
+from hornlens.targets.prompted import Progress, PromptedModel, asked_with, in_worlds, replies_of
 from hornlens.targets.protocol import Target
-from hornlens.targets.worlds import Worlds
 
 REASKED = 50
 """How many prompts with log-probabilities are asked again, at least; or a tenth of all."""
@@ -307,12 +306,9 @@ def noisy(
     All of them share the level.
     """
     chosen, settings = policy or probe.policy, noise or Repeats()
-    many = len(probe.variants)
-    if many == 1 or chosen.phrasings == "average":
-        return NoisyModel(probe, model, chosen, store, progress, settings)
-    each = [probe.only(variant.name) for variant in probe.variants]
-    targets: dict[str, Target] = {
-        one.variants[0].name: NoisyModel(one, model, chosen, store, progress, settings, many)
-        for one in each
-    }
-    return Worlds(model.name, targets)
+    return in_worlds(
+        probe,
+        model,
+        chosen,
+        lambda one, way, many: NoisyModel(one, way, chosen, store, progress, settings, many),
+    )

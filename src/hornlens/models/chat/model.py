@@ -13,7 +13,7 @@ from hornlens.models.chat.budget import cost_of, most_of
 from hornlens.models.chat.connection import Connection
 from hornlens.models.chat.elicitation import Asking, first_words
 from hornlens.models.chat.loop import answers_to, wait_for
-from hornlens.models.chat.wording import keys
+from hornlens.models.chat.wording import ONLY, keys, orders
 from hornlens.models.checks import check_prompts, check_words
 from hornlens.models.protocol import (
     ELICITATIONS,
@@ -59,11 +59,15 @@ class ChatModel:
 
     def _check_options(self) -> None:
         options = self.options
-        if options.elicit not in ("auto", *ELICITATIONS):
+        methods = options.elicit.split(",")
+        if any(method not in ELICITATIONS for method in methods) and methods != ["auto"]:
             known = ", ".join(ELICITATIONS)
-            raise ModelError(f"--elicit must be auto or one of {known}, not {options.elicit!r}")
-        if options.orders not in ("rotate", "once"):
-            raise ModelError(f"--orders must be rotate or once, not {options.orders!r}")
+            raise ModelError(
+                f"--elicit must be auto, or one or several of {known} with commas between them, "
+                f"not {options.elicit!r}"
+            )
+        if options.orders not in ("rotate", "once", "each") and ONLY not in options.orders:
+            raise ModelError(f"--orders must be rotate, once or each, not {options.orders!r}")
         if options.temperature is not None and not 0 <= options.temperature <= 2:
             raise ModelError(f"--temperature must be from 0 to 2, not {options.temperature:g}")
 
@@ -76,6 +80,22 @@ class ChatModel:
             )
         own = (self.options, self._content, elicitation, repeat, drawn)
         return ChatModel(self.name, self.connection, *own)
+
+    def ways(self, candidates: Sequence[str]) -> dict[str, Model]:
+        """Return the model asked by each of several methods, or in each order of the candidates."""
+        options, found = self.options, dict[str, Model]()
+        methods = list(dict.fromkeys(options.elicit.split(",")))
+        for method in methods:
+            ways = {method: "rotate" if options.orders == "each" else options.orders}
+            if options.orders == "each" and method not in ("say", "likelihood"):
+                ways = {
+                    f"{method}, {candidates[order[0]]} first": f"{ONLY}{k}"
+                    for k, order in enumerate(orders(candidates, "rotate"))
+                }
+            for name, order in ways.items():
+                own = replace(options, elicit=method, orders=order)
+                found[name] = ChatModel(self.name, self.connection, own, self._content)
+        return found if len(found) > 1 else {}
 
     @property
     def sampled(self) -> bool:

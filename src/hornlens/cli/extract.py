@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -14,18 +15,26 @@ from hornlens.api import Result, extract
 from hornlens.cli.executors import Doing, ExecutorOptions
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
+from hornlens.logic.almost import AlmostRules
 from hornlens.logic.decisions import Policy, reason_in_words
+from hornlens.logic.levels import Levels
+from hornlens.logic.repeats import Repeats
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import default_model, load_probe
 from hornlens.probes.probe import Probe
+from hornlens.report.possible import show_possible
 from hornlens.report.rates import show_rates
+from hornlens.report.summaries import say_level, show_sentences
 from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
+from hornlens.results.almost import Nearly, Summary
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.opening import open_store
 
 WARNINGS = 8
 """How many warnings the terminal shows."""
+CHAT = ("openai", "anthropic", "ollama", "gguf")
+"""Kinds of models that are no work for a cluster: they are elsewhere, or their server is here."""
 SHOWN = 25
 """How many rules the terminal shows; the files have all of them."""
 
@@ -45,6 +54,7 @@ class ExtractOptions(NamedTuple):
     variant: str | None
     executor: ExecutorOptions
     model_options: ModelOptions
+    repeats: Repeats | None
     dry_run: bool
     form: str
     quiet: bool
@@ -77,6 +87,8 @@ def extract_command(options: ExtractOptions) -> None:
 def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
     """Put the probe's questions to the model."""
     probe = _probe(options)
+    if options.executor.kind != "local" and str(options.model).partition("/")[0] in CHAT:
+        raise HornlensError("a chat model is asked from here: leave out --executor")
     settings, policy = options.settings, probe.policy
     if options.protocol == "paper":
         settings, policy = paper_protocol(settings, policy)
@@ -87,13 +99,19 @@ def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
         if options.no_cache
         else closing(open_store(options.cache, terminal.warn))
     )
-    total = probe.prompt_count if everything else None
+    total = probe.prompt_count if everything and options.repeats is None else None
     with closing(options.executor.open(None, terminal.warn)) as executor:
         model = executor.model(options.model or default_model(probe.name), options.model_options)
         doing = Doing(f"Asking {model.name}", executor)
         with store as cache, terminal.bar(doing, total, "prompts") as progress:
             return extract(
-                model, probe, settings=settings, policy=policy, cache=cache, progress=progress
+                model,
+                probe,
+                settings=settings,
+                policy=policy,
+                cache=cache,
+                progress=progress,
+                repeats=options.repeats or 1,
             )
 
 
@@ -111,7 +129,7 @@ def _show_costs(options: ExtractOptions, terminal: Terminal) -> None:
     probe = _probe(options)
     options.settings.is_exhaustive(probe.prompt_count)
     model = open_model(options.model or default_model(probe.name), options.model_options)
-    show_costs(terminal, probe, model)
+    show_costs(terminal, probe, model, options.repeats)
 
 
 def _ask_target(options: ExtractOptions) -> Result:
@@ -120,6 +138,8 @@ def _ask_target(options: ExtractOptions) -> Result:
 
     if options.executor.kind != "local":
         raise HornlensError("--executor ray is for models: a target is asked here")
+    if options.repeats is not None:
+        raise HornlensError("--repeats is for models: a target says how often it asks")
 
     settings, policy = options.settings, Policy()
     if options.protocol == "paper":
@@ -139,7 +159,10 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         "bold",
     )
     _show_warnings(terminal, result, out)
-    if evidence:
+    levels, summary = envelope.levels, Summary(result)
+    if levels is not None and levels.chosen is not None:
+        _show_level(terminal, summary, levels, out)
+    elif evidence:
         terminal.say()
         for item in evidence[:8]:
             count = f"{item.support} of {item.prompts} {question.unit}s"
@@ -160,6 +183,8 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         )
         if len(evidence) > SHOWN:
             terminal.say(f"… and {len(evidence) - SHOWN} more: {out / 'rules.csv'}")
+    if envelope.almost is not None:
+        _show_almost(terminal, summary, envelope.almost, out)
     if vacuous:
         terminal.say()
         terminal.say(
@@ -167,6 +192,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
             "label was never, or always, chosen."
         )
     terminal.say()
+    show_possible(terminal, result)
     if result.worlds:
         _show_survival(terminal, result)
     negatives = envelope.statistics.get("negatives")
@@ -196,6 +222,32 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     terminal.say(
         f"Report: {out / 'report.html'} (beside it envelope.json, rules.csv, rates.csv, …)"
     )
+
+
+def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:
+    """Print the level of detail that was asked for: its rules, and all that it gets wrong."""
+    say_level(terminal, levels)
+    chosen = summary.steps[: levels.chosen]
+    show_sentences(terminal, _with_exceptions(summary, chosen), str(out / "envelope.json"))
+    terminal.say(f"The whole curve: {out / 'levels.csv'}; all exact rules: {out / 'rules.csv'}")
+
+
+def _show_almost(terminal: Terminal, summary: Summary, almost: AlmostRules, out: Path) -> None:
+    """Print the almost-rules, apart from the others, each with its exceptions."""
+    terminal.say()
+    terminal.say(f"{plural(len(almost.rules), 'almost-rule')}: {almost.sentence}", "bold")
+    held = [nearly for _, nearly in summary.almost]
+    show_sentences(terminal, _with_exceptions(summary, held), str(out / "almost.csv"))
+
+
+def _with_exceptions(summary: Summary, rules: Sequence[Nearly]) -> list[tuple[str, list[str]]]:
+    """Return rules as sentences, each with the prompts that break it."""
+    each = summary.extraction.each
+    found = []
+    for nearly in rules:
+        shown = [" / ".join(each[e.world].show(e.cell)) for e in nearly.exhibits]
+        found.append((summary.sentence(nearly), shown))
+    return found
 
 
 def _show_warnings(terminal: Terminal, result: Result, out: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Optional
 import typer
 
 from hornlens.errors import HornlensError
+from hornlens.logic.repeats import ALPHA, MOST, Repeats
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import MODELS
 
@@ -33,6 +34,36 @@ MaxConditions = Annotated[
         min=0, help="Only rules with at most so many conditions: all of them, and much sooner."
     ),
 ]
+MinSupport = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, help="Only rules that speak of at least so many prompts, cells or rows."),
+]
+MinConfidence = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(
+        help="Beside the rules, almost-rules: they hold in such a share (0.95) of what they speak "
+        "of. All exceptions are listed."
+    ),
+]
+Detail = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="LEVEL",
+        help="Show a summary: so many rules (5), as many as explain a share of the rejections "
+        "(90%), the best choice of so many (best:5); or exact.",
+    ),
+]
+ExceptionCost = Annotated[
+    float,
+    typer.Option(help="For --detail: how many explained rejections an exception outweighs."),
+]
+Rank = Annotated[
+    Literal["support", "margin", "surprise"],
+    typer.Option(
+        help="Which rules come first: with the most cases, the widest margins, or the most that "
+        "no other rule says."
+    ),
+]
 TimeLimit = Annotated[
     Optional[float],  # noqa: UP045
     typer.Option(help="End after so many seconds, with what is proved by then."),
@@ -53,12 +84,15 @@ BaseUrl = Annotated[
     typer.Option(help="Chat models: the endpoint's address. (default: its maker's)", metavar="URL"),
 ]
 Elicit = Annotated[
-    Literal["auto", "choose", "constrained", "say", "likelihood"],
-    typer.Option(help="Chat models: how to make them name a candidate."),
+    str,
+    typer.Option(
+        help="Chat models: how to make them name a candidate; several ways are worlds.",
+        metavar="auto|choose|constrained|say|likelihood[,…]",
+    ),
 ]
 Orders = Annotated[
-    Literal["rotate", "once"],
-    typer.Option(help="Chat models: offer the candidates in several orders, or in one."),
+    Literal["rotate", "once", "each"],
+    typer.Option(help="Chat models: the candidates in several orders, in one, or each a world."),
 ]
 Temperature = Annotated[
     Optional[float],  # noqa: UP045
@@ -84,6 +118,29 @@ PriceOut = Annotated[
     Optional[float],  # noqa: UP045
     typer.Option(min=0, help="Chat models: the price of a million tokens of replies."),
 ]
+RepeatsOption = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--repeats",
+        help="Answers vary: ask each prompt until a test decides, at most so often (auto: 100).",
+        metavar="auto|N",
+    ),
+]
+Alpha = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(
+        help="With --repeats: the risk that any of its claims is wrong. (default: 0.05)",
+        show_default=False,
+    ),
+]
+Settle = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(
+        min=1,
+        help="With --repeats: ask prompts that would settle a rule so often more.",
+        metavar="N",
+    ),
+]
 Timeout = Annotated[
     float, typer.Option(min=0.1, help="Chat models: seconds that one answer may take.")
 ]
@@ -95,6 +152,18 @@ def model_help(begin: str = "") -> str:
     """Return what `--model` takes: our own kinds, for looking for others' takes time."""
     forms = ", ".join(kind.form for kind in MODELS.builtin.values())
     return f"{begin}{forms}, or of an installed package (hornlens model list)."
+
+
+def repeats_of(repeats: str | None, alpha: float | None, settle: int | None) -> Repeats | None:
+    """Return how answers that vary are repeated; None: they are not."""
+    if repeats is None:
+        if alpha is not None or settle is not None:
+            raise HornlensError("--alpha and --settle go with --repeats")
+        return None
+    if repeats != "auto" and not re.fullmatch("[0-9]{1,6}", repeats, re.ASCII):
+        raise HornlensError(f"--repeats must be auto or a number from 2 on, not {repeats!r}")
+    most = MOST if repeats == "auto" else int(repeats)
+    return Repeats(most, ALPHA if alpha is None else alpha, settle or 0)
 
 
 def model_options(

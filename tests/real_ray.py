@@ -19,8 +19,10 @@ import pytest
 
 import hornlens
 from hornlens.errors import HornlensError
+from hornlens.executors.blocks import BLOCK
 from hornlens.executors.cluster import Needs, _knock
-from hornlens.executors.pool import BLOCK
+from hornlens.models.protocol import ModelOptions
+from hornlens.models.registry import open_model
 from tests import clusters
 from tests.clusters import Counting, command, dead
 from tests.faults.rounds import rounds
@@ -116,6 +118,34 @@ def test_a_study_on_three_nodes_has_the_same_bytes_and_pays_once(cluster, local,
         assert len(times) == PROMPTS if name == "whole" else 100 < len(times) <= PROMPTS
     runs = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("run.json")]
     assert sum(each["asked_the_model"] for each in runs) == sum(len(m.asked()) for m in models)
+
+
+@pytest.mark.parametrize("kind", ["masked", "causal"])
+def test_a_neural_model_on_two_replicas_has_the_bytes_of_one(cluster, tmp_path, kind):
+    from hornlens.executors.ray import RayExecutor
+
+    spec = neural(tmp_path / kind, kind)
+    here = hornlens.extract(open_model(spec, ModelOptions(threads=1)), cache=False)
+    with closing(RayExecutor(cluster.address, Needs(replicas=2))) as executor:
+        there = hornlens.extract(executor.model(spec), cache=False)
+    here.save(tmp_path / "here")
+    there.save(tmp_path / "there")
+    assert files(tmp_path / "there") == files(tmp_path / "here")
+
+
+def neural(folder, kind) -> str:
+    """Make an untrained checkpoint for the built-in probe's prompts, which differ in length."""
+    from hornlens.probes.loading import DEFAULT, load_probe
+    from tests import checkpoints
+
+    probe = load_probe(DEFAULT)
+    prompts = [prompt for cell in probe.space.cells() for prompt in probe.render(cell)]
+    texts = [prompt.replace("[MASK]", word) for prompt in prompts for word in probe.label.words]
+    if kind == "masked":
+        checkpoints.random_masked(folder, "bert", texts)
+        return f"hf/{folder}"
+    checkpoints.random_causal(folder, "gpt2", texts)
+    return f"causal/{folder}"
 
 
 def test_two_studies_at_once_on_one_cache_ask_every_prompt_once(cluster, local, tmp_path):

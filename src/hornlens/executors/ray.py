@@ -7,8 +7,9 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
+from hornlens.executors.blocks import BLOCK
 from hornlens.executors.cluster import Cluster, Needs
-from hornlens.executors.pool import BLOCK, Pool
+from hornlens.executors.pool import Pool
 from hornlens.executors.protocol import Advance, OpenStore, R, T, Work
 from hornlens.models.protocol import Answer, HashesFiles, ModelOptions, Remember
 from hornlens.models.registry import open_model

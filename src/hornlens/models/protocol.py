@@ -84,6 +84,25 @@ class HashesFiles(Protocol):
     """How it comes by them; whoever has a place to keep hashes in may replace it."""
 
 
+TOGETHER = 1 << 16
+"""Prompts that a model which makes batches of them is given at most at once."""
+
+
+@runtime_checkable
+class Batched(Protocol):
+    """A model whose scores depend, in their last digits, on which prompts are in a batch together.
+
+    Whoever has others answer in its place has them answer the same batches.
+    """
+
+    def batches(self, prompts: Sequence[str], candidates: Sequence[str]) -> list[list[int]]:
+        """Return the batches that `score` makes of prompts, by their indices.
+
+        The prompts of one, scored by themselves in their order, are that batch again.
+        """
+        ...
+
+
 @runtime_checkable
 class Rests(Protocol):
     """A model that keeps from others what they may need to answer."""

@@ -47,10 +47,10 @@ audit: .venv/.installed-dev
 	  echo "audit: the list of known holes could not be reached; not done"; exit 0; fi; \
 	exit $$code
 
-bench: .venv/.installed-real
+bench: .venv/.installed-real .venv/.installed-ray
 	$(BIN)/python -m benchmarks
 
-bench-quick: .venv/.installed-torch
+bench-quick: .venv/.installed-ray
 	$(BIN)/python -m benchmarks --quick
 
 .venv/.created:

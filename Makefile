@@ -6,7 +6,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
-.PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit bench bench-quick clean
+.PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit docs \
+	newcomer dist-check bench bench-quick clean
 
 demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out
@@ -53,6 +54,17 @@ audit: .venv/.installed-dev
 	  echo "audit: the list of known holes could not be reached; not done"; exit 0; fi; \
 	exit $$code
 
+# The documentation site, under build/site. Links that lead nowhere are errors.
+docs: .venv/.installed-docs
+	$(BIN)/python -m tools.site
+
+# What docs/start.md says, done from the wheel in an environment of its own.
+newcomer: .venv/.installed-dev
+	$(BIN)/python -m tools.newcomer
+
+dist-check: .venv/.installed-dev
+	$(BIN)/python -m tools.dist_check
+
 bench: .venv/.installed-real .venv/.installed-ray
 	$(BIN)/python -m benchmarks
 
@@ -76,6 +88,10 @@ bench-quick: .venv/.installed-ray
 .venv/.installed-torch: .venv/.installed-dev
 	$(PIP) $(call PINNED,torch)
 	$(PIP) -e '.[dev,hf]'
+	@touch $@
+
+.venv/.installed-docs: .venv/.installed-dev
+	$(PIP) -e '.[dev,docs]'
 	@touch $@
 
 .venv/.installed-real: .venv/.installed-torch

@@ -32,10 +32,11 @@ PURPOSES = {
     "llamacpp": "chat models in GGUF files, through llama.cpp",
 }
 """What each extra is for."""
-FOR_US = {"dev"}
+FOR_US = {"dev", "docs"}
 """Extras that users do not need."""
 MODULES = {
     "huggingface-hub": "huggingface_hub",
+    "psycopg": "psycopg",
     "python-sat": "pysat",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",

@@ -272,7 +272,10 @@ class Pool:
         if replica.planning is not None:
             self._uncut.appendleft(replica.planning[1])
             left.append(replica.planning[1])
-        cause, where = _cause(said), f"on node {replica.about.ip}" if replica.about else "somewhere"
+        cause, where = (
+            _cause(error),
+            f"on node {replica.about.ip}" if replica.about else "somewhere",
+        )
         about = f"a process of model {self.name} {where} died ({cause})"
         log = f"; log: {self.cluster.logs(replica.about.pid)}" if replica.about else ""
         if replica.about is None:
@@ -293,10 +296,11 @@ class Pool:
 NODE_LOST = "its node was lost"
 
 
-def _cause(said: str) -> str:
+def _cause(error: Exception) -> str:
     """Say why a process died, from what Ray says at length."""
-    if "node has died" in said or "node was terminated" in said:
+    kind, said = type(error).__name__, str(error)
+    if kind == "NodeDiedError" or "node has died" in said or "node was terminated" in said:
         return NODE_LOST
-    if "low on memory" in said or "memory pressure" in said:
-        return "its node ran out of memory"
+    if kind == "OutOfMemoryError" or "low on memory" in said or "memory pressure" in said:
+        return "its node ran out of memory; fewer --replicas or more --model-cpus leave it more"
     return "killed, or crashed; perhaps for want of memory"

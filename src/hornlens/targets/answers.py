@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hornlens.errors import HornlensError
 from hornlens.models.checks import check_answer
-from hornlens.models.protocol import Answer, HashesFiles, Model, ModelError
+from hornlens.models.protocol import Answer, HashesFiles, Model, ModelError, Rests
 from hornlens.store.protocol import Scores, SharedStore
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _PAUSES = (0.02, 0.05, 0.1, 0.25, 0.5)
 """Seconds to wait before one looks again whether another process has answered; then the last."""
+_REST = 8
+"""After so many of them, the other may be waiting for the room that our model takes."""
 
 
 @dataclass
@@ -93,16 +95,18 @@ class Answers:
         waited = 0
         while missing:
             missing = self.look_up(missing, progress)
-            mine = self._claim(missing)
+            mine = self.claim(missing)
             if mine:
                 try:
                     self._ask_the_model(mine, progress)
                 finally:
-                    self._release()
+                    self.release()
                 missing = [p for p in missing if p not in self.known]
             elif missing:
                 time.sleep(_PAUSES[min(waited, len(_PAUSES) - 1)])
                 waited += 1
+                if waited == _REST and isinstance(self.model, Rests):
+                    self.model.rest()
         return [self.known[p] for p in wanted]
 
     def look_up(
@@ -118,13 +122,17 @@ class Answers:
             progress(len(found))
         return [p for p in prompts if p not in self.known]
 
-    def _claim(self, prompts: Sequence[str]) -> Sequence[str]:
-        """Return the prompts that are for this process to ask: all, unless the store is shared."""
+    def claim(self, prompts: Sequence[str]) -> Sequence[str]:
+        """Return the prompts that are for this process to ask: all, unless the store is shared.
+
+        What was claimed before is given up, but for what is among them.
+        """
         if not prompts or not isinstance(self.cache, SharedStore):
             return prompts
         return self.cache.claim(self._known_by, prompts, self.candidates, self.repeat)
 
-    def _release(self) -> None:
+    def release(self) -> None:
+        """Give up what was claimed."""
         if isinstance(self.cache, SharedStore):
             self.cache.release(self._known_by, self.candidates, self.repeat)
 

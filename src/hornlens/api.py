@@ -18,6 +18,7 @@ from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
     from hornlens.extraction.extract import MakeLearner, MakeOracle, Watch
+    from hornlens.limits import Limits
     from hornlens.logic.decisions import Policy
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
@@ -99,6 +100,7 @@ def extract(
     learner: MakeLearner | None = None,
     equivalence: MakeOracle | None = None,
     watch: Watch | None = None,
+    limits: Limits | None = None,
 ) -> Result:
     """Return the rules that a black box obeys.
 
@@ -108,7 +110,8 @@ def extract(
 
     `cache=False` keeps nothing on disk. `progress` is told how many prompts are new. `repeats` asks
     each prompt so often. A learner and an equivalence oracle of one's own are given as functions
-    that make them: of the number of variables, and of an `Asking`.
+    that make them: of the number of variables, and of an `Asking`. If one of the `limits` is
+    reached, the rules that are proved by then come back; answers are kept: the same call goes on.
 
     >>> def black_box(prompt, words):
     ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
@@ -127,6 +130,7 @@ def extract(
             learner=learner,
             equivalence=equivalence,
             watch=watch,
+            limits=limits,
         )
         return Result.of(found)
     from hornlens.models.protocol import Model
@@ -151,11 +155,33 @@ def extract(
     else:
         store = nullcontext(cache or None)
     with store as opened:
-        target = prompted(question, asked, policy or question.policy, opened, progress, repeats)
+        chosen = policy or question.policy
+        heard = _heeding(limits, progress)
+        target = prompted(question, asked, chosen, opened, heard, repeats)
         found = extract_target(
-            target, settings=settings, learner=learner, equivalence=equivalence, watch=watch
+            target,
+            settings=settings,
+            learner=learner,
+            equivalence=equivalence,
+            watch=watch,
+            limits=limits,
         )
     return Result.of(found)
+
+
+def _heeding(
+    limits: Limits | None, progress: Callable[[int], None] | None
+) -> Callable[[int], None] | None:
+    """Return a `progress` that raises Stopped when a limit is reached: answers are kept by then."""
+    if limits is None:
+        return progress
+
+    def heed(count: int) -> None:
+        if progress is not None:
+            progress(count)
+        limits.check()
+
+    return heed
 
 
 def load(path: str | Path) -> Result:

@@ -112,6 +112,8 @@ def learn(
     speculate: Annotated[
         bool, typer.Option("--speculate", help="Ask membership queries in batches.")
     ] = False,
+    time_limit: TimeLimit = None,
+    max_rules: MaxRules = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show every step.")] = False,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="How to print the result.")
@@ -137,7 +139,8 @@ def learn(
         seed=seed,
         speculate=speculate,
     )
-    raise typer.Exit(learn_command(file, settings, trace, format, quiet))
+    limits = Limits(time_limit, max_rules)
+    raise typer.Exit(learn_command(file, settings, trace, format, quiet, limits))
 
 
 def extract(
@@ -171,6 +174,8 @@ def extract(
     ] = 200_000,
     seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0,
     max_conditions: MaxConditions = None,
+    time_limit: TimeLimit = None,
+    max_rules: MaxRules = None,
     protocol: Annotated[
         Literal["default", "paper"],
         typer.Option(help="paper: everything as the paper's experiment had it."),
@@ -226,7 +231,7 @@ def extract(
 
     if target is not None and (probe is not None or model is not None):
         raise HornlensError("--target asks its own questions: give neither a probe nor --model")
-    extract_command(
+    code = extract_command(
         ExtractOptions(
             probe=probe or "gender-occupation",
             model=model,
@@ -257,8 +262,10 @@ def extract(
             model_options=model_options(batch_size, device, dtype, threads),
             form=format,
             quiet=quiet,
+            limits=Limits(time_limit, max_rules),
         )
     )
+    raise typer.Exit(code)
 
 
 def study(

@@ -11,9 +11,12 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hornlens.errors import HornlensError
+from hornlens.exact.engine import run as run_engine
+from hornlens.exact.grid import GridEngine, LabelledSpace
 from hornlens.extraction.questions import Questions, UnitedQuestions
+from hornlens.limits import Limits, Stopped
 from hornlens.logic.basis import dg_basis
-from hornlens.logic.certificates import EXACT
+from hornlens.logic.certificates import EXACT, Interrupted
 from hornlens.logic.decisions import Policy
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.space import Space
@@ -25,7 +28,6 @@ from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
 
 if TYPE_CHECKING:
-    from hornlens.exact.grid import LabelledSpace
     from hornlens.learning.events import Event
     from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle
 
@@ -56,17 +58,20 @@ def extract(
     learner: MakeLearner | None = None,
     equivalence: MakeOracle | None = None,
     watch: Watch | None = None,
+    limits: Limits | None = None,
 ) -> Extraction:
     """Return the rules that a target obeys, by asking it.
 
     Exact where all cells can be asked; else learned by Algorithm 1 with sampled equivalence
     queries, or by the learner and the equivalence oracle that are given. `watch` sees what a
     learner does, event by event. Of several worlds, the rules are those that hold in all of them.
+
+    If one of the `limits` is reached: the rules that are proved by then, and hypotheses.
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     chosen = settings or Settings()
     worlds = target.targets if isinstance(target, Worlds) else {"": target}
-    asked = [_World(name, each, _policy(each, policy)) for name, each in worlds.items()]
+    asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
     unit = "prompt" if asked[0].prompted else "cell"
     exhaustive = chosen.is_exhaustive(sum(world.size for world in asked), unit)
     if chosen.max_conditions is not None and not (learner is None and equivalence is None):
@@ -78,12 +83,23 @@ def extract(
                 "raise --limit and use --equivalence exhaustive, or use calibration neutral"
             )
     identity = target.identity()
+    if limits is not None:
+        limits.begin()
 
     def envelope_of(questions: Questions | UnitedQuestions, watch: Watch | None) -> Envelope:
-        if learner is None and equivalence is None and exhaustive:
-            return _tabulated(questions, chosen.max_conditions)
-        labelled = questions.tabulate() if exhaustive else None
-        return _learned(questions, chosen, labelled, learner, equivalence, watch)
+        labelled = None
+        try:
+            if exhaustive:
+                labelled = questions.tabulate()
+        except Stopped as stopped:
+            from hornlens.extraction.early import all_that_is_proved
+
+            assert limits is not None
+            most = chosen.max_conditions
+            return all_that_is_proved(questions, stopped.reason, limits, most)
+        if learner is None and equivalence is None and labelled is not None:
+            return _tabulated(labelled, chosen.max_conditions, limits)
+        return _learned(questions, chosen, labelled, learner, equivalence, watch, limits)
 
     if not isinstance(target, Worlds):
         found = asked[0].extraction(chosen, envelope_of(asked[0].questions, watch), identity)
@@ -106,10 +122,11 @@ class _World:
     name: str
     target: Target
     policy: Policy
+    limits: Limits | None
 
     @cached_property
     def questions(self) -> Questions:
-        return Questions(self.target, self.policy)
+        return Questions(self.target, self.policy, limits=self.limits)
 
     @property
     def prompted(self) -> PromptTarget | None:
@@ -176,9 +193,10 @@ def _policy(target: Target, given: Policy | None) -> Policy:
     return replace(own, label_unset=given.label_unset, abstain=given.abstain)
 
 
-def _tabulated(questions: Questions | UnitedQuestions, max_conditions: int | None) -> Envelope:
-    """Label the whole space: the envelope is exact, up to so many conditions if that is wanted."""
-    labelled = questions.tabulate()
+def _tabulated(
+    labelled: LabelledSpace, max_conditions: int | None, limits: Limits | None
+) -> Envelope:
+    """Return the exact envelope of a space, up to so many conditions if that is wanted."""
     inside, positive = labelled.inside(), labelled.positive
     statistics = {
         "equivalence_queries": 0,
@@ -188,12 +206,13 @@ def _tabulated(questions: Questions | UnitedQuestions, max_conditions: int | Non
     if max_conditions is not None:
         from hornlens.exact.bounded import bounded_envelope_of_grid
 
-        return bounded_envelope_of_grid(labelled, max_conditions, statistics)
+        return bounded_envelope_of_grid(labelled, max_conditions, statistics, limits)
+    found = run_engine(GridEngine(labelled), limits)
     return Envelope.of(
-        questions.space,
-        labelled.dg_basis(),
-        certificate=EXACT,
-        non_horn=NonHorn.of(labelled.non_horn()),
+        labelled.space,
+        found.basis,
+        certificate=found.certificate,
+        non_horn=NonHorn.of(labelled.non_horn()) if found.ended is None else NonHorn(None),
         statistics=statistics,
     )
 
@@ -205,6 +224,7 @@ def _learned(
     learner: MakeLearner | None,
     equivalence: MakeOracle | None,
     watch: Watch | None,
+    limits: Limits | None,
 ) -> Envelope:
     """Learn by queries. Where the whole space is labelled, equivalence is judged exactly by it."""
     # Imported here: an exact run learns nothing, and starts the quicker.
@@ -243,8 +263,20 @@ def _learned(
     if settings.equivalence == "budget":
         oracle = BudgetedEquivalence(oracle, settings.max_equivalence_queries)
     chosen = EnvelopeLearner(space.width) if learner is None else learner(space.width)
-    done = run(chosen, questions, oracle, speculate=True, watch=watch)
+    done = run(chosen, questions, oracle, speculate=True, watch=watch, limits=limits)
     queries = done.queries
+    statistics = {
+        "equivalence_queries": queries.equivalence,
+        "membership_queries": queries.refinement + queries.speculative + sampled.count,
+        "refinement": queries.refinement,
+        "speculative": queries.speculative,
+        "equivalence_samples": sampled.count,
+    }
+    if limits is not None and isinstance(done.certificate, Interrupted):
+        from hornlens.extraction.early import what_was_learned
+
+        theory, ended = done.learned.hypothesis.theory, done.certificate.reason
+        return what_was_learned(questions, theory, ended, limits, labelled, statistics)
     non_horn = NonHorn.of(done.learned.non_horn, complete=False)
     if labelled is not None and done.certificate == EXACT:
         non_horn = NonHorn.of(labelled.non_horn())
@@ -253,11 +285,5 @@ def _learned(
         dg_basis(done.learned.hypothesis.theory, space.background),
         certificate=done.certificate,
         non_horn=non_horn,
-        statistics={
-            "equivalence_queries": queries.equivalence,
-            "membership_queries": queries.refinement + queries.speculative + sampled.count,
-            "refinement": queries.refinement,
-            "speculative": queries.speculative,
-            "equivalence_samples": sampled.count,
-        },
+        statistics=statistics,
     )

@@ -97,6 +97,8 @@ class Questions:
 
         Who is asked in prompts heeds it by itself, and knows best how to put them together.
         """
+        if self.limits is not None:
+            self.limits.check()
         if self.limits is None or isinstance(self.target, Interruptible):
             yield cells
             return
@@ -142,7 +144,7 @@ class Questions:
         asked = [YES] if space.label is None else [-1, *range(self._labels)]
         positive = accepts(self.policy, self._winners(cells)[:, None], asked)
         unknown = np.array([cell not in self.decisions for cell in cells], dtype=np.bool_)
-        positive[np.ix_(unknown, [label >= 0 for label in asked])] = True
+        positive |= unknown[:, None] & (np.array(asked) >= 0)
         if not space.granted:
             return LabelledSpace(space, positive.reshape(-1))
         accepted = {
@@ -179,7 +181,6 @@ class Questions:
             return [cell for _ in labels]
         return [cell if label < 0 else self.space.with_label(cell, label) for label in labels]
 
-
     def accepted(self) -> Iterator[int]:
         """Yield what the target is known to accept, with a label where there are labels."""
         places = range(self._labels) if self._labels else [YES]
@@ -193,9 +194,9 @@ class Questions:
         """The policy."""
         return [self.policy]
 
-    def is_asked(self, cell: int) -> bool:
-        """Say whether a cell was asked about."""
-        return cell in self.decisions
+    def cells(self) -> Iterable[int]:
+        """Return the cells that were asked about."""
+        return self.decisions.keys()
 
     @property
     def asked(self) -> int:
@@ -246,12 +247,12 @@ class UnitedQuestions:
         """The policy of each world."""
         return [world.policy for world in self.worlds]
 
-    def is_asked(self, cell: int) -> bool:
-        """Say whether every world was asked about a cell."""
-        return all(world.is_asked(cell) for world in self.worlds)
+    def cells(self) -> Iterable[int]:
+        """Return the cells that every world was asked about."""
+        first, *others = self.worlds
+        return [c for c in first.decisions if all(c in each.decisions for each in others)]
 
     @property
     def asked(self) -> int:
         """How many cells every world was asked about."""
-        first, *others = self.worlds
-        return sum(all(each.is_asked(cell) for each in others) for cell in first.decisions)
+        return sum(1 for _ in self.cells())

@@ -53,12 +53,17 @@ def run(
                 certificate = event.certificate
             told(event)
             if limits is not None and certificate is None:
-                limits.check()
+                limits.check(_rules_of(event))
     except Stopped as stopped:
         certificate = Interrupted(stopped.reason, 0)
         told(Ended(certificate))
     assert certificate is not None  # or else `events` had raised
     return Run(learner.learned(), certificate, queries)
+
+
+def _rules_of(event: Event) -> int:
+    """Return how many rules a hypothesis has, where it is about to be judged."""
+    return len(event.theory) if isinstance(event, Conjectured) else 0
 
 
 def events(

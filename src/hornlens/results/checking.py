@@ -29,8 +29,12 @@ from hornlens.results.worlds import outcome_in
 
 SHOWN = 3
 """How many answers, or flips, are listed of those that an outcome rests on."""
-STRENGTH = {"exact": 2, "pac": 1}
-"""What certificates are worth; all others claim less."""
+STRENGTH = {"exact": 2, "bounded": 1, "pac": 1}
+"""What certificates are worth; all others claim less.
+
+A bounded result was asked everything: whether a rule holds is known of it, whatever its length. It
+is not exact, as longer rules are not among those that it lists and counts.
+"""
 
 
 def check(result: Extraction, requirements: Requirements, name: str = "") -> Checked:

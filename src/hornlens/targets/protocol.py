@@ -84,7 +84,7 @@ class PromptTarget(Target, Protocol):
 
 @runtime_checkable
 class Interruptible(Target, Protocol):
-    """A target whose `decide` may be ended in its midst, and which knows what it was told so far."""
+    """A target whose `decide` may be ended in its midst; it knows what it was told by then."""
 
     def answered(self, cells: Sequence[int]) -> list[int]:
         """Return those of the cells that it can decide without asking anything more."""

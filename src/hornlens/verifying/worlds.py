@@ -75,7 +75,7 @@ class AllAnswers:
             raise Wrong(f"is broken in {sorted(map(str, really))}")
         if line["unknown_in"]:
             raise Wrong("cannot be unknown, where every cell was asked")
-        _check_named(rule, line, self.reader, self.worlds)
+        check_named(rule, line, self.reader, self.worlds)
 
 
 class SomeAnswers:
@@ -116,10 +116,10 @@ class SomeAnswers:
             for answer in self.worlds[name]:
                 if any(breaks(x, rule) for x in self.reader.said(answer)):
                     raise Wrong(f"answer {answer.place} breaks it in {name}")
-        _check_named(rule, line, self.reader, self.worlds)
+        check_named(rule, line, self.reader, self.worlds)
 
 
-def _check_named(rule: Rule, line: Mapping[str, Any], reader: Reader, worlds: Worlds) -> None:
+def check_named(rule: Rule, line: Mapping[str, Any], reader: Reader, worlds: Worlds) -> None:
     """Check that each world is named once, and that the answers said to break a rule do."""
     held = {*line["holds_in"], *line["vacuous_in"]}
     named = sorted([*held, *line["broken_in"], *line["unknown_in"]])

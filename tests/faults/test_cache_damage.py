@@ -4,6 +4,8 @@ import json
 import random
 from contextlib import closing
 
+import pytest
+
 import hornlens
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Answer
@@ -58,7 +60,8 @@ def changed(data, draw):
     return bytes(found), places
 
 
-def test_no_byte_of_a_cache_that_is_changed_changes_a_result(tmp_path):
+@pytest.mark.parametrize("part", range(rounds(1, 20)))
+def test_no_byte_of_a_cache_that_is_changed_changes_a_result(tmp_path, part):
     path = tmp_path / "c.sqlite"
     wanted, asked = envelope(path, [])
     assert asked == 660 and envelope(path, []) == (wanted, 0)
@@ -66,8 +69,8 @@ def test_no_byte_of_a_cache_that_is_changed_changes_a_result(tmp_path):
     right, asked = answers(path, prompts, [])
     assert (len(right), asked) == (660, 0)
     whole = path.read_bytes()
-    draw = random.Random(13)
-    for number in range(rounds(300, 10_000)):
+    draw = random.Random(13 + part)
+    for number in range(rounds(200, 500)):
         data, places = changed(whole, draw)
         path.write_bytes(data)
         warnings = []
@@ -81,8 +84,10 @@ def test_no_byte_of_a_cache_that_is_changed_changes_a_result(tmp_path):
                 assert found == wanted, where
         except Exception as error:
             raise AssertionError(where) from error
-        assert asked <= len(places), f"{where}: {asked} asked, more than bytes were changed"
-        assert answers(path, prompts, warnings) == (right, 0), where
+        # An answer in the wrong place may be found once, and be lost when the file is mended.
+        found, again = answers(path, prompts, warnings)
+        assert found == right and asked + again <= len(places), (where, asked, again)
+        assert not again or answers(path, prompts, warnings) == (right, 0), where
         assert len(warnings) <= 1, where
         aside = [each for each in tmp_path.iterdir() if each != path]
         assert [name for name in aside if name.name in warnings[0]] == aside[:1] == aside, where

@@ -18,7 +18,9 @@ from hornlens.formats.files import check_writable
 from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.models.protocol import ModelOptions
+from hornlens.models.registry import open_model
 from hornlens.probes.loading import default_model, load_probe
+from hornlens.probes.probe import Probe
 from hornlens.report.rates import show_rates
 from hornlens.report.terminal import (
     Terminal,
@@ -51,6 +53,7 @@ class ExtractOptions(NamedTuple):
     variant: str | None
     executor: ExecutorOptions
     model_options: ModelOptions
+    dry_run: bool
     form: str
     quiet: bool
     limits: Limits
@@ -64,6 +67,9 @@ class ExtractOptions(NamedTuple):
 def extract_command(options: ExtractOptions) -> int:
     """Extract, write the files, show the findings; return the exit code."""
     terminal = Terminal(options.quiet)
+    if options.dry_run:
+        _show_costs(options, terminal)
+        return
     check_writable(options.out)  # before anything is asked
     clock = time.perf_counter()
     with ended_by_ctrl_c(options.limits):
@@ -81,9 +87,7 @@ def extract_command(options: ExtractOptions) -> int:
 
 def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
     """Put the probe's questions to the model."""
-    probe = load_probe(options.probe)
-    if options.variant is not None:
-        probe = probe.only(options.variant)
+    probe = _probe(options)
     settings, policy = options.settings, probe.policy
     if options.protocol == "paper":
         settings, policy = paper_protocol(settings, policy)
@@ -108,6 +112,23 @@ def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
                 progress=progress,
                 limits=options.limits,
             )
+
+
+def _probe(options: ExtractOptions) -> Probe:
+    probe = load_probe(options.probe)
+    return probe if options.variant is None else probe.only(options.variant)
+
+
+def _show_costs(options: ExtractOptions, terminal: Terminal) -> None:
+    """Say what asking everything would take; nothing is asked."""
+    from hornlens.cli.costs import show_costs
+
+    if options.target is not None:
+        raise HornlensError("--dry-run is for models: a target costs what it costs")
+    probe = _probe(options)
+    options.settings.is_exhaustive(probe.prompt_count)
+    model = open_model(options.model or default_model(probe.name), options.model_options)
+    show_costs(terminal, probe, model)
 
 
 def _ask_target(options: ExtractOptions) -> Result:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from hornlens.errors import InputError
 from hornlens.exact.clarified import Clarified
+from hornlens.exact.columns import Columns
+from hornlens.exact.concepts import concepts
 from hornlens.exact.engine import Found, Progress, run
 from hornlens.exact.grid import GridEngine, LabelledSpace, labels_of_positives
+from hornlens.exact.groups import Groups, GroupsEngine
 from hornlens.exact.implicates import ImplicateSearch
 from hornlens.exact.occurring import COUNT_LIMIT, Occurring
-from hornlens.exact.sat import beside, outside
+from hornlens.exact.premises import PremiseSearch
+from hornlens.exact.sat import outside
 from hornlens.exact.search import EnvelopeSearch
-from hornlens.exact.sources import FormulaSource, TableSource
+from hornlens.exact.sources import FormulaSource
 from hornlens.limits import Limits
-from hornlens.logic.batch import contains, obeys, pack, unpack
+from hornlens.logic.batch import obeys, unpack
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.space import Space
@@ -118,12 +120,17 @@ def envelope_of_table(
     background: Theory | None = None,
     progress: Progress | None = None,
     limits: Limits | None = None,
+    space: Space | None = None,
 ) -> Envelope:
     """Return the exact envelope of a table of positive examples, relative to a background.
 
-    If a limit is reached, the rules that are proved by then.
+    The background is that of the `space`, if the columns are the variables of one, and the rules
+    given. If a limit is reached, the rules that are proved by then.
     """
     granted = check_rows(table, background)
+    if space is not None:
+        space = replace(space, granted=tuple(granted))
+        granted = space.background
     if 1 << len(table.vocabulary) > GRID_LIMIT and not len(granted):
         clarified = Clarified.of(table)
         small = clarified.reduced()
@@ -135,20 +142,34 @@ def envelope_of_table(
             f"has {len(table.vocabulary):,} columns that differ: up to {MOST_COLUMNS:,} of them "
             "can be searched"
         )
-    space = Space.of_variables(table.vocabulary, tuple(granted))
-    if space.count <= GRID_LIMIT:
+    space = space or Space.of_variables(table.vocabulary, tuple(granted))
+    if len(granted) and space.count <= GRID_LIMIT:
         labels = labels_of_positives(space, list(table.rows))
         envelope = _of_grid(LabelledSpace(space, labels), progress, limits)
     else:
-        search = EnvelopeSearch(TableSource(table.rows, space.width), granted)
-        searched = run(search, limits, progress)
-        envelope = _of_found(
-            space,
-            searched,
-            lambda: _count_some(beside(searched.basis + granted, table.rows)),
-            statistics=_statistics(search),
-        )
+        envelope = _of_rows(table.rows, space, progress, limits)
     return with_support(envelope, table)
+
+
+def _of_rows(
+    rows: Sequence[int], space: Space, progress: Progress | None, limits: Limits | None
+) -> Envelope:
+    """Return the envelope of rows.
+
+    Where the sets that respect the groups of their columns are not too many, all are labelled.
+    """
+    search = PremiseSearch(rows, space.width, space.background)
+    groups = Groups.of(search.columns)
+    if not len(space.background) and groups.space.count <= GRID_LIMIT:
+        labelled = groups.labelled(rows)
+        found = run(GroupsEngine(groups, labelled), limits, progress)
+        counted = {**NO_QUERIES, "interpretations_labelled": groups.space.count}
+        return _of_found(space, found, lambda: groups.non_horn(labelled), statistics=counted)
+    found = run(search, limits, progress)
+    known = set(rows)
+    others = (x for _, x in concepts(search.columns) if x not in known)
+    counted = {**NO_QUERIES, "minimal_premises": len(search.premises)}
+    return _of_found(space, found, lambda: _count_some(others), statistics=counted)
 
 
 def check_rows(table: Table, background: Theory | None) -> Theory:
@@ -166,10 +187,8 @@ def check_rows(table: Table, background: Theory | None) -> Theory:
 
 def with_support(envelope: Envelope, table: Table) -> Envelope:
     """Return the envelope of a table with the support of its readable rules: the rows they fit."""
-    width = envelope.space.width
-    packed = pack(table.rows, width)
-    antecedents = (pack([rule.antecedent], width)[0] for rule in envelope.readable)
-    support = [int(np.count_nonzero(contains(packed, row))) for row in antecedents]
+    columns = Columns(table.rows, envelope.space.width)
+    support = columns.supports(rule.antecedent for rule in envelope.readable)
     return replace(envelope, support=support)
 
 

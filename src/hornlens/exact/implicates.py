@@ -75,7 +75,7 @@ class ImplicateSearch:
             for batch in minimal_hitting_sets(
                 [full & ~positive & ~own for positive in lacking],
                 self.width,
-                rows=() if head == ABSURD else top,
+                rows=() if head == ABSURD else [x for x in top if x & own],
                 support=0 if head == ABSURD else 1,
             ):
                 self._implicates.append((head, batch))

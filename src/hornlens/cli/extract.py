@@ -69,7 +69,7 @@ def extract_command(options: ExtractOptions) -> int:
     terminal = Terminal(options.quiet)
     if options.dry_run:
         _show_costs(options, terminal)
-        return
+        return 0
     check_writable(options.out)  # before anything is asked
     clock = time.perf_counter()
     with ended_by_ctrl_c(options.limits):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hornlens.extraction.extract import MakeLearner, MakeOracle, Watch
     from hornlens.limits import Limits
     from hornlens.logic.decisions import Policy
+    from hornlens.logic.repeats import Repeats
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
     from hornlens.results.checks import Checked
@@ -96,7 +97,7 @@ def extract(
     policy: Policy | None = None,
     cache: AnswerStore | str | Path | Literal[False] | None = None,
     progress: Callable[[int], None] | None = None,
-    repeats: int = 1,
+    repeats: int | Repeats | Literal["auto"] = 1,
     learner: MakeLearner | None = None,
     equivalence: MakeOracle | None = None,
     watch: Watch | None = None,
@@ -109,9 +110,11 @@ def extract(
     Without it a built-in model is asked: `demo`, or the one that knows a built-in probe's words.
 
     `cache=False` keeps nothing on disk. `progress` is told how many prompts are new. `repeats` asks
-    each prompt so often. A learner and an equivalence oracle of one's own are given as functions
-    that make them: of the number of variables, and of an `Asking`. If one of the `limits` is
-    reached, the rules that are proved by then come back; answers are kept: the same call goes on.
+    each prompt so often, and takes what most answers say; "auto", or `Repeats`, asks until a test
+    decides, and tells the rules that are certain from those that are possible. A learner and an
+    equivalence oracle of one's own are given as functions that make them: of the number of
+    variables, and of an `Asking`. If one of the `limits` is reached, the rules that are proved by
+    then come back; answers are kept: the same call goes on.
 
     >>> def black_box(prompt, words):
     ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
@@ -155,9 +158,21 @@ def extract(
     else:
         store = nullcontext(cache or None)
     with store as opened:
-        chosen = policy or question.policy
-        heard = _heeding(limits, progress)
-        target = prompted(question, asked, chosen, opened, heard, repeats)
+        chosen, heard = policy or question.policy, _heeding(limits, progress)
+        if isinstance(repeats, int):
+            target = prompted(question, asked, chosen, opened, heard, repeats)
+        else:
+            from hornlens.logic.repeats import Repeats
+            from hornlens.targets.noisy import noisy
+
+            if limits is not None and (limits.time_limit or limits.max_rules):
+                raise HornlensError(
+                    "a run that repeats until a test decides cannot be ended early: leave out "
+                    "--time-limit and --max-rules, or give a number of repeats"
+                )
+            limits = None  # Ctrl-C ends it at once: answers are kept, and nothing is claimed
+            noise = Repeats() if repeats == "auto" else repeats
+            target = noisy(question, asked, chosen, opened, progress, noise)
         found = extract_target(
             target,
             settings=settings,

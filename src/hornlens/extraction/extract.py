@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from hornlens.errors import HornlensError
 from hornlens.exact.engine import run as run_engine
 from hornlens.exact.grid import GridEngine, LabelledSpace
+from hornlens.extraction.noise import certificate_of, check_noise, noisy_target, settle
 from hornlens.extraction.questions import Questions, UnitedQuestions
 from hornlens.limits import Limits, Stopped
 from hornlens.logic.basis import dg_basis
@@ -82,6 +83,10 @@ def extract(
                 "calibration mean is the mean over all cells, and not all of them are asked: "
                 "raise --limit and use --equivalence exhaustive, or use calibration neutral"
             )
+    noisy = noisy_target(asked[0].target)
+    if noisy is not None:
+        plain = learner is None and equivalence is None and chosen.max_conditions is None
+        check_noise(exhaustive, plain)
     identity = target.identity()
     if limits is not None:
         limits.begin()
@@ -101,17 +106,26 @@ def extract(
             return _tabulated(labelled, chosen.max_conditions, limits)
         return _learned(questions, chosen, labelled, learner, equivalence, watch, limits)
 
+    if noisy is not None:
+        settle([world.questions for world in asked], noisy.settings.settle)
     if not isinstance(target, Worlds):
         found = asked[0].extraction(chosen, envelope_of(asked[0].questions, watch), identity)
         return replace(found, record=_record(asked, started, clock))
     own = [envelope_of(world.questions, None) for world in asked]
-    whole = envelope_of(UnitedQuestions([world.questions for world in asked]), watch)
+    every = [world.questions for world in asked]
+    whole = envelope_of(UnitedQuestions(every), watch)
     # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
         world.extraction(chosen, envelope, world.target.identity())
         for world, envelope in zip(asked, own, strict=True)
     )
-    together = union_of(target.name, target.noun, identity, each, whole)
+    if noisy is None:
+        together = union_of(target.name, target.noun, identity, each, whole)
+    else:
+        certificate = certificate_of(every)
+        whole = replace(whole, certificate=certificate)
+        possible = replace(_possible(UnitedQuestions(every)), certificate=certificate)
+        together = union_of(target.name, target.noun, identity, each, whole, possible)
     return replace(together, record=_record(asked, started, clock))
 
 
@@ -153,8 +167,16 @@ class _World:
         decisions, prompted = self.questions.decisions, self.prompted
         scores = prompted.scores if prompted else {}
         distinct = len(scores) if prompted else len(decisions)
+        noisy, possible = noisy_target(self.target), None
+        if noisy is not None:
+            envelope = replace(envelope, certificate=certificate_of([self.questions]))
+            possible = replace(_possible(self.questions), certificate=envelope.certificate)
         statistics = {
-            "model_calls": distinct * (prompted.repeats if prompted else 1),
+            "model_calls": (
+                noisy.noise.asked
+                if noisy is not None
+                else distinct * (prompted.repeats if prompted else 1)
+            ),
             "distinct_prompts": distinct,
             "abstentions": sum(decision.winner is None for decision in decisions.values()),
         }
@@ -170,6 +192,7 @@ class _World:
             scores,
             world=self.name,
             details=getattr(prompted, "details", {}),
+            possible=possible,
         )
 
 
@@ -191,6 +214,11 @@ def _policy(target: Target, given: Policy | None) -> Policy:
         if getattr(given, name) not in (getattr(Policy(), name), getattr(own, name)):
             raise HornlensError(f"a target decides by itself: give {name} to it, not to extract")
     return replace(own, label_unset=given.label_unset, abstain=given.abstain)
+
+
+def _possible(questions: Questions | UnitedQuestions) -> Envelope:
+    """Return the rules that hold if what is undecided breaks none."""
+    return _tabulated(questions.tabulate(undecided=False), None, None)
 
 
 def _tabulated(

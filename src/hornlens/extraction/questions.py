@@ -76,6 +76,10 @@ class Questions:
         self._decide_new(cells)
         return [self.decisions[cell] for cell in cells]
 
+    def decide_again(self, cells: Sequence[int]) -> None:
+        """Take what the target says of cells now in the place of what it said before."""
+        self.decisions.update(zip(cells, self._asked(list(cells)), strict=True))
+
     def _decide_new(self, cells: Sequence[int]) -> list[int]:
         """Decide those of the cells that are not yet, and return them."""
         asked = ((cell, None) for cell in cells if cell not in self.decisions)
@@ -128,12 +132,12 @@ class Questions:
             )
         return said
 
-    def tabulate(self) -> LabelledSpace:
-        """Decide every cell, and so label the whole space."""
+    def tabulate(self, undecided: bool = True) -> LabelledSpace:
+        """Decide every cell, and so label the whole space; what is undecided counts as is said."""
         self.decide(list(self.space.cells()))
-        return self.possible()
+        return self.possible(undecided)
 
-    def possible(self) -> LabelledSpace:
+    def possible(self, undecided: bool = True) -> LabelledSpace:
         """Label the space by what the target accepts, or may accept as far as it was not asked.
 
         A rule that holds of all this holds whatever the target would say. And no other does: of a
@@ -142,7 +146,7 @@ class Questions:
         space = self.space
         cells = list(space.cells())
         asked = [YES] if space.label is None else [-1, *range(self._labels)]
-        positive = accepts(self.policy, self._winners(cells)[:, None], asked)
+        positive = accepts(self.policy, self._winners(cells)[:, None], asked, undecided)
         unknown = np.array([cell not in self.decisions for cell in cells], dtype=np.bool_)
         positive |= unknown[:, None] & (np.array(asked) >= 0)
         if not space.granted:
@@ -225,11 +229,11 @@ class UnitedQuestions:
             self.known.tell(batch, found)
         return found
 
-    def tabulate(self) -> LabelledSpace:
+    def tabulate(self, undecided: bool = True) -> LabelledSpace:
         """Decide every cell in every world, and so label the whole space."""
         from hornlens.exact.worlds import union
 
-        return union([world.tabulate() for world in self.worlds])
+        return union([world.tabulate(undecided) for world in self.worlds])
 
     def possible(self) -> LabelledSpace:
         """Label the space by what some world accepts, or may accept as far as it was not asked."""

@@ -15,6 +15,7 @@ from hornlens.exact.engine import run as run_engine
 from hornlens.exact.grid import GridEngine, LabelledSpace
 from hornlens.extraction.noise import certificate_of, check_noise, noisy_target, settle
 from hornlens.extraction.questions import Questions, UnitedQuestions
+from hornlens.extraction.summing import summed_up
 from hornlens.limits import Limits, Stopped
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.certificates import EXACT, Interrupted
@@ -23,7 +24,7 @@ from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.space import Space
 from hornlens.results.extraction import Extraction, Record
 from hornlens.results.question import Question
-from hornlens.results.settings import Settings
+from hornlens.results.settings import COUNTED, Settings
 from hornlens.results.worlds import union_of
 from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
@@ -75,8 +76,12 @@ def extract(
     asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
     unit = "prompt" if asked[0].prompted else "cell"
     exhaustive = chosen.is_exhaustive(sum(world.size for world in asked), unit)
-    if chosen.max_conditions is not None and not (learner is None and equivalence is None):
-        raise HornlensError("a learner cannot promise every rule up to --max-conditions")
+    if not (learner is None and equivalence is None):
+        if chosen.max_conditions is not None:
+            raise HornlensError("a learner cannot promise every rule up to --max-conditions")
+        for name in COUNTED:
+            if getattr(chosen, name) is not None:
+                raise HornlensError(f"{name} is for what is asked completely, not for a learner")
     for world in asked:
         if world.policy.calibration == "mean" and not exhaustive:
             raise HornlensError(
@@ -86,12 +91,15 @@ def extract(
     noisy = noisy_target(asked[0].target)
     if noisy is not None:
         plain = learner is None and equivalence is None and chosen.max_conditions is None
+        plain = plain and all(getattr(chosen, name) is None for name in COUNTED)
         check_noise(exhaustive, plain)
     identity = target.identity()
     if limits is not None:
         limits.begin()
 
-    def envelope_of(questions: Questions | UnitedQuestions, watch: Watch | None) -> Envelope:
+    def envelope_of(
+        questions: Questions | UnitedQuestions, watch: Watch | None, whole: bool = True
+    ) -> Envelope:
         labelled = None
         try:
             if exhaustive:
@@ -103,7 +111,10 @@ def extract(
             most = chosen.max_conditions
             return all_that_is_proved(questions, stopped.reason, limits, most)
         if learner is None and equivalence is None and labelled is not None:
-            return _tabulated(labelled, chosen.max_conditions, limits)
+            ways = len(questions.worlds) if isinstance(questions, UnitedQuestions) else 1
+            found = _tabulated(labelled, chosen, asked[0].question.unit, ways, limits)
+            summing = whole and noisy is None and found.certificate.settled
+            return summed_up(found, labelled, chosen) if summing else found
         return _learned(questions, chosen, labelled, learner, equivalence, watch, limits)
 
     if noisy is not None:
@@ -111,7 +122,7 @@ def extract(
     if not isinstance(target, Worlds):
         found = asked[0].extraction(chosen, envelope_of(asked[0].questions, watch), identity)
         return replace(found, record=_record(asked, started, clock))
-    own = [envelope_of(world.questions, None) for world in asked]
+    own = [envelope_of(world.questions, None, whole=False) for world in asked]
     every = [world.questions for world in asked]
     whole = envelope_of(UnitedQuestions(every), watch)
     # Only now: learning them together may have asked a world more than learning it alone did.
@@ -218,31 +229,47 @@ def _policy(target: Target, given: Policy | None) -> Policy:
 
 def _possible(questions: Questions | UnitedQuestions) -> Envelope:
     """Return the rules that hold if what is undecided breaks none."""
-    return _tabulated(questions.tabulate(undecided=False), None, None)
+    return _tabulated(questions.tabulate(undecided=False), Settings(), "cell")
 
 
 def _tabulated(
-    labelled: LabelledSpace, max_conditions: int | None, limits: Limits | None
+    labelled: LabelledSpace,
+    settings: Settings,
+    unit: str,
+    ways: int = 1,
+    limits: Limits | None = None,
 ) -> Envelope:
-    """Return the exact envelope of a space, up to so many conditions if that is wanted."""
+    """Return the exact envelope of a space that was asked in so many ways.
+
+    It is exact up to what the settings leave out.
+    """
+    max_conditions = settings.max_conditions
     inside, positive = labelled.inside(), labelled.positive
     statistics = {
         "equivalence_queries": 0,
         "membership_queries": int(inside.sum()),
         "negatives": int((inside & ~positive).sum()),
     }
-    if max_conditions is not None:
+    if settings.min_support is not None:
+        from hornlens.exact.supported import supported_envelope_of_grid
+
+        found = supported_envelope_of_grid(
+            labelled, settings.min_support, max_conditions, statistics, f"{unit}s", ways
+        )
+    elif max_conditions is not None:
         from hornlens.exact.bounded import bounded_envelope_of_grid
 
-        return bounded_envelope_of_grid(labelled, max_conditions, statistics, limits)
-    found = run_engine(GridEngine(labelled), limits)
-    return Envelope.of(
-        labelled.space,
-        found.basis,
-        certificate=found.certificate,
-        non_horn=NonHorn.of(labelled.non_horn()) if found.ended is None else NonHorn(None),
-        statistics=statistics,
-    )
+        found = bounded_envelope_of_grid(labelled, max_conditions, statistics, limits)
+    else:
+        done = run_engine(GridEngine(labelled), limits)
+        found = Envelope.of(
+            labelled.space,
+            done.basis,
+            certificate=done.certificate,
+            non_horn=NonHorn.of(labelled.non_horn()) if done.ended is None else NonHorn(None),
+            statistics=statistics,
+        )
+    return found
 
 
 def _learned(

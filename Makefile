@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
-.PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit docs \
+.PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit docs test-site \
 	newcomer dist-check bench bench-quick clean
 
 demo: .venv/.installed
@@ -57,6 +57,9 @@ audit: .venv/.installed-dev
 # The documentation site, under build/site. Links that lead nowhere are errors.
 docs: .venv/.installed-docs
 	$(BIN)/python -m tools.site
+
+test-site: docs
+	$(BIN)/python -m pytest tests/browser/real_site.py
 
 # What docs/start.md says, done from the wheel in an environment of its own.
 newcomer: .venv/.installed-dev

@@ -23,6 +23,7 @@ from tools.site.reports import REPORTS, write_reports
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build"
 SOURCE, SITE = BUILD / "site-source", BUILD / "site"
+HORNLENS = str(Path(sys.executable).with_name("hornlens"))
 CONFIGURATION = Path(__file__).with_name("zensical.toml")
 GROUPS = {
     "Ask": "extract load verify Result Rules Verification Settings Policy",
@@ -123,7 +124,7 @@ def options_page() -> str:
     parts = ["# Every option\n\nWhat `--help` says, of every command.\n"]
     for words in commands():
         said = subprocess.run(
-            [sys.executable, "-m", "hornlens", *words, "--help"],
+            [HORNLENS, *words, "--help"],
             capture_output=True,
             text=True,
             check=True,

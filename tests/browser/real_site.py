@@ -1,0 +1,93 @@
+"""The documentation site that `make docs` built, in a real browser: `make test-site` runs this."""
+
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.browser.test_accessibility import serious
+
+SITE = Path(__file__).parents[2] / "build" / "site"
+PAGES = ["index", "start", "theory", "reference/options", "reference/python", "examples"]
+pytest_plugins = ()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def axe():
+    return pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+
+
+@pytest.fixture(scope="module")
+def address():
+    assert (SITE / "latest" / "index.html").exists(), "run make docs first"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=SITE))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture
+def go(browser, address):
+    """Open a page; what it asks of other hosts is noted, and refused."""
+    contexts, elsewhere = [], []
+
+    def visit(page, width=1440, scheme="light"):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        contexts.append(context)
+        tab = context.new_page()
+
+        def seen(route):
+            if route.request.url.startswith((address, "data:", "blob:")):
+                route.continue_()
+            else:
+                elsewhere.append(route.request.url)
+                route.abort()
+
+        tab.route("**/*", seen)
+        tab.goto(f"{address}/latest/{page}.html")
+        return tab
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert elsewhere == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 1440), ("light", 390)])
+def test_pages_are_accessible_and_ask_nothing_of_others(go, axe, page, scheme, width):
+    tab = go(page, width, scheme)
+    assert tab.locator("h1").first.inner_text()
+    assert serious(axe, tab) == []
+    assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [("forbidden rule", "ci.html"), ("noise", ""), ("my own model", "your-own-model.html")],
+)
+def test_the_search_finds(go, words, page):
+    tab = go("index")
+    tab.keyboard.press("/")
+    tab.keyboard.type(words)
+    found = tab.locator("[role=dialog] a, .md-search a, .md-search__output a")
+    found.first.wait_for(timeout=10_000)
+    links = found.evaluate_all("all => all.map(one => one.href)")
+    assert links and any(page in link for link in links), links
+
+
+def test_a_report_can_be_reached_by_keyboard(go):
+    tab = go("examples")
+    link = tab.locator("main a", has_text="One model, one question")
+    link.focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("html[data-ready]", state="attached")

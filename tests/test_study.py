@@ -616,6 +616,7 @@ def test_the_papers_tables_are_kept_as_data_and_all_its_rules_can_be_read():
     assert is_the_papers(load_plan("paper").models) and not is_the_papers(["demo"])
 
 
+@pytest.mark.torch
 def test_with_the_papers_models_its_tables_stand_beside_ours(tmp_path):
     pytest.importorskip("torch", reason="needs pip install 'hornlens[hf]'")
     from tests.checkpoints import make_bert

@@ -29,6 +29,7 @@ from hornlens.pronouns.measuring import (
     with_enough_people,
 )
 from hornlens.report.bias_files import write_bias
+from hornlens.report.drawing import NOT_DRAWN, can_draw
 from hornlens.report.terminal import Terminal, plural
 from hornlens.store.sqlite import AnswerCache, default_path
 
@@ -85,7 +86,10 @@ def bias_command(options: BiasOptions) -> None:
     asked, reused = sum(m.asked for m in measured), sum(m.reused for m in measured)
     terminal.say(f"{plural(asked, 'prompt')} asked, {reused:,} from the cache, {seconds:.1f} s.")
     terminal.say(f"Report: {options.out / 'report.html'}")
-    terminal.say(f"Files: {options.out} (bias.json, bias.csv, confusion.csv, two figures)")
+    figures = ", two figures" if can_draw() else ""
+    terminal.say(f"Files: {options.out} (bias.json, bias.csv, confusion.csv{figures})")
+    if not figures:
+        terminal.say(NOT_DRAWN)
 
 
 def _measure_all(

@@ -463,8 +463,20 @@ def bias(
     )
 
 
+def doctor(
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: tables, or JSON.")
+    ] = "text",
+    debug: Debug = False,
+) -> None:
+    """Say what is installed, what works, where caches are, and what to install for what."""
+    from hornlens.cli.doctor import doctor_command
+
+    doctor_command(format)
+
+
 COMMANDS = {
     command.__name__: command
-    for command in (envelope, learn, extract, study, compare, check, verify, report, bias)
+    for command in (envelope, learn, extract, study, compare, check, verify, report, bias, doctor)
 }
 """By name, in the order of the help."""

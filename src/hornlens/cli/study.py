@@ -12,6 +12,7 @@ from hornlens.cli.executors import Doing, ExecutorOptions
 from hornlens.formats.files import check_writable
 from hornlens.models.protocol import ModelOptions
 from hornlens.pronouns.published import published_for
+from hornlens.report.drawing import NOT_DRAWN, can_draw
 from hornlens.report.study_files import write_study
 from hornlens.report.study_tables import study_tables
 from hornlens.report.tables import shown
@@ -111,3 +112,5 @@ def _show(terminal: Terminal, study: Study, out: Path) -> None:
         )
     terminal.say(f"Tables: {out / 'study.md'} (also in LaTeX and CSV under {out / 'tables'})")
     terminal.say(f"Report: {out / 'report.html'}")
+    if not can_draw():
+        terminal.say(NOT_DRAWN)

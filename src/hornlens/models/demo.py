@@ -126,8 +126,7 @@ class DemoModel:
             from tokenizers import Tokenizer
         except ImportError as error:
             raise ModelError(
-                f"the built-in model needs {error.name or error}: "
-                "pip install numpy onnxruntime tokenizers"
+                f"the built-in model needs {error.name or error}: pip install 'hornlens[demo]'"
             ) from error
         weights, words = self._files()
         options = onnxruntime.SessionOptions()

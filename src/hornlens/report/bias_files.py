@@ -1,4 +1,7 @@
-"""The files of bias scores: the document, two tables, two figures, the page."""
+"""The files of bias scores: the document, two tables, two figures, the page.
+
+The figures are left out where they cannot be drawn (`drawing.can_draw`).
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,35 @@ from pathlib import Path
 from hornlens.formats.files import write_files
 from hornlens.pronouns.bias import BIAS, BIAS_RUN, Bias, BiasRun
 from hornlens.pronouns.bias_tables import bias_csv, confusion_csv
+from hornlens.report.drawing import can_draw
 from hornlens.report.page.bias import bias_page
+
+FIGURES = ("people", "scores")
 
 
 def write_bias(bias: Bias, run: BiasRun, out: Path, limit: int) -> None:
     """Write everything under a folder, or nothing; figures show at most so many occupations."""
-    from hornlens.report.bias_figures import cut, people, scores, strongest
-    from hornlens.report.figures import drawn
-
     files: dict[Path, str | bytes] = {
         out / "bias.json": BIAS.text(bias),
         out / "bias.csv": bias_csv(bias.models),
         out / "confusion.csv": confusion_csv(bias.models),
     }
+    if can_draw():
+        files |= _figure_files(bias, out, limit)
+    files[out / "run.json"] = BIAS_RUN.text(run)
+    files[out / "report.html"] = bias_page(bias, run)
+    write_files(files)
+    for path in {out / f"{name}{suffix}" for name in FIGURES for suffix in (".svg", ".png")}:
+        if path not in files:
+            path.unlink(missing_ok=True)  # of another result
+
+
+def _figure_files(bias: Bias, out: Path, limit: int) -> dict[Path, bytes]:
+    """Return the two figures."""
+    from hornlens.report.bias_figures import cut, people, scores, strongest
+    from hornlens.report.figures import drawn
+
+    files: dict[Path, bytes] = {}
     chosen = set(strongest(bias.models, limit))
     recorded = {
         line.occupation or "": line.recorded
@@ -27,11 +46,7 @@ def write_bias(bias: Bias, run: BiasRun, out: Path, limit: int) -> None:
         if line.occupation in chosen
     }
     words = bias.words["male"], bias.words["female"]
-    for name, figure in (
-        ("people", people(recorded, cut(bias.models, limit))),
-        ("scores", scores(bias.models, limit, words)),
-    ):
+    figures = people(recorded, cut(bias.models, limit)), scores(bias.models, limit, words)
+    for name, figure in zip(FIGURES, figures, strict=True):
         files |= drawn(figure, out / name)
-    files[out / "run.json"] = BIAS_RUN.text(run)
-    files[out / "report.html"] = bias_page(bias, run)
-    write_files(files)
+    return files

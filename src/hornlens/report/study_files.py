@@ -1,4 +1,7 @@
-"""The files of a study: its two documents, tables in three formats, a figure, pages."""
+"""The files of a study: its two documents, tables in three formats, a figure, pages.
+
+The figure is left out where it cannot be drawn (`drawing.can_draw`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 
 from hornlens.errors import InputError
 from hornlens.formats.files import write_files
+from hornlens.report.drawing import can_draw
 from hornlens.report.page.extraction import extraction_page
 from hornlens.report.page.study import study_page
 from hornlens.report.study_tables import study_tables, times_table
@@ -57,7 +61,7 @@ def _figure_files(study: Study, out: Path) -> dict[Path, bytes]:
         for model in study.models
         if model.exact is not None and model.exact.rules
     }
-    if not spread:
+    if not spread or not can_draw():
         return {}
     from hornlens.report.figures import drawn
     from hornlens.report.study_figures import recall_precision

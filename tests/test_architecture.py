@@ -11,6 +11,7 @@ from tools.import_graph import PAGE, SOURCE, draw, imports, module_of, packages
 ALL = {
     *("logic", "formats", "exact", "learning", "oracles", "probes", "models", "store", "results"),
     *("targets", "executors", "extraction", "studies", "pronouns", "report", "verifying", "api"),
+    "classifiers",
 }
 MAY_IMPORT = {
     "logic": set(),
@@ -25,10 +26,11 @@ MAY_IMPORT = {
     "targets": {"logic", "formats", "probes", "models", "store", "results"},
     "executors": {"models", "store", "targets"},
     "extraction": {"logic", "exact", "learning", "oracles", "results", "targets"},
-    "studies": {*ALL - {"studies", "pronouns", "report", "verifying", "api"}},
-    "pronouns": {*ALL - {"pronouns", "report", "verifying", "api"}},
+    "studies": {*ALL - {"studies", "pronouns", "report", "verifying", "classifiers", "api"}},
+    "pronouns": {*ALL - {"pronouns", "report", "verifying", "classifiers", "api"}},
     "report": {"logic", "formats", "learning", "results", "studies", "pronouns"},
     "verifying": {"formats"},
+    "classifiers": {"logic", "formats", "exact", "results", "report"},
     "api": ALL - {"api"},
     "cli": ALL,
     "testing": ALL,

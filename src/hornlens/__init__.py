@@ -14,6 +14,7 @@ __all__ = [
     "Decision",
     "Envelope",
     "Exact",
+    "Explanation",
     "FormulaTarget",
     "FunctionTarget",
     "HornlensError",
@@ -36,14 +37,21 @@ __all__ = [
     "Taxonomy",
     "Verification",
     "Worlds",
+    "explain",
     "extract",
+    "flips",
     "load",
     "load_probe",
+    "prove",
     "verify",
 ]
 
 if TYPE_CHECKING:
     from hornlens.api import Result, extract, load
+    from hornlens.classifiers.explain import explain
+    from hornlens.classifiers.explanation import Explanation
+    from hornlens.classifiers.flips import flips
+    from hornlens.classifiers.proving import prove
     from hornlens.errors import HornlensError, InputError
     from hornlens.logic.attributes import Attribute, Nominal
     from hornlens.logic.certificates import Bounded, Budget, Certificate, Exact, Pac
@@ -70,6 +78,10 @@ else:
     # stays quick. A test holds the two lists together.
     _HOMES = {
         "api": "Result extract load",
+        "classifiers.explain": "explain",
+        "classifiers.explanation": "Explanation",
+        "classifiers.flips": "flips",
+        "classifiers.proving": "prove",
         "errors": "HornlensError InputError",
         "logic.attributes": "Attribute Nominal",
         "logic.certificates": "Bounded Budget Certificate Exact Pac",

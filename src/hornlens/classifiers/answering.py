@@ -99,6 +99,8 @@ def _check_columns(clf: Any, names: Any, table: Table) -> None:
 
 
 def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
+    if isinstance(clf, type):
+        raise InputError(f"{name} is a class: give a fitted {name}()")
     if hasattr(clf, "predict"):
         if getattr(clf, "_estimator_type", "classifier") in ("regressor", "clusterer"):
             raise InputError(f"{name} is no classifier: it predicts numbers, and no classes")
@@ -111,8 +113,6 @@ def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
             return best if classes is None else np.asarray(classes)[best]
 
         return most_likely
-    if isinstance(clf, type):
-        raise InputError(f"{name} is a class: give a fitted {name}()")
     if callable(clf):
         return clf  # type: ignore[no-any-return]
     raise InputError(f"{name} has no predict and is no function of rows")
@@ -142,7 +142,9 @@ def _checked(
     if said.ndim == 2 and said.shape[1] > 1 and said.dtype.kind == "f" and len(said) == count:
         said = said.argmax(axis=1)  # scores
     if said.shape != (count,):
-        raise HornlensError(f"{name} must say one class of each of {count:,} rows, not {said.shape}")
+        raise HornlensError(
+            f"{name} must say one class of each of {count:,} rows, not {said.shape}"
+        )
     if said.dtype.kind == "O":
         try:
             set(said.tolist())

@@ -45,7 +45,9 @@ def basis_of(result: Explanation) -> Envelope:
             known_rules += [Rule(1 << bit + place, known) for place in range(width)]
         attributes += own
         bit += sum(len(attribute.variables) for attribute in own)
-    label = Nominal(result.target, tuple(_label(result, place) for place in range(len(result.classes))))
+    label = Nominal(
+        result.target, tuple(_label(result, place) for place in range(len(result.classes)))
+    )
     space = Space(tuple(attributes), label, tuple(known_rules))
     if space.count > MOST_POINTS:
         raise HornlensError(

@@ -1,4 +1,4 @@
-"""How columns become features: by the thresholds of the model itself, or by quantiles, widths, edges.
+"""How columns become features: by the thresholds of the model, or by quantiles, widths, edges.
 
 Where the bins are the model's own, the binned model is the model, for every input.
 """
@@ -59,7 +59,9 @@ def bin_columns(
                 "has none that can be traced to the columns: use bins='quantile'"
             )
     if model is not None:
-        return Binning(_model_features(model, table, more), True, "the model's own thresholds", model)
+        return Binning(
+            _model_features(model, table, more), True, "the model's own thresholds", model
+        )
     edges = _edges_of(bins, table)
     features = []
     for place, name in enumerate(table.names):
@@ -82,7 +84,9 @@ def bin_columns(
 def _in_words(bins: Bins, count: int) -> str:
     if isinstance(bins, Mapping) or hasattr(bins, "bin_edges_"):
         return "the edges that were given"
-    return f"at most {count} bins a column, {'of one width' if bins == 'uniform' else 'by quantiles'}"
+    return (
+        f"at most {count} bins a column, {'of one width' if bins == 'uniform' else 'by quantiles'}"
+    )
 
 
 def _model_features(

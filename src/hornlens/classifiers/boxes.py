@@ -17,7 +17,7 @@ from hornlens.logic.cuts import Cuts, number_text
 def cuts_asked_for(
     conditions: Iterable[Condition], numbers: Sequence[str], whole: Sequence[str]
 ) -> dict[str, Cuts]:
-    """Return for each column of numbers the cuts that conditions ask for; `whole` have no halves."""
+    """Return for each column of numbers the cuts that conditions ask for."""
     found: dict[str, Cuts] = {}
     for one in conditions:
         if one.name not in numbers or one.sign in ("missing", "known"):
@@ -26,7 +26,9 @@ def cuts_asked_for(
         at = [number] if one.sign in ("<", "≥", "=") else []
         behind = [number] if one.sign in (">", "≤", "=") else []
         if one.name in whole:
-            cuts = Cuts.at([float(np.ceil(v)) for v in at] + [float(np.floor(v)) + 1 for v in behind])
+            cuts = Cuts.at(
+                [float(np.ceil(v)) for v in at] + [float(np.floor(v)) + 1 for v in behind]
+            )
         else:
             cuts = Cuts.at(at).with_cuts(_just_after(behind))
         found[one.name] = found.get(one.name, Cuts.at([])).with_cuts(cuts)

@@ -140,7 +140,7 @@ class GridCells:
             box[axis] = slice(None)
             part = fits[tuple(box)]
             others = tuple(a for a in range(part.ndim) if a != axis)
-            low, high = _widest(feature, cell[axis], part.all(axis=others))
+            low, high = _widest(feature, cell[axis], np.asarray(part.all(axis=others)))
             box[axis] = slice(low, high + 1)
         return tuple((one.start, one.stop - 1) for one in box)
 

@@ -109,7 +109,12 @@ def _truth(
         if settled:
             return "holds", "Proved for every input.", (), of
     if result.certificate.proved and of:
-        return "holds", f"Each of {of:,} cells that were asked and that it speaks of agrees.", (), of
+        return (
+            "holds",
+            f"Each of {of:,} cells that were asked and that it speaks of agrees.",
+            (),
+            of,
+        )
     return "unknown", f"Not proved: none of {of:,} cells that were asked breaks it.", (), of
 
 

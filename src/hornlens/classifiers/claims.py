@@ -60,7 +60,9 @@ def exact_claim(of: str, cells: int, how: str, every_input: bool, agreement: Agr
     cell = "cell was" if cells == 1 else "cells were"
     asked = f"{cells:,} {cell} asked, {of}"
     if every_input:
-        sentence = f"{asked}; with {how}, that is every input: the rules decide all as the model does."
+        sentence = (
+            f"{asked}; with {how}, that is every input: the rules decide all as the model does."
+        )
     else:
         sentence = (
             f"{asked}. Exact for the binned model ({how}), which agrees with yours on "
@@ -99,10 +101,10 @@ def sampled_claim(
     """Claim what random cells can show of each rule by itself."""
     sentence = (
         f"Not proved: {samples:,} random cells were asked, each feature uniform over its levels. "
-        f"Of every rule with at most {most} conditions that {least:,} of them or more spoke of, and "
-        f"none against, it is said with probability {1 - delta:g}, of all at once, that at most "
-        f"{100 * epsilon:g}% of the cells it speaks of break it. The binned model agrees with yours "
-        f"on {percent(agreement.rows)} of the rows."
+        f"Listed are the rules with at most {most} conditions that {least:,} or more of them speak "
+        f"for, and none against. With probability {1 - delta:g}, at most {100 * epsilon:g}% of the "
+        "cells that a rule speaks of break it, and that is so of all rules at once. The binned "
+        f"model agrees with yours on {percent(agreement.rows)} of the rows."
     )
     details = {
         "epsilon": epsilon,

@@ -73,7 +73,9 @@ class Options:
         """Refuse what makes no sense."""
         for name, known in (("domain", ("grid", "data")), ("rules", ("cover", "all"))):
             if getattr(self, name) not in known:
-                raise InputError(f"{name} must be {' or '.join(known)}, not {getattr(self, name)!r}")
+                raise InputError(
+                    f"{name} must be {' or '.join(known)}, not {getattr(self, name)!r}"
+                )
         check_tolerances(self.epsilon, self.delta)
         least = {"n_bins": 2, "changes": 0, "limit": 1, "samples": 1, "max_conditions": 0}
         for name, bound in least.items():
@@ -212,9 +214,7 @@ class _Explaining:
 
     # --- which cells ---
 
-    def _by_grid(
-        self, rows: Levels, agreement: Agreement
-    ) -> tuple[list[Found], GridCells, Claim]:
+    def _by_grid(self, rows: Levels, agreement: Agreement) -> tuple[list[Found], GridCells, Claim]:
         features, options = self.binned.features, self.options
         labels = self.binned.label_grid()
         of = "all that there are"
@@ -259,7 +259,9 @@ class _Explaining:
             return found, listed, claim
         if options.rules == "all":
             raise InputError("rules='all' needs domain='grid', or max_conditions")
-        here = {tuple(cell): int(count) for cell, count in zip(cells.tolist(), weights, strict=True)}
+        here = {
+            tuple(cell): int(count) for cell, count in zip(cells.tolist(), weights, strict=True)
+        }
         weight = np.array([here.get(tuple(cell), 0) for cell in new.tolist()])
         found = cover_of_list(listed, weight)
         return found, listed, exact_claim(of, len(new), self.binning.how, False, agreement)
@@ -333,7 +335,9 @@ class _Explaining:
             else:
                 value = feature.points[0]
                 shown = f"{value:g}" if isinstance(value, float) else str(value)
-                found.append(f"column {feature.name!r} is constant ({shown}): rules are silent on it")
+                found.append(
+                    f"column {feature.name!r} is constant ({shown}): rules are silent on it"
+                )
         return tuple(found)
 
 

@@ -83,9 +83,7 @@ class ClassRules(Sequence[ClassRule]):
         return ClassRules([row for row in self._rows if row.label == str(label)])
 
     def _lines(self) -> list[list[Any]]:
-        return [
-            [str(row), row.label, row.support, row.confidence, row.cells] for row in self._rows
-        ]
+        return [[str(row), row.label, row.support, row.confidence, row.cells] for row in self._rows]
 
     def to_frame(self) -> Any:
         """Return the rules as a pandas DataFrame; pandas is needed."""
@@ -207,7 +205,7 @@ class Explanation:
         }
 
     def basis(self) -> Envelope:
-        """Return all that holds of the cells, as the DG basis: other rules than those of classes too.
+        """Return all that holds of the cells, as the DG basis: more than what implies a class.
 
         Every cell must have been asked; too many things that can be said are an error.
         """
@@ -216,14 +214,14 @@ class Explanation:
         return basis_of(self)
 
     def check(self, requirements: Any) -> Any:
-        """Hold the rules against requirements, as `Result.check` does: a YAML file, or its fields."""
+        """Hold the rules against requirements, as results are: a YAML file, or its fields."""
         from hornlens.classifiers.checking import check_explanation
         from hornlens.results.requirements_file import read_requirements
 
         return check_explanation(self, read_requirements(requirements))
 
     def save(self, folder: Any) -> None:
-        """Write explanation.json, rules.csv and report.html, or nothing."""
+        """Write explanation.json and rules.csv under a folder, or nothing."""
         from hornlens.classifiers.saving import save_explanation
 
         save_explanation(self, folder)

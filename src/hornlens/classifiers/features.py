@@ -129,7 +129,7 @@ class Feature:
 
     def column(self, places: NDArray[np.integer[Any]]) -> Column:
         """Return the points of levels, as a column."""
-        return self._points[places]
+        return np.asarray(self._points[places])
 
     @cached_property
     def _points(self) -> Column:

@@ -72,9 +72,7 @@ class Flips:
             f"({percent(self.rows / max(1, self.of_rows))})"
         )
         if self.pairs is not None and self.of_pairs:
-            text += (
-                f", and in {self.pairs:,} of {self.of_pairs:,} pairs of cells that differ only in it"
-            )
+            text += f", and in {self.pairs:,} of {self.of_pairs:,} pairs of cells that differ in it"
         return f"{text}."
 
     def __str__(self) -> str:
@@ -82,8 +80,11 @@ class Flips:
         return self.sentence
 
 
-def flips_of(result: Explanation, feature: str) -> Flips:
-    """Return what changing one feature does to a classifier's decisions."""
+def flips_of(result: Explanation, feature: str, by_proofs: bool = True) -> Flips:
+    """Return what changing one feature does to a classifier's decisions.
+
+    Where not all cells were asked, a proof by the trees may take long: it can be left out.
+    """
     binned = result.binned
     place = column_of(binned.classifier.table, feature)
     count = len(result.rows)
@@ -99,7 +100,7 @@ def flips_of(result: Explanation, feature: str) -> Flips:
         proved = True
         if found is not None and not examples:
             examples = [_pair(binned, *found)]
-    elif result.vote is not None:
+    elif result.vote is not None and by_proofs:
         status, found = result.vote.flip_along(axis)
         proved = status != -1
         if found is not None and not examples:

@@ -126,9 +126,8 @@ def _wanted(parsed: ParsedRule, classifier: Classifier) -> int:
         return 0
     labels = classifier.labels
     wanted = parsed.label.strip()
-    for place, label in enumerate(labels):
-        if label == wanted:
-            break
+    if wanted in labels:
+        place = labels.index(wanted)
     else:
         folded = [label.lower() for label in labels]
         if wanted.lower() not in folded:
@@ -203,7 +202,9 @@ def _by_search(
     if found := _first_other(rule, binned, binned.columns(cells), allowed):
         return found
     if exact and count <= limit:
-        return Proof(rule, "proved", f"Proved: each of {count:,} cells that it speaks of was asked.")
+        return Proof(
+            rule, "proved", f"Proved: each of {count:,} cells that it speaks of was asked."
+        )
     some = cells[rng.integers(0, len(cells), TRIED)]
     columns = binned.columns(some)
     for axis, place in enumerate(binned.telling):
@@ -211,7 +212,9 @@ def _by_search(
     if found := _first_other(rule, binned, columns, allowed):
         return found
     total = tried + len(cells) + TRIED
-    return Proof(rule, "not refuted", f"Not proved: none of {total:,} inputs that were tried breaks it.")
+    return Proof(
+        rule, "not refuted", f"Not proved: none of {total:,} inputs that were tried breaks it."
+    )
 
 
 def _first_other(

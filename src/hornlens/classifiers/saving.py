@@ -1,4 +1,4 @@
-"""An explanation as files: explanation.json, which `hornlens verify` checks by itself, and tables."""
+"""An explanation as files: explanation.json, which `hornlens verify` checks, and tables."""
 
 from __future__ import annotations
 
@@ -84,7 +84,9 @@ def explanation_as_json(result: Explanation) -> dict[str, Any]:
             "said": packed(result.said.astype(np.int8)),
             "values": [[_plain(column[row]) for column in table.columns] for row in range(kept)],
         },
-        "flips": [_flips(flips_of(result, feature.name)) for feature in binned.features],
+        "flips": [
+            _flips(flips_of(result, feature.name, by_proofs=False)) for feature in binned.features
+        ],
         **({} if result.vote is None else {"trees": _trees(result.vote)}),
     }
 
@@ -162,13 +164,10 @@ def _plain(value: Any) -> Any:
 
 
 def save_explanation(result: Explanation, folder: str | Path) -> None:
-    """Write explanation.json, rules.csv and report.html under a folder, all or none."""
-    from hornlens.report.page.classifier import classifier_page
-
+    """Write explanation.json and rules.csv under a folder, both or neither."""
     out, content = Path(folder), explanation_as_json(result)
     files = {
         "explanation.json": json_text(content),
         "rules.csv": result.rules.csv(),
-        "report.html": classifier_page(content),
     }
     write_files({out / name: text for name, text in files.items()})

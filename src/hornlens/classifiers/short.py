@@ -115,8 +115,8 @@ class _Search:
         packed, wanted = vote.packed(boxes), np.array(places)
         unseen = np.flatnonzero(wanted < 0)
         if len(unseen):  # no cell of the pool is there: ask for one
-            some = np.array([vote.a_cell(packed[row]) for row in unseen.tolist()])
-            wanted[unseen] = vote.binned.ask(some)
+            there = np.array([vote.a_cell(packed[row]) for row in unseen.tolist()])
+            wanted[unseen] = vote.binned.ask(there)
         cells, status = vote.others_in(packed, wanted)
         for (some, at), place, what in zip(asked, wanted.tolist(), status.tolist(), strict=True):
             self.tables[some].flat[at] = np.uint64(1 << place) if what == 0 else MIXED

@@ -2,8 +2,8 @@
 
 In a box of cells, each tree has some leaves left. If even the best of them for another class cannot
 outvote a class, the box is decided; else it is split at a threshold of the tree that leaves most
-open. Where one leaf is left of each tree, their sum decides; where the sum is so close that rounding
-does, the classifier itself is asked. So the answers are the classifier's own, for every input.
+open. Where one leaf is left of each tree, their sum decides; where the sum is so close that
+rounding does, the classifier itself is asked. So the answers are its own, for every input.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ class Vote:
     @cached_property
     def leaves(self) -> tuple[Masks, NDArray[np.float64], NDArray[np.intp]]:
         """All leaves: their sets of levels, their scores, and where each tree's begin."""
-        masks, scores, starts = [], [], []
+        masks: list[list[int]] = []
+        scores: list[NDArray[np.float64]] = []
+        starts = []
         for tree in self.model.trees.trees:
             starts.append(len(masks))
             self._walk(tree, 0, [_full(f) for f in self.features], masks, scores)
@@ -103,11 +105,8 @@ class Vote:
         seen, parts = self._seen
         column = int(tree.column[node])
         place = self.model.source[column]
-        for axis, (own, rows) in enumerate(parts):
-            if own == place:
-                break
-        else:
-            axis, rows = None, slice(0, 1)  # type: ignore[assignment]
+        axis = next((at for at, (own, _) in enumerate(parts) if own == place), None)
+        rows = slice(0, 1) if axis is None else parts[axis][1]
         values = seen[rows, column]
         if node in tree.codes:
             codes = tree.codes[node]
@@ -179,7 +178,9 @@ class Vote:
             if looked > patience:
                 return None, False
             wins = np.stack([self._can_win(head, np.full(len(head), place)) for place in some])
-            _, width, tree = self._bounds(head, np.full(len(head), some[int(wins.max(axis=1).argmax())]))
+            _, width, tree = self._bounds(
+                head, np.full(len(head), some[int(wins.max(axis=1).argmax())])
+            )
             possible = wins.max(axis=0) >= -self._tolerance
             for row in np.flatnonzero(possible & (width == 0)).tolist():
                 cell = self.a_cell(head[row])
@@ -242,8 +243,10 @@ class Vote:
                     return 1, (first, second)
             go_on = possible & (width > 0)
             # A tree may be open at one end only: where it is not, the other end splits the box.
-            halves = [self._split_either(head[row], there[row], int(tree[row]), words)
-                      for row in np.flatnonzero(go_on).tolist()]
+            halves = [
+                self._split_either(head[row], there[row], int(tree[row]), words)
+                for row in np.flatnonzero(go_on).tolist()
+            ]
             if halves:
                 stack = np.concatenate([stack, *halves])
         return 0, None
@@ -349,7 +352,7 @@ class Vote:
 
     def _meeting(self, leaves: Masks, box: Masks) -> NDArray[np.bool_]:
         common = (leaves & box[None, :]).reshape(len(leaves), len(self.features), self.words)
-        return (common != 0).any(axis=2).all(axis=1)
+        return np.asarray((common != 0).any(axis=2).all(axis=1))
 
     def a_cell(self, box: Masks) -> Levels:
         """Return a cell of a box."""

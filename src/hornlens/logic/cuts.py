@@ -76,7 +76,14 @@ class Cuts:
         return f"{first} {'<' if low - 1 in self.after else '≤'} {name} {below} {last}"
 
     def with_cuts(self, more: Cuts) -> Cuts:
-        """Return the cuts of both; of two at one place, this one's text."""
+        """Return the cuts of both; of two at one place, or that are shown alike, this one's."""
+        own = {(text, place in self.after) for place, text in enumerate(self.texts)}
+        new = [i for i, t in enumerate(more.texts) if (t, i in more.after) not in own]
+        more = Cuts(
+            tuple(more.values[i] for i in new),
+            tuple(more.texts[i] for i in new),
+            frozenset(at for at, i in enumerate(new) if i in more.after),
+        )
         shown = {v: (t, i in c.after) for c in (more, self) for i, (v, t) in enumerate(c.pairs)}
         values = tuple(sorted(shown))
         after = frozenset(place for place, value in enumerate(values) if shown[value][1])

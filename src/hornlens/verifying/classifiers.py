@@ -1,7 +1,7 @@
 """What the rules of a classifier have to be: true of every cell, as general as can be, and enough.
 
-The cells and their classes are recorded; of an ensemble of trees, where there are too many cells, its
-leaves are. Then each rule is proved again by splitting its box until every part is decided.
+The cells and their classes are recorded; of an ensemble of trees with too many cells, its leaves
+are. Then each rule is proved again by splitting its box until every part is decided.
 """
 
 from __future__ import annotations

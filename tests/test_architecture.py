@@ -31,6 +31,7 @@ MAY_IMPORT = {
     "report": {"logic", "formats", "learning", "results", "studies", "pronouns"},
     "verifying": {"formats"},
     "classifiers": {"logic", "formats", "exact", "results", "report"},
+    "sklearn": {"classifiers"},
     "api": ALL - {"api"},
     "cli": ALL,
     "testing": ALL,

@@ -93,17 +93,24 @@ def read_table(rows: Any, names: Sequence[str] | None = None) -> Table:
         names = [f"x{place}" for place in range(array.shape[1])]
     if len(names) != array.shape[1]:
         raise InputError(f"X has {array.shape[1]} columns, and there are {len(names)} names")
-    dtype = array.dtype
+    columns = [array[:, place] for place in range(array.shape[1])]
+    return _typed(names, columns, {}, ArrayRows(array.dtype))
 
-    def rebuild(columns: Sequence[Column]) -> Any:
-        if dtype.kind == "O":
+
+@dataclass(frozen=True)
+class ArrayRows:
+    """Makes arrays of columns. (No closure: what is fitted can be copied and kept.)"""
+
+    dtype: Any
+
+    def __call__(self, columns: Sequence[Column]) -> Any:
+        """Return columns side by side."""
+        if self.dtype.kind == "O":
             made = np.empty((len(columns[0]), len(columns)), dtype=object)
             for place, column in enumerate(columns):
                 made[:, place] = column
             return made
-        return np.column_stack([_cast(column, dtype) for column in columns])
-
-    return _typed(names, [array[:, place] for place in range(array.shape[1])], {}, rebuild)
+        return np.column_stack([_cast(column, self.dtype) for column in columns])
 
 
 def _of_frame(frame: Any) -> Table:

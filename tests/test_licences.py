@@ -37,7 +37,9 @@ def needed(name: str, extras: tuple[str, ...], seen: dict[str, str]) -> dict[str
 
 
 def test_all_that_is_installed_with_us_may_be_used_by_everybody():
-    found = needed("hornlens", ("hf", "smollm2"), {})
+    found = needed("hornlens", ("hf", "smollm2", "ray", "postgres"), {})
+    # A library that may be used by everything, and changed and replaced by everybody.
+    assert all("LGPL" in found.pop(name, "LGPL") for name in ("psycopg", "psycopg-binary"))
     assert {"numpy", "pyyaml", "pydantic"} <= found.keys()
     odd = {
         name: licence

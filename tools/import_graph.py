@@ -54,13 +54,13 @@ def packages() -> dict[str, set[str]]:
         own = package_of(module)
         known = (name for name in imports(path) if name in files and name != "hornlens")
         found.setdefault(own, set()).update(package_of(name) for name in known)
-    return {own: others - {own, "errors", "registry"} for own, others in found.items()}
+    return {own: others - {own, "errors", "limits", "registry"} for own, others in found.items()}
 
 
 def draw() -> str:
     """Return the graph, without the arrows that follow from others."""
     graph = packages()
-    for below in ("errors", "registry"):
+    for below in ("errors", "limits", "registry"):
         graph.pop(below, None)
 
     def reached(start: str) -> set[str]:

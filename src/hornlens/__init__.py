@@ -1,7 +1,5 @@
 """Hornlens asks a black-box model questions and gives back the Horn rules it obeys."""
 
-from typing import TYPE_CHECKING
-
 __version__ = "0.1.0"
 
 __all__ = [
@@ -19,6 +17,8 @@ __all__ = [
     "FunctionTarget",
     "HornlensError",
     "InputError",
+    "Interrupted",
+    "Limits",
     "NamedRule",
     "Nominal",
     "Ordered",
@@ -37,6 +37,7 @@ __all__ = [
     "Taxonomy",
     "Verification",
     "Worlds",
+    "ended_by_ctrl_c",
     "explain",
     "extract",
     "flips",
@@ -46,6 +47,8 @@ __all__ = [
     "verify",
 ]
 
+# Not from `typing`: the command has to be quick to come where Ctrl-C is its own to answer.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hornlens.api import Result, extract, load
     from hornlens.classifiers.explain import explain
@@ -53,8 +56,16 @@ if TYPE_CHECKING:
     from hornlens.classifiers.flips import flips
     from hornlens.classifiers.proving import prove
     from hornlens.errors import HornlensError, InputError
+    from hornlens.limits import Limits, ended_by_ctrl_c
     from hornlens.logic.attributes import Attribute, Nominal
-    from hornlens.logic.certificates import Bounded, Budget, Certificate, Exact, Pac
+    from hornlens.logic.certificates import (
+        Bounded,
+        Budget,
+        Certificate,
+        Exact,
+        Interrupted,
+        Pac,
+    )
     from hornlens.logic.decisions import Decision, Policy
     from hornlens.logic.envelope import Envelope
     from hornlens.logic.named import NamedRule
@@ -83,8 +94,9 @@ else:
         "classifiers.flips": "flips",
         "classifiers.proving": "prove",
         "errors": "HornlensError InputError",
+        "limits": "Limits ended_by_ctrl_c",
         "logic.attributes": "Attribute Nominal",
-        "logic.certificates": "Bounded Budget Certificate Exact Pac",
+        "logic.certificates": "Bounded Budget Certificate Exact Interrupted Pac",
         "logic.decisions": "Decision Policy",
         "logic.envelope": "Envelope",
         "logic.named": "NamedRule",

@@ -1,7 +1,12 @@
-"""The `hornlens` command, also as `python -m hornlens`."""
+"""The `hornlens` command, also as `python -m hornlens`.
 
+Ctrl-C is answered from the first line of `main` on. What comes before is Python's own start, in
+which it is Python that answers.
+"""
+
+# All that is needed of `signal`, which takes longer to import.
+import _signal as signal  # type: ignore[import-not-found]
 import os
-import signal
 
 
 def main() -> None:

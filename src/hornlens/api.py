@@ -133,7 +133,7 @@ def extract(
     from hornlens.models.registry import open_model
     from hornlens.probes.loading import DEFAULT, default_model, load_probe
     from hornlens.probes.probe import Probe
-    from hornlens.store.sqlite import AnswerCache, default_path
+    from hornlens.store.opening import open_store
     from hornlens.targets.prompted import prompted
 
     question = probe if isinstance(probe, Probe) else load_probe(probe or DEFAULT)
@@ -147,7 +147,7 @@ def extract(
             raise HornlensError(f"{asked!r} is no model and no function; a target has {members}")
         asked = FunctionModel(asked)
     if cache is None or isinstance(cache, str | Path):
-        store: Any = closing(AnswerCache(Path(cache or default_path())))
+        store: Any = closing(open_store(cache))
     else:
         store = nullcontext(cache or None)
     with store as opened:

@@ -157,7 +157,18 @@ def test_json_is_json_and_shows_nothing_that_is_obeyed(tmp_path):
         text = path.read_text("utf-8")
         assert not OBEYED.search(text), (seed, text)
         back = json.loads(text, parse_constant=pytest.fail)
-        assert back == content, seed
+        assert back == _paired(content), seed
+
+
+def _paired(content):
+    """Two halves of a character side by side are that character: JSON has no way to say else."""
+    if isinstance(content, str):
+        return content.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    if isinstance(content, list):
+        return [_paired(each) for each in content]
+    if isinstance(content, dict):
+        return {_paired(key): _paired(value) for key, value in content.items()}
+    return content
 
 
 def test_what_is_no_number_is_null():

@@ -1,6 +1,11 @@
-"""Ctrl-C at any time: one line, exit code 130, and what is on disk is whole."""
+"""Ctrl-C at any time: one line, exit code 130, and what is on disk is whole.
+
+Python itself takes some time to start. In that time nothing of ours runs, so nothing of ours can
+answer: Python ends as it does, with no frame of ours in what it says.
+"""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +18,7 @@ import pytest
 from tests.faults import small
 from tests.faults.rounds import rounds
 
-# Before this there is Python's own start, in which nothing of ours can say anything.
+# Tells when Python's own start is over.
 BEGIN = (
     "import os, sys; from hornlens.__main__ import main; "
     "os.write(int(sys.argv.pop(1)), b'.'); main()"
@@ -65,3 +70,27 @@ def test_an_interrupt_at_any_time_is_one_line_and_exit_code_130(tmp_path, name):
         _, said = process.communicate(timeout=120)
         ended = process.returncode, said.decode()
         assert ended in ((130, "hornlens: interrupted\n"), (0, "")), (number, delay, ended)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+@pytest.mark.parametrize("start", ["script", "module"])
+def test_before_the_first_line_of_ours_python_answers_and_from_then_on_we_do(tmp_path, start):
+    rng = Random(f"from the very start {start}")
+    script = [str(Path(sys.executable).with_name("hornlens"))]
+    command = script if start == "script" else [sys.executable, "-m", "hornlens"]
+    arguments = [*command, "probe", "list"]
+    clock = time.perf_counter()
+    subprocess.run(arguments, capture_output=True, check=True)
+    took = time.perf_counter() - clock
+    for number in range(rounds(10, 125)):
+        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        delay = rng.uniform(0, took)
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+        ended = process.returncode, said.decode()
+        if ended not in ((130, "hornlens: interrupted\n"), (0, "")):
+            frames = re.findall(r'File "(.*?)"', ended[1])
+            assert not [each for each in frames if "hornlens/" in each], (number, delay, ended)
+            # 1: so ends a Python that was still looking for its own modules.
+            assert ended[0] in (-signal.SIGINT, 1), (number, delay, ended)

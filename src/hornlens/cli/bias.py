@@ -31,7 +31,7 @@ from hornlens.pronouns.measuring import (
 from hornlens.report.bias_files import write_bias
 from hornlens.report.drawing import NOT_DRAWN, can_draw
 from hornlens.report.terminal import Terminal, plural
-from hornlens.store.sqlite import AnswerCache, default_path
+from hornlens.store.opening import open_store
 
 SHOWN = 25
 """How many occupations of a model the terminal shows; the files have all of them."""
@@ -44,7 +44,7 @@ class BiasOptions:
     dataset: str
     models: Sequence[str]
     out: Path
-    cache: Path | None
+    cache: str | None
     no_cache: bool
     policy: dict[str, Any]
     limit_occupations: int
@@ -104,7 +104,7 @@ def _measure_all(
     total = prompt_count(dataset, groups, policy)
     cache = None
     if not options.no_cache:
-        cache = AnswerCache(options.cache or default_path(), terminal.warn)
+        cache = open_store(options.cache, terminal.warn)
     found = []
     try:
         while targets:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import time
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
 from hornlens.errors import HornlensError
 from hornlens.report.terminal import Terminal, plural
-from hornlens.store.sqlite import AnswerCache, default_path
+from hornlens.store.opening import open_store
+from hornlens.store.protocol import ManagedStore
 
 app = typer.Typer(no_args_is_help=True, help="List, prune or clear the cache of model answers.")
 CachePath = Annotated[
-    Optional[Path],  # noqa: UP045 - typer reads it at run time
-    typer.Option("--cache", help="The cache file (default: HORNLENS_CACHE or the user's cache)."),
+    Optional[str],  # noqa: UP045 - typer reads it at run time
+    typer.Option(
+        "--cache",
+        metavar="FILE|postgresql://…",
+        help="The cache. (default: HORNLENS_CACHE or the user's cache)",
+    ),
 ]
 
 
-def _open(path: Path | None) -> AnswerCache:
-    return AnswerCache(path or default_path(), Terminal().warn)
+def _open(place: str | None) -> ManagedStore:
+    return open_store(place, Terminal().warn)
 
 
 @app.command("list")
@@ -38,7 +42,7 @@ def list_models(cache: CachePath = None) -> None:
         ]
         for model in opened.models()
     ]
-    terminal.say(f"{opened.path}: {plural(len(rows), 'model')}")
+    terminal.say(f"{opened.shown}: {plural(len(rows), 'model')}")
     if rows:
         terminal.table(["model", "answers", "last written", "identity"], rows)
     opened.close()
@@ -62,7 +66,7 @@ def prune(
     opened = _open(cache)
     before = None if older_than is None else time.time() - older_than * 86_400
     gone = opened.prune(before, model)
-    Terminal().say(f"{plural(gone, 'answer')} removed from {opened.path}")
+    Terminal().say(f"{plural(gone, 'answer')} removed from {opened.shown}")
     opened.close()
 
 
@@ -74,7 +78,7 @@ def clear(
     """Remove all answers."""
     opened = _open(cache)
     count = sum(model.answers for model in opened.models())
-    if not yes and not typer.confirm(f"Remove {plural(count, 'answer')} from {opened.path}?"):
+    if not yes and not typer.confirm(f"Remove {plural(count, 'answer')} from {opened.shown}?"):
         raise typer.Abort
-    Terminal().say(f"{plural(opened.prune(), 'answer')} removed from {opened.path}")
+    Terminal().say(f"{plural(opened.prune(), 'answer')} removed from {opened.shown}")
     opened.close()

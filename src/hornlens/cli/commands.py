@@ -16,21 +16,35 @@ from hornlens.cli.executors import (
     Replicas,
 )
 from hornlens.cli.options import (
+    BaseUrl,
     BatchSize,
     Cache,
     Debug,
     Device,
     Dtype,
+    Elicit,
     Margin,
+    MaxCalls,
     MaxConditions,
+    MaxCost,
+    MaxRules,
+    MaxTokens,
     NoCache,
+    Orders,
+    PriceIn,
+    PriceOut,
     Quiet,
+    Temperature,
     Threads,
+    TimeLimit,
+    Timeout,
     TopK,
     model_help,
     model_options,
 )
 from hornlens.errors import HornlensError
+from hornlens.limits import Limits
+from hornlens.models.protocol import Spending
 
 
 def envelope(
@@ -58,13 +72,20 @@ def envelope(
             help="Tables, with --max-conditions: only rules whose conditions so many rows have.",
         ),
     ] = None,
+    time_limit: TimeLimit = None,
+    max_rules: MaxRules = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compute the exact Horn envelope of a formula or a table, or its short rules."""
+    """Compute the exact Horn envelope of a formula or a table, or its short rules.
+
+    Ended early, by a limit or Ctrl-C, it prints the rules that are proved by then.
+    """
     from hornlens.cli.envelope import envelope_command
 
-    envelope_command(file, format, background, max_conditions, min_support, quiet)
+    limits = Limits(time_limit, max_rules)
+    asked = file, format, background, max_conditions, min_support, quiet
+    raise typer.Exit(envelope_command(*asked, limits=limits))
 
 
 def learn(
@@ -200,6 +221,19 @@ def extract(
     model_cpus: ModelCpus = None,
     model_gpus: ModelGpus = None,
     replicas: Replicas = None,
+    base_url: BaseUrl = None,
+    elicit: Elicit = "auto",
+    orders: Orders = "rotate",
+    temperature: Temperature = None,
+    timeout: Timeout = 120.0,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it would take, and ask nothing.")
+    ] = False,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: findings, or envelope.json.")
     ] = "text",
@@ -244,7 +278,19 @@ def extract(
             },
             variant=variant,
             executor=ExecutorOptions(executor, ray_address, model_cpus, model_gpus, replicas),
-            model_options=model_options(batch_size, device, dtype, threads),
+            model_options=model_options(
+                batch_size,
+                device,
+                dtype,
+                threads,
+                base_url=base_url,
+                elicit=elicit,
+                orders=orders,
+                temperature=temperature,
+                timeout=timeout,
+                limits=Spending(max_calls, max_tokens, max_cost, price_in, price_out),
+            ),
+            dry_run=dry_run,
             form=format,
             quiet=quiet,
         )
@@ -276,6 +322,11 @@ def study(
     model_cpus: ModelCpus = None,
     model_gpus: ModelGpus = None,
     replicas: Replicas = None,
+    base_url: BaseUrl = None,
+    elicit: Elicit = "auto",
+    orders: Orders = "rotate",
+    temperature: Temperature = None,
+    timeout: Timeout = 120.0,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: a summary, or study.json.")
     ] = "text",
@@ -296,7 +347,17 @@ def study(
             cache=cache,
             jobs=jobs,
             executor=ExecutorOptions(executor, ray_address, model_cpus, model_gpus, replicas),
-            model_options=model_options(batch_size, device, dtype, threads),
+            model_options=model_options(
+                batch_size,
+                device,
+                dtype,
+                threads,
+                base_url=base_url,
+                elicit=elicit,
+                orders=orders,
+                temperature=temperature,
+                timeout=timeout,
+            ),
             form=format,
             quiet=quiet,
         )
@@ -434,6 +495,16 @@ def bias(
     device: Device = "auto",
     dtype: Dtype = "auto",
     threads: Threads = None,
+    base_url: BaseUrl = None,
+    elicit: Elicit = "auto",
+    orders: Orders = "rotate",
+    temperature: Temperature = None,
+    timeout: Timeout = 120.0,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: a table, or bias.json.")
     ] = "text",
@@ -456,7 +527,18 @@ def bias(
             policy={"margin": margin, "top_k": top_k},
             limit_occupations=limit_occupations,
             min_people=min_people,
-            model_options=model_options(batch_size, device, dtype, threads),
+            model_options=model_options(
+                batch_size,
+                device,
+                dtype,
+                threads,
+                base_url=base_url,
+                elicit=elicit,
+                orders=orders,
+                temperature=temperature,
+                timeout=timeout,
+                limits=Spending(max_calls, max_tokens, max_cost, price_in, price_out),
+            ),
             form=format,
             quiet=quiet,
         )

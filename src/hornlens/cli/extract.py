@@ -16,11 +16,13 @@ from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.models.protocol import ModelOptions
+from hornlens.models.registry import open_model
 from hornlens.probes.loading import default_model, load_probe
+from hornlens.probes.probe import Probe
 from hornlens.report.rates import show_rates
 from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
 from hornlens.results.settings import Settings, paper_protocol
-from hornlens.store.sqlite import AnswerCache, default_path
+from hornlens.store.opening import open_store
 
 WARNINGS = 8
 """How many warnings the terminal shows."""
@@ -35,7 +37,7 @@ class ExtractOptions(NamedTuple):
     model: str | None
     target: str | None
     out: Path
-    cache: Path | None
+    cache: str | None
     no_cache: bool
     settings: Settings
     protocol: str
@@ -43,6 +45,7 @@ class ExtractOptions(NamedTuple):
     variant: str | None
     executor: ExecutorOptions
     model_options: ModelOptions
+    dry_run: bool
     form: str
     quiet: bool
 
@@ -55,6 +58,9 @@ class ExtractOptions(NamedTuple):
 def extract_command(options: ExtractOptions) -> None:
     """Extract, write the files, show the findings."""
     terminal = Terminal(options.quiet)
+    if options.dry_run:
+        _show_costs(options, terminal)
+        return
     check_writable(options.out)  # before anything is asked
     clock = time.perf_counter()
     result = _ask_model(options, terminal) if options.target is None else _ask_target(options)
@@ -70,17 +76,16 @@ def extract_command(options: ExtractOptions) -> None:
 
 def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
     """Put the probe's questions to the model."""
-    probe = load_probe(options.probe)
-    if options.variant is not None:
-        probe = probe.only(options.variant)
+    probe = _probe(options)
     settings, policy = options.settings, probe.policy
     if options.protocol == "paper":
         settings, policy = paper_protocol(settings, policy)
     policy = replace(policy, **options.given_policy)
     everything = settings.is_exhaustive(probe.prompt_count)
-    path = options.cache or default_path()
     store: Any = (
-        nullcontext(False) if options.no_cache else closing(AnswerCache(path, terminal.warn))
+        nullcontext(False)
+        if options.no_cache
+        else closing(open_store(options.cache, terminal.warn))
     )
     total = probe.prompt_count if everything else None
     with closing(options.executor.open(None, terminal.warn)) as executor:
@@ -90,6 +95,23 @@ def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
             return extract(
                 model, probe, settings=settings, policy=policy, cache=cache, progress=progress
             )
+
+
+def _probe(options: ExtractOptions) -> Probe:
+    probe = load_probe(options.probe)
+    return probe if options.variant is None else probe.only(options.variant)
+
+
+def _show_costs(options: ExtractOptions, terminal: Terminal) -> None:
+    """Say what asking everything would take; nothing is asked."""
+    from hornlens.cli.costs import show_costs
+
+    if options.target is not None:
+        raise HornlensError("--dry-run is for models: a target costs what it costs")
+    probe = _probe(options)
+    options.settings.is_exhaustive(probe.prompt_count)
+    model = open_model(options.model or default_model(probe.name), options.model_options)
+    show_costs(terminal, probe, model)
 
 
 def _ask_target(options: ExtractOptions) -> Result:

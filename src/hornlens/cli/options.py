@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Literal, Optional
 
 import typer
 
@@ -13,8 +12,11 @@ from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import MODELS
 
 Cache = Annotated[
-    Optional[Path],  # noqa: UP045 - typer reads it at run time
-    typer.Option(help="The answer cache. (default: HORNLENS_CACHE or the user's cache)"),
+    Optional[str],  # noqa: UP045 - typer reads it at run time
+    typer.Option(
+        metavar="FILE|postgresql://…",
+        help="The answer cache. (default: HORNLENS_CACHE or the user's cache)",
+    ),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no answers.")]
 Margin = Annotated[
@@ -31,12 +33,59 @@ MaxConditions = Annotated[
         min=0, help="Only rules with at most so many conditions: all of them, and much sooner."
     ),
 ]
+TimeLimit = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(help="End after so many seconds, with what is proved by then."),
+]
+MaxRules = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(help="End when there are more than so many rules, and keep the first of them."),
+]
 BatchSize = Annotated[str, typer.Option(help="Prompts a batch: a number, or auto.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
 Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")]
 Threads = Annotated[
     Optional[int],  # noqa: UP045
     typer.Option(min=1, help="CPU threads for the model."),
+]
+BaseUrl = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="Chat models: the endpoint's address. (default: its maker's)", metavar="URL"),
+]
+Elicit = Annotated[
+    Literal["auto", "choose", "constrained", "say", "likelihood"],
+    typer.Option(help="Chat models: how to make them name a candidate."),
+]
+Orders = Annotated[
+    Literal["rotate", "once"],
+    typer.Option(help="Chat models: offer the candidates in several orders, or in one."),
+]
+Temperature = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0, max=2, help="Chat models. (default: 0, where the endpoint takes one)"),
+]
+MaxCalls = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=0, help="Chat models: stop before more calls than that."),
+]
+MaxTokens = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=0, help="Chat models: stop before more tokens than that, in and out."),
+]
+MaxCost = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0, help="Chat models: stop before it costs more, at the prices given."),
+]
+PriceIn = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0, help="Chat models: the price of a million tokens that are sent."),
+]
+PriceOut = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0, help="Chat models: the price of a million tokens of replies."),
+]
+Timeout = Annotated[
+    float, typer.Option(min=0.1, help="Chat models: seconds that one answer may take.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the whole traceback.")]
@@ -48,8 +97,11 @@ def model_help(begin: str = "") -> str:
     return f"{begin}{forms}, or of an installed package (hornlens model list)."
 
 
-def model_options(batch_size: str, device: str, dtype: str, threads: int | None) -> ModelOptions:
-    """Return the options of models that the command line gives."""
+def model_options(
+    batch_size: str, device: str, dtype: str, threads: int | None, **chat: Any
+) -> ModelOptions:
+    """Return the options of models that the command line gives; `chat` are those of chat models."""
     if batch_size != "auto" and not re.fullmatch("0*[1-9][0-9]{0,8}", batch_size, re.ASCII):
         raise HornlensError(f"--batch-size must be auto or a number from 1, not {batch_size!r}")
-    return ModelOptions(None if batch_size == "auto" else int(batch_size), device, dtype, threads)
+    size = None if batch_size == "auto" else int(batch_size)
+    return ModelOptions(size, device, dtype, threads, **chat)

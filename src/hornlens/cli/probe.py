@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
+from hornlens.cli.options import BaseUrl, Elicit, Orders, PriceIn, PriceOut
 from hornlens.errors import InputError
 from hornlens.formats.files import write_file
 from hornlens.formats.plain import one_line
+from hornlens.models.protocol import ModelOptions, Spending
+from hornlens.models.registry import open_model
 from hornlens.probes.loading import DEFAULT, builtin_names, builtin_text, load_probe
 from hornlens.report.terminal import Terminal, plural, show_set
 
@@ -33,6 +36,15 @@ def show(
     probe: Annotated[str, typer.Argument(help="A built-in probe or a file.")] = DEFAULT,
     sentences: Annotated[int, typer.Option(min=0, help="How many sample sentences.")] = 5,
     seed: Annotated[int, typer.Option(help="Which ones.")] = 0,
+    model: Annotated[
+        Optional[str],  # noqa: UP045 - typer reads it at run time
+        typer.Option(help="Say what asking this model takes, and what it costs at most."),
+    ] = None,
+    base_url: BaseUrl = None,
+    elicit: Elicit = "auto",
+    orders: Orders = "rotate",
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
 ) -> None:
     """Show a probe: its size, what a run will cost, and some of its sentences."""
     terminal = Terminal()
@@ -54,10 +66,18 @@ def show(
         f"interpretations, {plural(question.prompt_count, 'prompt')} "
         f"({question.space.cell_count:,} cells × {plural(templates, 'template')})."
     )
-    terminal.say(
-        f"An exact run asks each prompt once: {question.prompt_count:,} calls of a masked "
-        f"language model, {question.prompt_count * len(label.values):,} sentences for a causal one."
-    )
+    if model is None:
+        sentences_of_all = question.prompt_count * len(label.values)
+        terminal.say(
+            f"An exact run asks each prompt once: {question.prompt_count:,} calls of a masked "
+            f"language model, {sentences_of_all:,} sentences for a causal one."
+        )
+    else:
+        from hornlens.cli.costs import show_costs
+
+        limits = Spending(price_in=price_in, price_out=price_out)
+        options = ModelOptions(base_url=base_url, elicit=elicit, orders=orders, limits=limits)
+        show_costs(terminal, question, open_model(model, options))
     terminal.say()
     rng = Random(seed)
     for _ in range(sentences):

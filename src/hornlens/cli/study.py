@@ -17,7 +17,7 @@ from hornlens.report.study_files import write_study
 from hornlens.report.study_tables import study_tables
 from hornlens.report.tables import shown
 from hornlens.report.terminal import Terminal, plural
-from hornlens.store.sqlite import AnswerCache, default_path
+from hornlens.store.opening import open_store
 from hornlens.studies.documents import STUDY, Study
 from hornlens.studies.plan import load_plan
 from hornlens.studies.runs import run_study
@@ -30,7 +30,7 @@ class StudyOptions:
     study: str
     models: Sequence[str]
     out: Path
-    cache: Path | None
+    cache: str | None
     jobs: int | None
     executor: ExecutorOptions
     model_options: ModelOptions
@@ -49,7 +49,7 @@ def study_command(options: StudyOptions) -> None:
     prompts = len(plan.models) * plan.probe.prompt_count if plan.enumerable else None
     with (
         closing(options.executor.open(options.jobs, terminal.warn)) as executor,
-        closing(AnswerCache(options.cache or default_path(), terminal.warn)) as cache,
+        closing(open_store(options.cache, terminal.warn)) as cache,
         terminal.bars(
             (Doing("Asking", executor), prompts, "prompts"),
             (Doing("Learning", executor), runs, "runs"),

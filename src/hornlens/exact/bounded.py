@@ -7,28 +7,37 @@ the DG basis of that, and its readable rules have left sides of that length.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
 
 import numpy as np
 
-from hornlens.exact.envelopes import GRID_LIMIT, NO_QUERIES, check_rows, with_support
+from hornlens.exact.engine import Progress, Step, run
+from hornlens.exact.envelopes import GRID_LIMIT, NO_QUERIES, UNKNOWN, check_rows, with_support
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
-from hornlens.exact.saturation import saturate
-from hornlens.logic.batch import Words
-from hornlens.logic.certificates import Bounded
+from hornlens.exact.saturation import Pair, Saturated, in_order, saturation
+from hornlens.exact.short import Rows, Short, ShortSearch
+from hornlens.limits import Limits
+from hornlens.logic.batch import Words, pack
+from hornlens.logic.certificates import Bounded, Interrupted
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 
-LONGER = NonHorn(None)
-"""Not known: what longer rules reject was not told from what no rule can reject."""
+FIRST = 2_000
+"""So many left sides, the smallest, are made rules of, if the search is ended before its time."""
 
 
 def bounded_envelope_of_grid(
-    labelled: LabelledSpace, max_conditions: int, statistics: Mapping[str, Any] | None = None
+    labelled: LabelledSpace,
+    max_conditions: int,
+    statistics: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
 ) -> Envelope:
     """Return the rules with at most `max_conditions` conditions of a labelled space.
 
@@ -36,18 +45,110 @@ def bounded_envelope_of_grid(
     the target's, whatever the bound; how many others only longer rules reject is counted as well.
     """
     space = labelled.space
-    saturated = saturate(*_short_points(labelled, max_conditions), space.background)
-    non_horn = labelled.non_horn()
-    left = ~labelled.positive & labelled.inside() & labelled.left_by(saturated.basis)
-    longer = int(np.count_nonzero(left)) - len(non_horn)
-    return Envelope.of(
-        space,
-        saturated.basis,
-        saturated.generators,
-        certificate=Bounded(max_conditions, len(saturated.basis)),
-        non_horn=NonHorn.of(non_horn),
-        statistics={**(statistics or NO_QUERIES), "rejected_by_longer_rules": longer},
-    )
+    engine = ShortRules(_Points(labelled, max_conditions), space.background)
+    claim = engine.run(Bounded(max_conditions, 0), limits, progress)
+    counted: dict[str, Any] = dict(statistics or NO_QUERIES)
+    non_horn = UNKNOWN
+    if isinstance(claim, Bounded):
+        others = labelled.non_horn()
+        left = ~labelled.positive & labelled.inside() & labelled.left_by(engine.result.basis)
+        counted["rejected_by_longer_rules"] = int(np.count_nonzero(left)) - len(others)
+        non_horn = NonHorn.of(others)
+    return engine.envelope(space, claim, non_horn, counted)
+
+
+class _Search(Protocol):
+    """Looks for what follows from short left sides."""
+
+    complete_to: int
+    """Left sides with at most so many conditions have all been looked at."""
+
+    def steps(self) -> Iterator[float]:
+        """Look at all; yield the share that is settled, again and again."""
+        ...
+
+    def found(self) -> Short:
+        """Return what was found so far, small left sides first."""
+        ...
+
+
+class ShortRules:
+    """An engine: a search for what follows from short left sides, and the basis of that."""
+
+    def __init__(self, search: _Search, background: Theory):
+        """Begin with nothing found."""
+        self.search, self.background, self.width = search, background, background.width
+        self.result = Saturated(Theory(self.width), ())
+        self._pairs: list[Pair] = []
+        self._saturating = False
+        self._complete_to: int | None = None
+
+    def steps(self) -> Iterator[Step]:
+        """Look at all left sides, and then find the rules by saturation."""
+        for settled in self.search.steps():
+            yield Step(settled=settled)
+        self._saturating = True
+        found = self.search.found()
+        for pairs, settled in saturation(found.xs, found.closures, self.background):
+            self._pairs += pairs
+            yield Step([rule for rule, _ in pairs], settled)
+
+    def proved(self) -> list[Rule]:
+        """Return the rules so far; before there are any, those of the smallest left sides."""
+        if not self._saturating:
+            found = self.search.found()
+            xs, closures = found.xs[:FIRST], found.closures[:FIRST]
+            self._pairs = [p for some, _ in saturation(xs, closures, self.background) for p in some]
+            if len(xs) == len(found.xs) and self.search.complete_to >= 0:
+                self._complete_to = self.search.complete_to
+        return [rule for rule, _ in self._pairs]
+
+    def run(
+        self, claim: Bounded, limits: Limits | None = None, progress: Progress | None = None
+    ) -> Bounded | Interrupted:
+        """Find the rules, `result`, unless a limit is reached; return what may be claimed."""
+        found = run(self, limits, progress)
+        # Rules with smaller closures come first, and those are what the left sides rest on.
+        self.result = in_order(self._pairs[: len(found.basis)], self.width)
+        rules = len(self.result.basis)
+        if found.ended is None:
+            return replace(claim, rules=rules)
+        whole = rules == len(self._pairs) and not claim.min_support
+        return Interrupted(found.ended, rules, max_conditions=self._complete_to if whole else None)
+
+    def envelope(
+        self,
+        space: Space,
+        claim: Bounded | Interrupted,
+        non_horn: NonHorn,
+        statistics: Mapping[str, Any],
+    ) -> Envelope:
+        """Return what was found."""
+        return Envelope.of(
+            space,
+            self.result.basis,
+            self.result.generators,
+            certificate=claim,
+            non_horn=non_horn,
+            statistics=statistics,
+        )
+
+
+class _Points:
+    """The short points of a labelled space: all of them at once."""
+
+    def __init__(self, labelled: LabelledSpace, most: int):
+        self.labelled, self.most, self.complete_to = labelled, most, -1
+        none = pack([], labelled.space.width)
+        self._found = Short(none, none, 0)
+
+    def steps(self) -> Iterator[float]:
+        self._found = Short(*_short_points(self.labelled, self.most), 0)
+        self.complete_to = self.most
+        yield 1.0
+
+    def found(self) -> Short:
+        return self._found
 
 
 def _short_points(labelled: LabelledSpace, most: int) -> tuple[Words, Words]:
@@ -73,56 +174,52 @@ def _short_points(labelled: LabelledSpace, most: int) -> tuple[Words, Words]:
 
 
 def bounded_envelope_of_formula(
-    formula: Cnf, max_conditions: int, background: Theory | None = None
+    formula: Cnf,
+    max_conditions: int,
+    background: Theory | None = None,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
 ) -> Envelope:
     """Return the rules with at most `max_conditions` conditions of a formula and a background."""
     from hornlens.exact.maximal import LargePositives
-    from hornlens.exact.short import what_follows
 
     granted = background or Theory(formula.width)
     clauses = formula.clauses + clauses_of(granted)
     space = Space.of_variables(formula.vocabulary, tuple(granted))
     if space.count <= GRID_LIMIT:
         accepted = Cnf(formula.vocabulary, clauses).accepts(space.masks())
-        return bounded_envelope_of_grid(LabelledSpace(space, accepted), max_conditions)
+        labelled = LabelledSpace(space, accepted)
+        return bounded_envelope_of_grid(labelled, max_conditions, None, limits, progress)
     target = LargePositives(clauses, formula.width)
-    short = what_follows(target, max_conditions)
-    saturated = saturate(short.xs, short.closures, space.background)
-    return Envelope.of(
-        space,
-        saturated.basis,
-        saturated.generators,
-        certificate=Bounded(max_conditions, len(saturated.basis)),
-        non_horn=LONGER,
-        statistics={**NO_QUERIES, "sat_calls": target.calls},
-    )
+    engine = ShortRules(ShortSearch(target, max_conditions), space.background)
+    claim = engine.run(Bounded(max_conditions, 0), limits, progress)
+    statistics = {**NO_QUERIES, "sat_calls": target.calls}
+    return engine.envelope(space, claim, UNKNOWN, statistics)
 
 
 def bounded_envelope_of_table(
-    table: Table, max_conditions: int, background: Theory | None = None, min_support: int = 0
+    table: Table,
+    max_conditions: int,
+    background: Theory | None = None,
+    min_support: int = 0,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
 ) -> Envelope:
     """Return the rules with at most `max_conditions` conditions of a table of positive examples.
 
     With `min_support`, of those whose conditions at least so many rows have; how many sets of
     conditions were left out because of it is among the statistics.
     """
-    from hornlens.exact.short import Rows, what_follows
-
     granted = check_rows(table, background)
     space = Space.of_variables(table.vocabulary, tuple(granted))
     if space.count <= GRID_LIMIT and not min_support:
         labels = labels_of_positives(space, list(table.rows))
-        found = bounded_envelope_of_grid(LabelledSpace(space, labels), max_conditions)
+        labelled = LabelledSpace(space, labels)
+        found = bounded_envelope_of_grid(labelled, max_conditions, None, limits, progress)
         return with_support(found, table)
     rows = Rows(table.rows, space.width)
-    short = what_follows(rows, max_conditions, rows.with_support(min_support))
-    saturated = saturate(short.xs, short.closures, space.background)
-    found = Envelope.of(
-        space,
-        saturated.basis,
-        saturated.generators,
-        certificate=Bounded(max_conditions, len(saturated.basis), min_support or None),
-        non_horn=LONGER,
-        statistics={**NO_QUERIES, "rare_conditions_left_out": short.rare},
-    )
-    return with_support(found, table)
+    search = ShortSearch(rows, max_conditions, rows.with_support(min_support))
+    engine = ShortRules(search, space.background)
+    claim = engine.run(Bounded(max_conditions, 0, min_support or None), limits, progress)
+    statistics = {**NO_QUERIES, "rare_conditions_left_out": search.rare}
+    return with_support(engine.envelope(space, claim, UNKNOWN, statistics), table)

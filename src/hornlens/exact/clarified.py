@@ -16,7 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hornlens.errors import InputError
+from hornlens.exact.columns import turned
 from hornlens.logic.bits import BOTTOM, bits, canonical, mask_of
+from hornlens.logic.certificates import Interrupted
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
@@ -30,35 +32,32 @@ MOST_NAMES = 10_000_000
 
 @dataclass(frozen=True)
 class Clarified:
-    """The places of the columns of each kind, each kind in order, and those that every row has."""
+    """The places of the columns of each kind, each kind in order, and those that every row has.
+
+    `having` are the rows of each kind, as masks.
+    """
 
     table: Table
     kinds: tuple[tuple[int, ...], ...]
     full: int
+    having: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, table: Table) -> Clarified:
         """Sort the columns by the rows that have them; without rows, none is worth a look."""
         if not table.rows:
             return cls(table, (), 0)
-        rows_of = [0] * len(table.vocabulary)
-        for i, row in enumerate(table.rows):
-            for column in bits(row):
-                rows_of[column] |= 1 << i
         kinds: dict[int, list[int]] = {}
-        for column, rows in enumerate(rows_of):
+        for column, rows in enumerate(turned(table.rows, len(table.vocabulary))):
             kinds.setdefault(rows, []).append(column)
         full = kinds.pop((1 << len(table.rows)) - 1, [])
-        return cls(table, tuple(map(tuple, kinds.values())), mask_of(full))
+        return cls(table, tuple(map(tuple, kinds.values())), mask_of(full), tuple(kinds))
 
     def reduced(self) -> Table:
         """Return the table with the first column of each kind, without those of every row."""
         names = self.table.vocabulary.names
-        first = [kind[0] for kind in self.kinds]
-        rows = (
-            mask_of(i for i, at in enumerate(first) if row >> at & 1) for row in self.table.rows
-        )
-        return Table(Vocabulary(tuple(names[at] for at in first)), tuple(rows))
+        rows = turned(self.having, len(self.table.rows))
+        return Table(Vocabulary(tuple(names[kind[0]] for kind in self.kinds)), tuple(rows))
 
     def widened(self, small: Envelope) -> Envelope:
         """Return the envelope of the table, given that of the reduced one."""
@@ -66,8 +65,12 @@ class Clarified:
         self._check_size(small.basis)
         examples = map(self._whole, small.non_horn.examples)
         pairs = sorted(self._rules(small), key=lambda pair: pair[0].key)
+        claim = small.certificate
+        if isinstance(claim, Interrupted):
+            claim = replace(claim, rules=len(pairs))
         return replace(
             small,
+            certificate=claim,
             space=Space.of_variables(self.table.vocabulary),
             basis=Theory(width, tuple(rule for rule, _ in pairs)),
             readable=Theory(width, tuple(rule for _, rule in pairs)),

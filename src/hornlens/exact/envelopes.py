@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-
-import numpy as np
+from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.exact.clarified import Clarified
-from hornlens.exact.grid import LabelledSpace, labels_of_positives
+from hornlens.exact.columns import Columns
+from hornlens.exact.concepts import concepts
+from hornlens.exact.engine import Found, Progress, run
+from hornlens.exact.grid import GridEngine, LabelledSpace, labels_of_positives
+from hornlens.exact.groups import Groups, GroupsEngine
 from hornlens.exact.implicates import ImplicateSearch
 from hornlens.exact.occurring import COUNT_LIMIT, Occurring
-from hornlens.exact.sat import beside, outside
+from hornlens.exact.premises import PremiseSearch
+from hornlens.exact.sat import outside
 from hornlens.exact.search import EnvelopeSearch
-from hornlens.exact.sources import FormulaSource, TableSource
-from hornlens.logic.batch import contains, obeys, pack, unpack
+from hornlens.exact.sources import FormulaSource
+from hornlens.limits import Limits
+from hornlens.logic.batch import obeys, unpack
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.space import Space
@@ -30,6 +35,8 @@ MOST_COLUMNS = 2_000
 FAR = 1 / 3
 """Measured on random formulas: from such a share of non-Horn clauses on, the implicates are as fast
 or faster, and the more so the more rules there are; near Horn their number explodes."""
+UNKNOWN = NonHorn(None)
+"""What is said of non-Horn negatives where nobody looked for them."""
 NO_QUERIES = {
     "equivalence_queries": 0,
     "membership_queries": 0,
@@ -37,40 +44,48 @@ NO_QUERIES = {
     "distinct_prompts": 0,
 }
 
-Progress = Callable[[int], None]
-
 
 def envelope_of_formula(
-    formula: Cnf, background: Theory | None = None, progress: Progress | None = None
+    formula: Cnf,
+    background: Theory | None = None,
+    progress: Progress | None = None,
+    limits: Limits | None = None,
 ) -> Envelope:
     """Return the exact envelope of a formula, relative to a background.
 
     The target is what obeys both: interpretations outside the background do not occur. The basis
     is the same whoever finds it: what is small is labelled whole, what is far from Horn (FAR) goes
-    by its prime Horn implicates, and the rest by the search for one rule after another.
+    by its prime Horn implicates, and the rest by the search for one rule after another. If a limit
+    is reached, the rules that are proved by then.
     """
     granted = background or Theory(formula.width)
     occurring = Occurring.of(formula, granted)
     if len(occurring.places) < formula.width and 1 << formula.width > GRID_LIMIT:
-        small = envelope_of_formula(*occurring.reduced(formula, granted), progress)
+        small = envelope_of_formula(*occurring.reduced(formula, granted), progress, limits)
         return occurring.widened(small, formula.vocabulary, granted)
     both = Cnf(formula.vocabulary, formula.clauses + clauses_of(granted))
     space = Space.of_variables(formula.vocabulary, tuple(granted))
     if space.count <= GRID_LIMIT:
-        return _of_grid(LabelledSpace(space, both.accepts(space.masks())))
+        return _of_grid(LabelledSpace(space, both.accepts(space.masks())), progress, limits)
     if is_far_from_horn(both):
         implicates = ImplicateSearch(formula, granted)
-        basis = implicates.run(progress)
+        found = run(implicates, limits, progress)
         calls, kept = implicates.source.calls, len(implicates.positives)
         statistics = {**NO_QUERIES, "sat_calls": calls, "models_kept": kept}
     else:
         target = FormulaSource(formula, granted)
         search = EnvelopeSearch(target, granted)
-        basis = search.run(progress)
+        found = run(search, limits, progress)
         statistics = {**_statistics(search), "sat_calls": search.solved + target.calls}
-    return Envelope.of(
-        space, basis, non_horn=non_horn_of(both, basis + granted), statistics=statistics
+    return _of_found(
+        space, found, lambda: non_horn_of(both, found.basis + granted), statistics=statistics
     )
+
+
+def _of_found(space: Space, found: Found, non_horn: Callable[[], NonHorn], **rest: Any) -> Envelope:
+    """Return the envelope of what an engine found; where it was ended, nothing more is counted."""
+    counted = UNKNOWN if found.ended is not None else non_horn()
+    return Envelope.of(space, found.basis, certificate=found.certificate, non_horn=counted, **rest)
 
 
 def is_far_from_horn(formula: Cnf) -> bool:
@@ -79,12 +94,14 @@ def is_far_from_horn(formula: Cnf) -> bool:
     return odd >= FAR * len(formula.clauses)
 
 
-def _of_grid(labelled: LabelledSpace) -> Envelope:
+def _of_grid(
+    labelled: LabelledSpace, progress: Progress | None = None, limits: Limits | None = None
+) -> Envelope:
     """Return the envelope of a target that is small enough to be labelled whole."""
-    return Envelope.of(
+    return _of_found(
         labelled.space,
-        labelled.dg_basis(),
-        non_horn=NonHorn.of(labelled.non_horn()),
+        run(GridEngine(labelled), limits, progress),
+        lambda: NonHorn.of(labelled.non_horn()),
         statistics={**NO_QUERIES, "interpretations_labelled": len(labelled.positive)},
     )
 
@@ -99,34 +116,60 @@ def non_horn_of(formula: Cnf, envelope: Theory) -> NonHorn:
 
 
 def envelope_of_table(
-    table: Table, background: Theory | None = None, progress: Progress | None = None
+    table: Table,
+    background: Theory | None = None,
+    progress: Progress | None = None,
+    limits: Limits | None = None,
+    space: Space | None = None,
 ) -> Envelope:
-    """Return the exact envelope of a table of positive examples, relative to a background."""
+    """Return the exact envelope of a table of positive examples, relative to a background.
+
+    The background is that of the `space`, if the columns are the variables of one, and the rules
+    given. If a limit is reached, the rules that are proved by then.
+    """
     granted = check_rows(table, background)
+    if space is not None:
+        space = replace(space, granted=tuple(granted))
+        granted = space.background
     if 1 << len(table.vocabulary) > GRID_LIMIT and not len(granted):
         clarified = Clarified.of(table)
         small = clarified.reduced()
         if len(small.vocabulary) < len(table.vocabulary):
-            return with_support(clarified.widened(envelope_of_table(small, None, progress)), table)
+            found = envelope_of_table(small, None, progress, limits)
+            return with_support(clarified.widened(found), table)
     if len(table.vocabulary) > MOST_COLUMNS:
         raise InputError(
             f"has {len(table.vocabulary):,} columns that differ: up to {MOST_COLUMNS:,} of them "
             "can be searched"
         )
-    space = Space.of_variables(table.vocabulary, tuple(granted))
-    if space.count <= GRID_LIMIT:
+    space = space or Space.of_variables(table.vocabulary, tuple(granted))
+    if len(granted) and space.count <= GRID_LIMIT:
         labels = labels_of_positives(space, list(table.rows))
-        envelope = _of_grid(LabelledSpace(space, labels))
+        envelope = _of_grid(LabelledSpace(space, labels), progress, limits)
     else:
-        search = EnvelopeSearch(TableSource(table.rows, space.width), granted)
-        basis = search.run(progress)
-        envelope = Envelope.of(
-            space,
-            basis,
-            non_horn=_count_some(beside(basis + granted, table.rows)),
-            statistics=_statistics(search),
-        )
+        envelope = _of_rows(table.rows, space, progress, limits)
     return with_support(envelope, table)
+
+
+def _of_rows(
+    rows: Sequence[int], space: Space, progress: Progress | None, limits: Limits | None
+) -> Envelope:
+    """Return the envelope of rows.
+
+    Where the sets that respect the groups of their columns are not too many, all are labelled.
+    """
+    search = PremiseSearch(rows, space.width, space.background)
+    groups = Groups.of(search.columns)
+    if not len(space.background) and groups.space.count <= GRID_LIMIT:
+        labelled = groups.labelled(rows)
+        found = run(GroupsEngine(groups, labelled), limits, progress)
+        counted = {**NO_QUERIES, "interpretations_labelled": groups.space.count}
+        return _of_found(space, found, lambda: groups.non_horn(labelled), statistics=counted)
+    found = run(search, limits, progress)
+    known = set(rows)
+    others = (x for _, x in concepts(search.columns) if x not in known)
+    counted = {**NO_QUERIES, "minimal_premises": len(search.premises)}
+    return _of_found(space, found, lambda: _count_some(others), statistics=counted)
 
 
 def check_rows(table: Table, background: Theory | None) -> Theory:
@@ -144,10 +187,8 @@ def check_rows(table: Table, background: Theory | None) -> Theory:
 
 def with_support(envelope: Envelope, table: Table) -> Envelope:
     """Return the envelope of a table with the support of its readable rules: the rows they fit."""
-    width = envelope.space.width
-    packed = pack(table.rows, width)
-    antecedents = (pack([rule.antecedent], width)[0] for rule in envelope.readable)
-    support = [int(np.count_nonzero(contains(packed, row))) for row in antecedents]
+    columns = Columns(table.rows, envelope.space.width)
+    support = columns.supports(rule.antecedent for rule in envelope.readable)
     return replace(envelope, support=support)
 
 

@@ -8,15 +8,15 @@ next rule of the DG basis, relative to the space's background.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.exact.engine import Step, run
 from hornlens.logic.attributes import Places
-from hornlens.logic.basis import in_canonical_order
 from hornlens.logic.batch import Words, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.compact import Rows
@@ -25,6 +25,8 @@ from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 
 Labels = NDArray[np.bool_]
+TOGETHER = 1_000
+"""How many rules are found in a step, at most."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # arrays are not compared, nor shown
@@ -113,6 +115,10 @@ class LabelledSpace:
 
     def dg_basis(self) -> Theory:
         """Return the envelope: the DG basis of the positives, relative to the background."""
+        return run(GridEngine(self)).basis
+
+    def find_rules(self) -> Iterator[Step]:
+        """Find the rules of the DG basis, those with small antecedents first, some at a time."""
         space = self.space
         points, closures = self.points, self.closures
         candidates = (closures != points).any(axis=1)
@@ -127,20 +133,38 @@ class LabelledSpace:
             around = [1] * len(space.shape)
             around[i] = len(axis)
             sizes += np.array([mask.bit_count() for mask in axis], dtype=dtype).reshape(around)
-        rules: list[Rule] = []
         # np.unique would do, but it imports numpy.ma: 15 ms of every exact run
-        for size in np.flatnonzero(np.bincount(sizes[candidates])).tolist():
+        open_still = np.bincount(sizes[candidates])
+        places, total = np.flatnonzero(open_still).tolist(), int(open_still.sum())
+        yield Step(settled=0.0 if total else 1.0)
+        for size in places:
             found = np.flatnonzero((candidates & (sizes == size)).ravel())
-            new = [
-                Rule(antecedent, closure)
-                for antecedent, closure in zip(
-                    self.rows.masks(points[found]), self.rows.masks(closures[found]), strict=True
-                )
-            ]
-            for rule in new:  # whatever breaks the rule is no candidate any more
-                _leave_out(candidates, rule, above)
-            rules += new
-        return in_canonical_order(Theory(space.width, tuple(rules)))
+            for start in range(0, len(found), TOGETHER):
+                some = found[start : start + TOGETHER]
+                sides = self.rows.masks(points[some]), self.rows.masks(closures[some])
+                new = list(map(Rule, *sides))
+                for rule in new:  # whatever breaks the rule is no candidate any more
+                    _leave_out(candidates, rule, above)
+                yield Step(new, 1 - np.count_nonzero(candidates) / total)
+
+
+class GridEngine:
+    """Finds the rules of a labelled space."""
+
+    def __init__(self, labelled: LabelledSpace):
+        """Begin with nothing found."""
+        self.labelled, self.width = labelled, labelled.space.width
+        self._rules: list[Rule] = []
+
+    def steps(self) -> Iterator[Step]:
+        """Find all rules, small antecedents first."""
+        for step in self.labelled.find_rules():
+            self._rules += step.proved
+            yield step
+
+    def proved(self) -> list[Rule]:
+        """Return the rules so far: each is one of the DG basis."""
+        return self._rules
 
 
 def _leave_out(points: Labels, rule: Rule, above: Callable[[int], tuple[Places, ...]]) -> None:

@@ -6,59 +6,36 @@ critical stays so while S grows, so a branch ends there, and whatever meets all 
 grow, an unmet edge is taken and each of its vertices tried; a vertex that was tried is free again
 only below those tried after it, so that no set is found twice.
 
-Sets of edges are rows of bits, and many sets S of one size are grown at once, in numpy. What waits
-is a stack of such batches: memory stays small, and sets come out while others are still growing.
+An edge with few free vertices makes few branches. It is found by going through the free vertices
+and keeping, as long as there are any, only the unmet edges that lack the next one: what is left are
+edges that lack many. That takes a step for each vertex instead of one for each edge.
+
+Sets of edges and of rows are integers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.exact.columns import Columns
 from hornlens.logic.batch import WORD, Words, pack
 
 Bits: TypeAlias = NDArray[np.uint64]
-"""Sets of edges, or of rows: 64 members a word, along the last axis."""
-BATCH = 1 << 19
-"""How many words are worked on together: about as many as stay in the processor's cache."""
+"""Sets of rows: 64 members a word, along the last axis."""
+TOGETHER = 2_000
+"""After so many sets that were looked at, what has been found is handed over."""
 
 
-@dataclass(frozen=True)
-class _Sets:
-    """Sets S of one size, and what has to be known of each of them to let it grow."""
+class Vertex(NamedTuple):
+    """A vertex: its bit, the edges that it does not meet, and the rows that have it."""
 
-    chosen: Words
-    free: Words
-    """The vertices that may still be added."""
-    unmet: Bits
-    critical: Bits
-    """For each vertex of S, in a row of its own, the edges that meet S in it alone."""
-    rows: Bits
-    """The rows that contain S."""
-
-    @property
-    def size(self) -> int:
-        return int(self.critical.shape[1])
-
-    def only(self, which: NDArray[np.bool_] | slice) -> _Sets:
-        return _Sets(
-            self.chosen[which],
-            self.free[which],
-            self.unmet[which],
-            self.critical[which],
-            self.rows[which],
-        )
-
-    def parts(self) -> Iterator[_Sets]:
-        """Yield them in parts that are small enough to grow at once."""
-        words = (self.size + 2) * self.unmet.shape[1] + self.rows.shape[1]
-        together = max(1, BATCH // (8 * words))  # of each come several
-        for start in range(0, len(self.chosen), together):
-            yield self.only(slice(start, start + together))
+    bit: int
+    leaves: int
+    rows: int
 
 
 def minimal_hitting_sets(
@@ -74,68 +51,62 @@ def minimal_hitting_sets(
     nothing. With `at_most`, sets of that size or less; with `support`, those that at least so many
     of the `rows` contain. Both end a branch as soon as nothing in it can be wanted.
     """
-    hypergraph = _Hypergraph(edges, width, rows)
-    waiting = [hypergraph.nothing()]
+    meets, having = Columns(sorted(set(edges)), width), Columns(rows, width)
+    vertices = [
+        Vertex(1 << v, meets.all & ~meets.having[v], having.having[v]) for v in range(width)
+    ]
+    for found in grow(vertices, meets.all, having.all, support, at_most):
+        yield pack(found, width)
+
+
+def grow(
+    vertices: Sequence[Vertex], edges: int, rows: int, support: int, at_most: int | None = None
+) -> Iterator[list[int]]:
+    """Yield, some at a time, each minimal set of vertices that meets all `edges`, once.
+
+    Now and then there are none in what is yielded: whoever asks may stop there.
+    """
+    first = sorted(vertices, key=lambda vertex: -vertex.leaves.bit_count())
+    found: list[int] = [0] if not edges and rows.bit_count() >= support else []
+    limit = len(first) if at_most is None else at_most
+    waiting: list[tuple[int, list[Vertex], int, int, list[int]]] = []
+    if edges and limit:
+        waiting.append((0, first, edges, rows, []))
+    looked = 0
     while waiting:
-        sets = waiting.pop()
+        chosen, free, unmet, rows, critical = waiting.pop()
+        looked += 1
+        if looked % TOGETHER == 0:
+            yield found
+            found = []
         if support:
-            sets = sets.only(count_members(sets.rows) >= support)
-        unmet = np.asarray(sets.unmet.any(axis=1))
-        if not unmet.all():
-            yield sets.chosen[~unmet]
-            sets = sets.only(unmet)
-        if at_most is None or sets.size < at_most:
-            waiting += map(hypergraph.grown, sets.parts())
-
-
-class _Hypergraph:
-    """Edges, and for each vertex which edges and which rows have it."""
-
-    def __init__(self, edges: Sequence[int], width: int, rows: Sequence[int]):
-        self.edges = pack(sorted(set(edges)), width)
-        self.meets = sets_having(self.edges, width)
-        self.rows = sets_having(pack(rows, width), width)
-        self.single = pack([1 << v for v in range(width)], width)
-        self.before = pack([(1 << v) - 1 for v in range(width)], width)
-        self.width = width
-
-    def nothing(self) -> _Sets:
-        """Return the empty set, from which all others grow."""
-        return _Sets(
-            pack([0], self.width),
-            pack([(1 << self.width) - 1], self.width),
-            self.meets[-1:],
-            np.zeros((1, 0, self.meets.shape[1]), dtype=np.uint64),
-            self.rows[-1:],
-        )
-
-    def grown(self, sets: _Sets) -> _Sets:
-        """Return the sets with one vertex more in which every vertex is critical."""
-        wanted = self.edges[self._fewest_free(sets)] & sets.free
-        parent, vertex = np.nonzero(spread(wanted, self.width))
-        critical = sets.critical[parent] & ~self.meets[vertex, None]
-        kept = np.all(critical.any(axis=2), axis=1)
-        parent, vertex = parent[kept], vertex[kept]
-        tried = np.zeros_like(wanted)  # what was not critical here is nowhere below
-        np.bitwise_or.at(tried, parent, self.single[vertex])
-        unmet, meets = sets.unmet[parent], self.meets[vertex]
-        return _Sets(
-            sets.chosen[parent] | self.single[vertex],
-            sets.free[parent] & ~wanted[parent] | tried[parent] & self.before[vertex],
-            unmet & ~meets,
-            np.concatenate([critical[kept], (unmet & meets)[:, None]], axis=1),
-            sets.rows[parent] & self.rows[vertex],
-        )
-
-    def _fewest_free(self, sets: _Sets) -> NDArray[np.intp]:
-        """Return for each set an unmet edge with the fewest vertices to try: few branches."""
-        free = np.zeros((len(sets.chosen), len(self.edges)), dtype=np.uint16)
-        for edge, some in zip(self.edges.T, sets.free.T, strict=True):
-            free += _ones(edge & some[:, None])
-        unmet = np.unpackbits(sets.unmet.view(np.uint8), axis=1, bitorder="little")
-        free[unmet[:, : len(self.edges)] == 0] = np.iinfo(np.uint16).max
-        fewest: NDArray[np.intp] = free.argmin(axis=1)
-        return fewest
+            free = [vertex for vertex in free if rows & vertex.rows]
+        among, to_try, later = unmet, [], []
+        for vertex in free:
+            fewer = among & vertex.leaves
+            if fewer:
+                among = fewer
+                later.append(vertex)
+            else:
+                to_try.append(vertex)
+        may_grow = len(critical) + 1 < limit
+        for vertex in to_try:
+            leaves = vertex.leaves
+            still = [left for edge in critical if (left := edge & leaves)]
+            if len(still) < len(critical):
+                continue  # one is no longer critical, and so in all that is larger
+            left_rows = rows & vertex.rows
+            if support > 1 and left_rows.bit_count() < support:
+                continue
+            left = unmet & leaves
+            if not left:
+                found.append(chosen | vertex.bit)
+            else:
+                if may_grow:
+                    still.append(unmet ^ left)
+                    waiting.append((chosen | vertex.bit, later, left, left_rows, still))
+                later = [*later, vertex]
+    yield found
 
 
 def spread(masks: Words, width: int) -> NDArray[np.bool_]:

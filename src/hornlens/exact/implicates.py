@@ -10,16 +10,27 @@ The two steps must not be mixed: which left sides are smallest depends on all po
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Generator, Iterator, Sequence
+from typing import TypeAlias
 
-from hornlens.exact.closing import common_above
-from hornlens.exact.hitting import minimal_hitting_sets
+import numpy as np
+
+from hornlens.exact.closing import closed_under, common_above
+from hornlens.exact.engine import Step, run
+from hornlens.exact.hitting import count_members, minimal_hitting_sets
 from hornlens.exact.maximal import LargePositives
-from hornlens.exact.saturation import saturate
+from hornlens.exact.saturation import saturation
 from hornlens.exact.sources import ABSURD
-from hornlens.logic.batch import pack, unpack
+from hornlens.logic.batch import Words, distinct, pack
+from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf, clauses_of
+from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
+
+Implicates: TypeAlias = "tuple[int, Words]"
+"""A head, and left sides that give it."""
+FIRST = 1_000
+"""So many left sides, the smallest, are made rules of, if the search is ended before its time."""
 
 
 class ImplicateSearch:
@@ -31,25 +42,78 @@ class ImplicateSearch:
         self.width = formula.width
         self.source = LargePositives(formula.clauses + clauses_of(self.background), formula.width)
         self.positives: set[int] = set()
+        # What the formula says itself: the first that can be told, if nobody waits for more.
+        horn = [clause for clause in formula.clauses if clause.is_horn]
+        self._implicates: list[Implicates] = [
+            (max(clause.consequent.bit_length() - 1, ABSURD), pack([clause.antecedent], self.width))
+            for clause in horn
+            if not clause.antecedent & clause.consequent
+        ]
+        self._rules: list[Rule] = []
+        self._saturating = False
 
-    def run(self, progress: Callable[[int], None] | None = None) -> Theory:
-        """Find all rules; return the DG basis. `progress` is told of rules as they come."""
+    def steps(self) -> Iterator[Step]:
+        """Find the implicates, head by head; then, by saturation, the rules."""
+        own = len(self._implicates)
+        yield from self._find_implicates()
+        self._saturating = True
+        xs = distinct(np.concatenate([lefts for _, lefts in self._implicates[own:]]))
+        closures = common_above(xs, pack(sorted(self.positives), self.width))
+        for found, settled in saturation(xs, closures, self.background):
+            new = [rule for rule, _ in found]
+            self._rules += new
+            yield Step(new, settled)
+
+    def _find_implicates(self) -> Iterator[Step]:
         full = (1 << self.width) - 1
         # All that is possible is inside one of these: other left sides are rules of ⊥.
-        top = list(self.source.maximal(ABSURD))
-        self.positives.update(top)
-        lefts: set[int] = set()
+        top = yield from self._maximal(ABSURD)
+        self._implicates.append((ABSURD, pack([], self.width)))
         for head in (ABSURD, *range(self.width)):
-            lacking = top if head == ABSURD else list(self.source.maximal(head))
-            self.positives.update(lacking)
+            lacking = top if head == ABSURD else (yield from self._maximal(head))
             own = 0 if head == ABSURD else 1 << head
             for batch in minimal_hitting_sets(
                 [full & ~positive & ~own for positive in lacking],
                 self.width,
-                rows=() if head == ABSURD else top,
+                rows=() if head == ABSURD else [x for x in top if x & own],
                 support=0 if head == ABSURD else 1,
             ):
-                lefts.update(unpack(batch))
-        xs = pack(sorted(lefts), self.width)
-        closures = common_above(xs, pack(sorted(self.positives), self.width))
-        return saturate(xs, closures, self.background, progress).basis
+                self._implicates.append((head, batch))
+                yield Step()
+
+    def _maximal(self, head: int) -> Generator[Step, None, list[int]]:
+        found = []
+        for positive in self.source.maximal(head):
+            found.append(positive)
+            yield Step()
+        self.positives.update(found)
+        return found
+
+    def proved(self) -> Sequence[Rule]:
+        """Return the rules so far. Before there are any, what some implicates say."""
+        return self._rules if self._saturating else self._first_rules()
+
+    def _first_rules(self) -> list[Rule]:
+        """Return the DG basis of the smallest left sides so far, with the heads they give."""
+        if not self._implicates:
+            return []
+        lefts = np.concatenate([some for _, some in self._implicates])
+        heads = pack([BOTTOM if h == ABSURD else 1 << h for h, _ in self._implicates], self.width)
+        rights = np.repeat(heads, [len(some) for _, some in self._implicates], axis=0)
+        smallest = np.argsort(count_members(lefts.view(np.uint64)), kind="stable")[:FIRST]
+        lefts, rights = lefts[smallest], rights[smallest]
+        granted = list(self.background)
+        sides = (
+            pack([rule.antecedent for rule in granted], self.width),
+            pack([rule.consequent for rule in granted], self.width),
+        )
+        closures = closed_under(
+            lefts, np.concatenate([lefts, sides[0]]), np.concatenate([rights, sides[1]])
+        )
+        return [
+            rule for found, _ in saturation(lefts, closures, self.background) for rule, _ in found
+        ]
+
+    def run(self) -> Theory:
+        """Find all rules; return the DG basis."""
+        return run(self).basis

@@ -41,13 +41,6 @@ def outside(theory: Theory, formula: Cnf) -> Iterator[int]:
                 yield from _each(solver, broken, formula.width)
 
 
-def beside(theory: Theory, known: Iterable[int]) -> Iterator[int]:
-    """Yield the positives of a theory that are not among the known ones, each once."""
-    clauses = clauses_of(theory) + tuple(quasi(x, theory.width) for x in set(known))
-    with solver_of(clauses, theory.width) as solver:
-        yield from _each(solver, [], theory.width)
-
-
 def _each(solver: Solver, assumptions: list[int], width: int) -> Iterator[int]:
     while (found := solve(solver, assumptions, width)) is not None:
         yield found

@@ -7,8 +7,8 @@ Inside C no other rule can fire, so going up by the size of closures, ⊥ last, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,10 @@ from hornlens.logic.theory import Theory
 
 MANY = 3_000
 """Of so many left sides, each is closed by itself: comparing them with all rules is slower."""
+TOGETHER = 20_000
+"""So many left sides are closed in a step, at most."""
+Pair: TypeAlias = "tuple[Rule, int]"
+"""A rule of the basis, and a left side that it was found from."""
 
 
 class Saturated(NamedTuple):
@@ -35,31 +39,49 @@ class Saturated(NamedTuple):
     generators: tuple[int, ...]
 
 
-def saturate(
-    xs: Words,
-    closures: Words,
-    background: Theory,
-    progress: Callable[[int], None] | None = None,
-) -> Saturated:
+def saturate(xs: Words, closures: Words, background: Theory) -> Saturated:
     """Return the DG basis, relative to a background, of the rules x → closure.
 
     Each closure has to be all that follows from its x, by these rules and the background. Of the
-    left sides that lead to one antecedent, the first is kept as its generator. `progress` is told
-    now and then how many rules there are.
+    left sides that lead to one antecedent, the first is kept as its generator.
+    """
+    found = [pair for some, _ in saturation(xs, closures, background) for pair in some]
+    return in_order(found, background.width)
+
+
+def in_order(found: Sequence[Pair], width: int) -> Saturated:
+    """Return rules that `saturation` gave, or some of them, in canonical order."""
+    pairs = sorted(found, key=lambda pair: pair[0].key)
+    return Saturated(Theory(width, tuple(rule for rule, _ in pairs)), tuple(x for _, x in pairs))
+
+
+def saturation(
+    xs: Words, closures: Words, background: Theory
+) -> Iterator[tuple[list[Pair], float]]:
+    """Yield the rules of that DG basis with their generators, some at a time, in no order.
+
+    Beside them: what share of the left sides is done. Any part of the rules is saturated, too.
     """
     width = background.width
     chain: _Chain = (_Propagation if len(xs) > MANY else _Comparison)(width)
     chain.add(*_sides(background.rules, width))
     exclusive = Theory(width, (), background.exclusive)
     sizes = _sizes(closures, width)
-    found: list[tuple[Rule, int]] = []
+    done = 0
     for size in sorted(set(sizes.tolist())):
-        level = np.flatnonzero(sizes == size)
-        closed = chain.closed(xs[level])
-        open_still = (closed != closures[level]).any(axis=1)
-        if background.exclusive:  # what the background forbids is no finding
-            open_still &= obeys(closed, exclusive)
-        level, closed = level[open_still], closed[open_still]
+        whole = np.flatnonzero(sizes == size)
+        open_levels, open_closed = [whole[:0]], [xs[:0]]
+        for start in range(0, len(whole), TOGETHER):
+            level = whole[start : start + TOGETHER]
+            closed = chain.closed(xs[level])
+            open_still = (closed != closures[level]).any(axis=1)
+            if background.exclusive:  # what the background forbids is no finding
+                open_still &= obeys(closed, exclusive)
+            open_levels.append(level[open_still])
+            open_closed.append(closed[open_still])
+            done += len(level)
+            yield [], done / len(xs)
+        level, closed = np.concatenate(open_levels), np.concatenate(open_closed)
         first: dict[int, int] = {}
         for place, antecedent in enumerate(unpack(closed)):
             first.setdefault(antecedent, place)
@@ -73,11 +95,7 @@ def saturate(
         antecedents, consequents = closed[new], closures[level[new]]
         chain.add(antecedents, consequents)
         rules = map(Rule, unpack(antecedents), unpack(consequents))
-        found += zip(rules, unpack(xs[level[new]]), strict=True)
-        if progress is not None:
-            progress(len(found))
-    found.sort(key=lambda pair: pair[0].key)
-    return Saturated(Theory(width, tuple(rule for rule, _ in found)), tuple(x for _, x in found))
+        yield list(zip(rules, unpack(xs[level[new]]), strict=True)), done / len(xs)
 
 
 class _Chain(Protocol):

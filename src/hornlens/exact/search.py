@@ -13,15 +13,15 @@ Non-Horn negatives cost nothing here: they are closed, and the search never stop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 
 import numpy as np
 from pysat.card import CardEnc, EncType
 from pysat.solvers import Solver
 
+from hornlens.exact.engine import Step, run
 from hornlens.exact.sat import declare, mask_of_solution
 from hornlens.exact.sources import ABSURD, Source
-from hornlens.logic.basis import in_canonical_order
 from hornlens.logic.batch import Words, contains, pack, unpack, words_needed
 from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.cnf import Clause, clauses_of, literals
@@ -73,24 +73,29 @@ class EnvelopeSearch:
                 self._fresh += 1
         self._search.add_clause(broken)
 
-    def next_rule(self) -> Rule | None:
-        """Find, keep and return the next rule of the DG basis; None when it is complete."""
+    def steps(self) -> Iterator[Step]:
+        """Find all rules, one after the other. How many there will be, nobody knows."""
         while (x := self._candidate()) is not None:
             found = self._refute(x)
+            yield Step()
             if found is None:
                 continue
-            rule = self._smallest(found)
+            rule = yield from self._smallest(found)
             self.rules.append(rule)
             self._obey((rule,))
-            return rule
-        return None
+            yield Step((rule,))
 
-    def run(self, progress: Callable[[int], None] | None = None) -> Theory:
+    def next_rule(self) -> Rule | None:
+        """Find, keep and return the next rule of the DG basis; None when it is complete."""
+        return next((step.proved[0] for step in self.steps() if step.proved), None)
+
+    def proved(self) -> list[Rule]:
+        """Return the rules so far: each is one of the DG basis."""
+        return self.rules
+
+    def run(self) -> Theory:
         """Find all rules; return the DG basis."""
-        while self.next_rule() is not None:
-            if progress is not None:
-                progress(len(self.rules))
-        return in_canonical_order(Theory(self.width, tuple(self.rules)))
+        return run(self).basis
 
     def closure(self, x: int) -> int:
         """Return the intersection of the target's positives above `x`; BOTTOM if there are none."""
@@ -128,7 +133,7 @@ class EnvelopeSearch:
         smaller = sum(1 << (i - 1) for i in chained if 0 < i <= self.width)
         return smaller, closed if smaller == x else self.closure(smaller)
 
-    def _smallest(self, found: tuple[int, int]) -> Rule:
+    def _smallest(self, found: tuple[int, int]) -> Generator[Step, None, Rule]:
         """Go down to a smallest interpretation that obeys L and is not closed."""
         while True:
             x, closed = found
@@ -139,6 +144,7 @@ class EnvelopeSearch:
             smaller = None
             while smaller is None and (y := self._candidate(inside)) is not None:
                 smaller = self._refute(y)
+                yield Step()
             self._search.add_clause([-below])
             if smaller is None:
                 return Rule(x, closed)

@@ -8,6 +8,7 @@ and each answer either proves a rule or is a positive more in the pool.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import comb
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -78,24 +79,19 @@ class Rows:
         return count_members(among)
 
 
-def what_follows(target: Positives, most: int, frequent: Frequent | None = None) -> Short:
-    """Return what follows from each set of at most `most` variables.
-
-    With `frequent`, from those only of which it says yes; it must say so of their parts as well.
-    """
-    if target.width**most >= 1 << 62:
-        raise InputError(f"rules of {most} conditions over {target.width} variables are too many")
-    search = _Search(target, frequent)
-    for size in range(most + 1):
-        search.look_at(size, size < most)
-    return Short(np.concatenate(search.xs), np.concatenate(search.closures), search.rare)
-
-
-class _Search:
+class ShortSearch:
     """Goes up by size; keeps what the sets of one size tell of those with one variable more."""
 
-    def __init__(self, target: Positives, frequent: Frequent | None):
+    def __init__(self, target: Positives, most: int, frequent: Frequent | None = None):
+        """Prepare to look at sets of at most `most` variables of which `frequent` says yes."""
+        if target.width**most >= 1 << 62:
+            raise InputError(
+                f"rules of {most} conditions over {target.width} variables are too many"
+            )
         self.target, self.frequent, self.width = target, frequent, target.width
+        self.most = most
+        self.complete_to = -1
+        """The sets of at most so many variables have all been looked at."""
         self.single = pack([1 << v for v in range(self.width)], self.width)
         self.pool = pack([], self.width)
         self.xs: list[Words] = []
@@ -107,8 +103,28 @@ class _Search:
         self.closed = pack([], self.width)
         self.follows_from_one = [1 << v for v in range(self.width)]
 
-    def look_at(self, size: int, keep: bool) -> None:
-        """Find what follows from sets of this size beyond what follows from their parts."""
+    def steps(self) -> Iterator[float]:
+        """Look at all sets; yield the share of them that is settled, again and again."""
+        total = sum(comb(self.width, size) for size in range(self.most + 1))
+        done = 0
+        for size in range(self.most + 1):
+            for settled in self._look_at(size, size < self.most):
+                yield (done + settled * comb(self.width, size)) / total
+            self.complete_to = size
+            done += comb(self.width, size)
+            yield done / total
+
+    def found(self) -> Short:
+        """Return what follows from the sets that were looked at so far."""
+        none = self.pool[:0]
+        xs, closures = np.concatenate([none, *self.xs]), np.concatenate([none, *self.closures])
+        return Short(xs, closures, self.rare)
+
+    def _look_at(self, size: int, keep: bool) -> Iterator[float]:
+        """Find what follows from sets of this size beyond what follows from their parts.
+
+        Yields the share of them that is settled.
+        """
         kept: list[tuple[Sets, Words]] = [(np.zeros((0, size), dtype=np.intp), self.pool[:0])]
         for sets, lower in self._candidates(size):
             if self.frequent is not None:
@@ -123,6 +139,7 @@ class _Search:
             if keep:
                 possible = closures[:, 0] != BOTTOM
                 kept.append((sets[possible], closures[possible]))
+            yield self._place(sets[-1:])
         self.sets = np.concatenate([sets for sets, _ in kept])
         self.closed = np.concatenate([closures for _, closures in kept])
         if size == 1:
@@ -155,6 +172,10 @@ class _Search:
                 sets, lower = sets[free], lower[free] | closed[free]
             yield sets, lower
             start = end
+
+    def _place(self, last: Sets) -> float:
+        """Return what share of the sets of a size come before one, by its first variable."""
+        return float(last[0, 0] / self.width) if last.size else 0.0
 
     def _codes(self, sets: Sets) -> NDArray[np.int64]:
         """Return a number for each set, in the order of the sets."""

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hornlens.errors import HornlensError
@@ -88,16 +88,18 @@ class Cluster:
     _ours: bool = False
     _folder: str | None = None
     _session: str = "/tmp/ray/session_latest"
-    _before: dict[str, str | None] = field(default_factory=dict)
+    _before: dict[str, str] | None = None
+    """The environment as it was: Ray's settings stand there, and Ray leaves some of its own."""
 
     @property
     def ray(self) -> Any:
         """Ray, connected."""
         if self._ray is None:
+            self._before = dict(os.environ)
             # Its settings are read when it is imported.
-            self._set(RAY_USAGE_STATS_ENABLED="0", RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0")
+            os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0")
             if self.address is None:
-                self._set(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+                os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
             try:
                 ray = import_ray()
                 if not ray.is_initialized():  # else the program that uses us has its own
@@ -121,12 +123,12 @@ class Cluster:
         free = self.ray.available_resources()
         return Node("", free).room(needs) > 0
 
-    def ready(self, refs: Iterable[Any]) -> list[Any]:
+    def ready(self, refs: Iterable[Any], seconds: float = TICK) -> list[Any]:
         """Wait until one of some results is there, but not long; return all that are."""
         wanted = list(refs)
         if not wanted:
             return []
-        done, rest = self.ray.wait(wanted, num_returns=1, timeout=TICK)
+        done, rest = self.ray.wait(wanted, num_returns=1, timeout=seconds)
         if done and rest:
             done += self.ray.wait(rest, num_returns=len(rest), timeout=0)[0]
         return list(done)
@@ -143,7 +145,7 @@ class Cluster:
         ray, self._ray = self._ray, None
         if self._ours:
             ray.shutdown()
-            self._restore()
+        self._restore()
         if self._folder is not None and not self.keep:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -174,17 +176,13 @@ class Cluster:
                 " (RAY_AUTH_MODE=token, for all nodes)"
             )
 
-    def _set(self, **settings: str) -> None:
-        for name, value in settings.items():
-            self._before.setdefault(name, os.environ.get(name))
-            os.environ[name] = value
-
     def _restore(self) -> None:
-        for name, value in self._before.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
-        self._before = {}
+        before, self._before = self._before or {}, None
+        for name in {*before, *os.environ}:
+            if name.startswith("RAY_") or name == "PYTHONBREAKPOINT":
+                os.environ.pop(name, None)
+                if name in before:
+                    os.environ[name] = before[name]
 
 
 _QUIET: dict[str, Any] = {
@@ -205,7 +203,16 @@ def read_settings_again() -> None:
 _KNOCK = """
 import json, logging, sys
 import ray
+from ray._raylet import GcsClient
+from ray.exceptions import AuthenticationError
 try:
+    try:  # `init` says of a wrong token only that it could not connect, after half a minute
+        if sys.argv[1] != "auto":
+            GcsClient(address=sys.argv[1])
+    except AuthenticationError:
+        raise
+    except Exception:
+        pass
     ray.init(address=sys.argv[1], include_dashboard=False, log_to_driver=False,
              logging_level=logging.CRITICAL)
 except Exception as error:
@@ -241,7 +248,10 @@ def _knock(address: str) -> None:
     if done.returncode:
         raise HornlensError(_SILENT.format(address))
     if said := done.stdout.strip():
-        raise HornlensError(_why(address, *json.loads(said.splitlines()[-1])))
+        kind, message = json.loads(said.splitlines()[-1])
+        if "Unauthenticated" in done.stderr:
+            kind = "AuthenticationError"
+        raise HornlensError(_why(address, kind, message))
 
 
 _SILENT = "what listens at {} does not let us in as a Ray cluster would"
@@ -249,8 +259,6 @@ _SILENT = "what listens at {} does not let us in as a Ray cluster would"
 
 def _why(address: str, kind: str, message: str) -> str:
     """Say in a line why a cluster cannot be joined."""
-    if kind == "ConnectionError" and address == "auto":
-        return "no Ray cluster runs here: start one (ray start --head), or leave --ray-address out"
     if message.startswith("Version mismatch"):
         told = " ".join(message.removeprefix("Version mismatch:").split())
         return f"the Ray cluster at {address} has other versions: {told} Install the same on both"
@@ -259,6 +267,8 @@ def _why(address: str, kind: str, message: str) -> str:
             f"the Ray cluster at {address} wants another token: set RAY_AUTH_MODE=token and "
             "RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH as its nodes have them"
         )
+    if kind == "ConnectionError" and address == "auto":
+        return "no Ray cluster runs here: start one (ray start --head), or leave --ray-address out"
     if "No node info found" in message:
         return (
             f"this machine is no node of the Ray cluster at {address}: run `ray start --address "

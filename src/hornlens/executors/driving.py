@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from hornlens import __version__
 from hornlens.errors import HornlensError
+from hornlens.executors.cluster import TICK
 from hornlens.executors.protocol import Advance, R, T, Work
 from hornlens.executors.visiting import Broken, Finished, Question, Reply, RunActor
 from hornlens.store.protocol import AnswerStore
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from hornlens.executors.ray import PooledModel, RayExecutor
     from hornlens.models.protocol import Answer, ModelOptions
 
+LOOK_AGAIN = 0.25
+"""Seconds after which one looks again whether another driver has answered what it is asking."""
+REST = 3.0
+"""Seconds of waiting for others alone, after which they may be waiting for our models' room."""
 DEATHS = 10
 """How often a run may be lost with the process or the node that it is on."""
 
@@ -52,8 +58,9 @@ class _Run(Generic[T]):
 class Driver(Generic[T, R]):
     """Carries tasks out on a cluster: each run on some node, asking here for every answer.
 
-    The store is written by nobody else, and before an answer is used. No prompt is asked twice,
-    however many runs want it. A run that is lost begins anew, with all its answers known.
+    The store is written from here only, and before an answer is used. No prompt is asked twice,
+    however many runs want it, nor what another driver of the same store is asking. A run that is
+    lost begins anew, with all its answers known.
     """
 
     def __init__(
@@ -74,6 +81,11 @@ class Driver(Generic[T, R]):
         self._answers: dict[_Key, Answers] = {}
         self._asked: dict[_Key, set[str]] = {}
         """What is being asked."""
+        self._elsewhere: dict[_Key, set[str]] = {}
+        """What another driver is asking."""
+        self._looked = 0.0
+        self._busy = time.monotonic()
+        """When something was being asked here last."""
 
     def results(self) -> Iterator[tuple[T, R]]:
         """Yield each task with what its work returned."""
@@ -84,7 +96,10 @@ class Driver(Generic[T, R]):
                 pool.fill()
             saying = {run.ref: run for run in self._active if run.ref is not None}
             refs = [*saying, *(ref for pool in pools for ref in pool.refs)]
-            done = self._cluster.ready(refs)
+            if not refs:
+                time.sleep(LOOK_AGAIN)
+            done = self._cluster.ready(refs, LOOK_AGAIN if any(self._elsewhere.values()) else TICK)
+            self._look_again()
             for pool in pools:
                 for block, answers in pool.take(done):
                     said = dict(zip(block.prompts, answers, strict=True))
@@ -173,27 +188,76 @@ class Driver(Generic[T, R]):
                 self._model(task), question.candidates, self._store, question.repeat
             )
             self._answers[key].trust(task.identity)
-        answers, asked = self._answers[key], self._asked.setdefault(key, set())
+        answers = self._answers[key]
         missing = answers.look_up([p for p in question.prompts if p not in answers.known])
-        new = [prompt for prompt in missing if prompt not in asked]
-        if new:
-            asked.update(new)
-            self._executor.pool(self._model(task)).submit(new, key.candidates, key)
-        run.question, run.missing, run.new = question, set(missing), frozenset(new)
+        run.question, run.missing, run.new = question, set(missing), frozenset()
         if not missing:
             self._reply(run, key)
+            return
+        under_way = self._asked.setdefault(key, set()) | self._elsewhere.setdefault(key, set())
+        self._claim(key, [prompt for prompt in missing if prompt not in under_way])
+
+    def _claim(self, key: _Key, prompts: Sequence[str]) -> None:
+        """Ask the model what nobody else is asking; note the rest."""
+        if not prompts:
+            return
+        asked = self._asked[key]
+        # What is claimed takes the place of what was: so all that is under way is claimed again.
+        mine = set(self._answers[key].claim([*asked, *prompts]))
+        new = [prompt for prompt in prompts if prompt in mine]
+        self._elsewhere[key] |= {prompt for prompt in prompts if prompt not in mine}
+        if not new:
+            return
+        asked.update(new)
+        self._executor.pool(self._models[key[:2]]).submit(new, key.candidates, key)
+        for prompt in new:
+            # Whoever waits for it counts it as asked: the first, if there are several.
+            run = next((run for run in self._waiting(key) if prompt in run.missing), None)
+            if run is not None:
+                run.new |= {prompt}
+
+    def _look_again(self) -> None:
+        """Take what other drivers have answered; ask what they have given up."""
+        if time.monotonic() - self._looked < LOOK_AGAIN:
+            return
+        self._looked = time.monotonic()
+        for key, prompts in self._elsewhere.items():
+            if prompts:
+                left = self._answers[key].look_up(sorted(prompts))
+                self._elsewhere[key] = set()
+                self._settle(key, prompts.difference(left))
+                self._claim(key, left)
+        if any(self._asked.values()):
+            self._busy = self._looked
+        elif self._looked - self._busy > REST and any(self._elsewhere.values()):
+            for model in self._models.values():
+                model.rest()
+            self._busy = self._looked
 
     def _answered(self, key: Any, said: dict[str, Answer]) -> None:
         """Write answers down; reply to those who waited for them."""
         self._answers[key].take(said)
         self._asked[key] -= said.keys()
-        for run in self._active:
-            if run.question is not None and key == _Key(
-                *(run.task.spec, run.task.options, run.question.candidates, run.question.repeat)
-            ):
-                run.missing -= said.keys()
-                if not run.missing:
-                    self._reply(run, key)
+        if not self._asked[key]:
+            self._answers[key].release()
+        self._settle(key, said)
+
+    def _settle(self, key: _Key, known: Collection[str]) -> None:
+        """Reply to those who waited for nothing else."""
+        for run in self._waiting(key):
+            run.missing.difference_update(known)
+            if not run.missing:
+                self._reply(run, key)
+
+    def _waiting(self, key: _Key) -> list[_Run[T]]:
+        """Return the runs that wait for answers of a kind."""
+        return [
+            run
+            for run in self._active
+            if run.question is not None
+            and key
+            == _Key(run.task.spec, run.task.options, run.question.candidates, run.question.repeat)
+        ]
 
     def _reply(self, run: _Run[T], key: _Key) -> None:
         assert run.question is not None

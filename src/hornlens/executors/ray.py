@@ -119,6 +119,10 @@ class PooledModel:
         """Load the model on a node; raise ModelError if it cannot score these words."""
         self._executor.pool(self).check(tuple(candidates))
 
+    def rest(self) -> None:
+        """End its replicas: another driver may wait for their room, and we for its answers."""
+        self._executor.drop(self)
+
     def score(
         self, prompts: Sequence[str], candidates: Sequence[str]
     ) -> Iterator[list[tuple[int, Answer]]]:

@@ -65,6 +65,14 @@ def unpack(words: Words) -> list[int]:
     ]
 
 
+def distinct(words: Words) -> Words:
+    """Return the rows, each once, in the order of their masks."""
+    ordered = words[np.lexsort(words.T)]
+    new = np.ones(len(ordered), dtype=np.bool_)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return ordered[new]
+
+
 def _unpack_wide(words: Words) -> list[int]:
     found = [0] * len(words)
     bottom = words[:, 0] == BOTTOM

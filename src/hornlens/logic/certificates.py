@@ -11,9 +11,17 @@ from decimal import Decimal
 from typing import Any, ClassVar, TypeAlias
 
 from hornlens.errors import HornlensError, InputError
+from hornlens.limits import Reason
 
 SMALLEST = 1e-9
 """The smallest ε and δ that are accepted: less would take more samples than anyone can draw."""
+
+ENDED: dict[Reason, str] = {
+    "time_limit": "by its time limit",
+    "max_rules": "by the limit on rules",
+    "interrupt": "by hand",
+}
+"""Why a run was ended early, in words."""
 
 
 class _Certificate:
@@ -25,6 +33,8 @@ class _Certificate:
     """Whether every rule holds of every interpretation."""
     complete: ClassVar[bool] = False
     """Whether every Horn rule that holds follows from the rules."""
+    settled: ClassVar[bool] = False
+    """Whether all of the target was looked at: then what no answer breaks holds."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the certificate as it stands in envelope.json: its kind, and what is known."""
@@ -40,6 +50,7 @@ class Exact(_Certificate):
     title: ClassVar[str] = "Exact"
     proved: ClassVar[bool] = True
     complete: ClassVar[bool] = True
+    settled: ClassVar[bool] = True
 
     @property
     def sentence(self) -> str:
@@ -59,16 +70,14 @@ class Bounded(_Certificate):
     kind: ClassVar[str] = "bounded"
     title: ClassVar[str] = "Bounded"
     proved: ClassVar[bool] = True
+    settled: ClassVar[bool] = True
     max_conditions: int
     rules: int
     min_support: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse numbers that can not be."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is not None and not (isinstance(value, int) and value >= 0):
-                raise ValueError(f"{field.name} must be a number from 0 on, not {value!r}")
+        _check_counts(self, *(field.name for field in fields(self)))
 
     @property
     def sentence(self) -> str:
@@ -81,6 +90,49 @@ class Bounded(_Certificate):
         if not self.rules:
             return f"There is no {rule.rstrip(',')}."
         return f"Every {rule} follows from these."
+
+
+@dataclass(frozen=True)
+class Interrupted(_Certificate):
+    """Proved, but the run was ended early, for a `reason`: there may be more rules than these.
+
+    `rules` is how many are proved. A learner has `hypotheses` beside them, which are not. Of
+    `cells`, where they are counted, `unasked` were not asked: the rules hold whatever they say.
+    With `max_conditions`, every rule with at most so many follows already.
+    """
+
+    kind: ClassVar[str] = "interrupted"
+    title: ClassVar[str] = "Interrupted"
+    proved: ClassVar[bool] = True
+    reason: Reason
+    rules: int
+    hypotheses: int | None = None
+    cells: int | None = None
+    unasked: int | None = None
+    max_conditions: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what can not be."""
+        if self.reason not in ENDED:
+            raise ValueError(f"reason must be one of {', '.join(ENDED)}, not {self.reason!r}")
+        _check_counts(self, "rules", "hypotheses", "cells", "unasked", "max_conditions")
+
+    @property
+    def sentence(self) -> str:
+        """What is claimed."""
+        said = f"The run was ended {ENDED[self.reason]}"
+        if self.unasked:
+            said += f", before {self.unasked:,} of {self.cells:,} cells were asked"
+        more = "there are more" if self.reason == "max_rules" else "there may be more"
+        whatever = " whatever the answers would be" if self.unasked else ""
+        said += f": these rules hold{whatever}; {more}" if self.rules else ": no rule is proved yet"
+        if self.max_conditions is not None:
+            most = self.max_conditions
+            short = f"at most {most:,} {'condition' if most == 1 else 'conditions'}"
+            said += f", but none with {short}" if self.rules else f", and none has {short}"
+        if self.hypotheses:
+            said += "; the hypotheses are not proved"
+        return f"{said}."
 
 
 @dataclass(frozen=True)
@@ -150,9 +202,18 @@ class Budget(_Certificate):
         )
 
 
-Certificate: TypeAlias = Exact | Bounded | Pac | Budget
-KINDS: tuple[type[Certificate], ...] = (Exact, Bounded, Pac, Budget)
+Certificate: TypeAlias = Exact | Bounded | Interrupted | Pac | Budget
+KINDS: tuple[type[Certificate], ...] = (Exact, Bounded, Interrupted, Pac, Budget)
 EXACT = Exact()
+
+
+def _check_counts(certificate: _Certificate, *names: str) -> None:
+    """Refuse a number that can not be."""
+    for name in names:
+        value = getattr(certificate, name)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if value is not None and not (whole and value >= 0):
+            raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
 
 
 def certificate_from_json(content: Mapping[str, Any]) -> Certificate:

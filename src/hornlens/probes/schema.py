@@ -52,6 +52,11 @@ class LabelValueFile(_Part):
 
     name: Text = Field(description="the variable's name, as it appears in rules")
     word: Text = Field(description="the candidate word that the model scores")
+    patterns: list[Text] = Field(
+        default_factory=list,
+        description="regular expressions that find this answer in a chat model's free text, "
+        "in capitals or not; default: the word",
+    )
 
 
 class LabelFile(_Part):
@@ -73,6 +78,20 @@ class PolicyFile(_Part):
         Literal["each", "average"],
         Field(description="of several: each decided by itself, or their log-scores averaged"),
     ] = "each"
+
+
+class ElicitationFile(_Part):
+    """How chat models are asked."""
+
+    method: Literal["choose", "constrained", "say", "likelihood"] | None = Field(
+        None, description="default: the first that the endpoint can do"
+    )
+    system: Text | None = Field(None, description="the instruction; default: the built-in one")
+    user: Text | None = Field(
+        None,
+        description="the question, with {sentence} once and perhaps {options}; "
+        "default: the built-in one",
+    )
 
 
 class WordingFile(_Part):
@@ -106,6 +125,9 @@ class VariantFile(_Part):
     label: dict[str, Text] | None = Field(
         None, description="candidate words by the label value's name; default: the probe's"
     )
+    elicitation: ElicitationFile | None = Field(
+        None, description="how chat models are asked in this phrasing; default: the probe's"
+    )
 
 
 class ProbeFile(_Part):
@@ -125,6 +147,7 @@ class ProbeFile(_Part):
     attributes: list[AttributeFile]
     label: LabelFile
     policy: PolicyFile = Field(default_factory=PolicyFile)
+    elicitation: ElicitationFile | None = Field(None, description="how chat models are asked")
     sample_label: Literal["always", "optional"] = Field(
         "always", description="whether random samples always set the label"
     )

@@ -26,6 +26,20 @@ class Slot(NamedTuple):
     texts: list[str]
 
 
+class ProbeElicitation(NamedTuple):
+    """How a probe wants chat models to be asked; empty: as they are by default.
+
+    `user` has {sentence} once, and may have {options}.
+    """
+
+    method: str = ""
+    system: str = ""
+    user: str = ""
+
+
+AS_USUAL = ProbeElicitation()
+
+
 @dataclass(frozen=True)
 class Wording:
     """How the points of a space are said: a template, and the words of the attributes' values."""
@@ -34,6 +48,7 @@ class Wording:
     template: str
     attributes: tuple[ProbeAttribute, ...]
     label: Label
+    elicitation: ProbeElicitation = AS_USUAL
 
     def render(self, x: int) -> str:
         """Return the prompt of an interpretation; it never contains the label."""

@@ -24,7 +24,7 @@ from hornlens.pronouns.bias import (
 )
 from hornlens.pronouns.dataset import Dataset, Group
 from hornlens.pronouns.intervals import mean_score
-from hornlens.store.sqlite import AnswerCache
+from hornlens.store.protocol import AnswerStore
 from hornlens.targets.prompted import PromptedModel
 
 ABSTAINED = "abstained"
@@ -72,7 +72,7 @@ def measure(
     groups: Sequence[Group] | None = None,
     *,
     policy: Policy | None = None,
-    cache: AnswerCache | None = None,
+    cache: AnswerStore | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Measurement:
     """Return a model's bias scores over the people of a data set, or of some of its groups.

@@ -14,6 +14,10 @@ LONGEST = 60.0
 """The pauses between lines grow up to so many seconds."""
 
 
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
 class ProgressLines:
     """Says now and then how much is done, how fast it goes, and how long the rest will take.
 
@@ -27,7 +31,7 @@ class ProgressLines:
         total: int | None,
         unit: str,
         clock: Callable[[], float],
-        write: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True),
+        write: Callable[[str], None] = _to_stderr,
     ):
         """Begin; nothing is said yet."""
         self.doing, self.total, self.unit = doing, total, unit
@@ -83,6 +87,39 @@ class ProgressLines:
         if self.total is None:
             return [said]
         return [said, f"about {length((self.total - self._done) / rate)} left"]
+
+
+class RuleLines:
+    """Says now and then how many rules are proved, how fast they come, and how much is settled."""
+
+    def __init__(
+        self,
+        doing: str,
+        clock: Callable[[], float],
+        write: Callable[[str], None] = _to_stderr,
+        pause: float | None = None,
+    ):
+        """Begin; `pause` is that between two lines: None for pauses that grow."""
+        self.doing, self._clock, self._write = doing, clock, write
+        self._pause, self._grows = (FIRST, True) if pause is None else (pause, False)
+        self._started = clock()
+        self._next = self._started + self._pause
+
+    def note(self, rules: int, settled: float | None) -> None:
+        """Take note of where the search is; say it if it is time."""
+        now = self._clock()
+        if now < self._next:
+            return
+        if self._grows:
+            self._pause = min(self._pause * GROWTH, LONGEST)
+        self._next = now + self._pause
+        rate = rules / (now - self._started)
+        said = f"{rules:,} {'rule' if rules == 1 else 'rules'}"
+        if rules:
+            said += f", {rate:,.0f} rules/s" if rate >= 10 else f", {rate:.2g} rules/s"
+        if settled is not None:
+            said += f", {settled:.0%} settled"
+        self._write(f"{visible(self.doing)}{said}")
 
 
 def length(seconds: float) -> str:

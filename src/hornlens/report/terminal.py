@@ -140,6 +140,21 @@ class Terminal:
         with errors.status(Text(visible(doing))) as status:
             yield lambda note: status.update(Text(visible(f"{doing} {note}")))
 
+    @contextmanager
+    def searching(self, doing: str) -> Iterator[Callable[[int, float | None], None]]:
+        """Show how many rules there are, how fast they come, and what share is settled."""
+        from hornlens.report.progress import RuleLines
+
+        errors = None if self.quiet else watched(stderr=True)
+        if errors is not None:
+            with self.progress(f"{doing}:") as note:
+                yield RuleLines("", self._clock, note, pause=0.2).note
+        elif self.quiet:
+            yield lambda rules, settled: None
+        else:
+            lines = RuleLines(f"{doing}: ", self._clock)
+            yield lines.note
+
 
 def watched(stderr: bool = False) -> Console | None:
     """Return the console of a stream that someone looks at, or None: a file needs no rich.

@@ -15,6 +15,7 @@ from hornlens.results.details import details_as_json
 from hornlens.results.envelope import envelope_as_json
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
+from hornlens.results.orders import orders_of
 from hornlens.results.rate_files import rates_as_json
 from hornlens.results.sentences import plain
 from hornlens.results.warnings import warnings_of
@@ -100,6 +101,9 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
         content["survival"] = [
             _survival(line, extraction, position) for line in survival(extraction)
         ]
+    told = {prompt: d for world in each for prompt, d in world.details.items()}
+    if (orders := orders_of(told)) is not None:
+        content["orders"] = orders.as_json()
     content["answers"] = [_answer(each[place], cell) for cell, place in asked]
     at = {world.world: place for place, world in enumerate(each)}
     content["warnings"] = [

@@ -46,6 +46,12 @@ def _extraction(
     envelope = envelope_from_json(content, path)
     if envelope.space.background.closure(0) == BOTTOM:
         raise ValueError("nothing obeys the background")
+    counts = (
+        "distinct_prompts",
+        *(() if envelope.certificate.proved else ("equivalence_queries",)),
+    )
+    if not all(isinstance(envelope.statistics.get(count), int) for count in counts):
+        raise ValueError(f"has no {' or no '.join(counts)} among its statistics")
     variants, answers, name = (
         content.get("variants"),
         content.get("answers", []),

@@ -141,7 +141,8 @@ def _said(value: object) -> str:
 def _claim(certificate: Certificate) -> str:
     """Return what is claimed, as far as two claims of different strength differ."""
     values = certificate.as_json()
-    limits = ", ".join(f"{key} {values[key]:g}" for key in ("epsilon", "delta") if key in values)
+    keys = ("epsilon", "delta", "max_conditions", "min_support")
+    limits = ", ".join(f"{key.replace('_', ' ')} {values[key]:g}" for key in keys if key in values)
     kind = certificate.kind.replace("_", " ")
     return f"{kind} ({limits})" if limits else kind
 

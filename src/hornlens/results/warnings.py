@@ -13,9 +13,16 @@ from hornlens.results.answers import Position
 from hornlens.results.choices import choices_of
 from hornlens.results.details import NOTHING, Details
 from hornlens.results.extraction import Extraction
+from hornlens.results.orders import orders_of
 
 Kind: TypeAlias = Literal[
-    "same_values", "unknown_words", "label_never", "label_always", "small_margins", "small_share"
+    "same_values",
+    "unknown_words",
+    "label_never",
+    "label_always",
+    "small_margins",
+    "small_share",
+    "order",
 ]
 ROUNDING = 1e-5
 """Scores that differ by no more are the same: a model's arithmetic depends on its batches."""
@@ -77,6 +84,7 @@ def _of_one(extraction: Extraction) -> Iterator[Warning]:
     yield from _same_values(extraction)
     yield from _labels(extraction)
     yield from _small_share(extraction)
+    yield from _order(extraction)
 
 
 def _unknown_words(extraction: Extraction) -> Iterator[Warning]:
@@ -245,6 +253,13 @@ def _small_share(extraction: Extraction) -> Iterator[Warning]:
         f"something else.{rather}",
         cells=_cells(prompts, low),
     )
+
+
+def _order(extraction: Extraction) -> Iterator[Warning]:
+    """Candidates that are named for the place in which they are offered."""
+    found = orders_of(extraction.details)
+    if found is not None and found.differing:
+        yield Warning("order", found.sentence)
 
 
 def _prompts(extraction: Extraction) -> dict[str, list[int]]:

@@ -120,8 +120,8 @@ def outcome_in(world: Extraction, rule: Rule) -> tuple[Outcome, int | None]:
     broken = next(iter(world.breaking(rule)), None)
     if broken is not None or certificate.complete:
         return "broken", broken
-    # Rules that are proved rest on all answers: a longer one that none of them breaks holds, too.
-    if not follows and not certificate.proved:
+    # Where everything was asked, a longer rule that no answer breaks holds, too.
+    if not follows and not certificate.settled:
         return "unknown", None
     return ("vacuous" if envelope.holds_vacuously(rule) else "holds"), None
 

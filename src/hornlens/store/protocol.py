@@ -59,6 +59,15 @@ class AnswerStore(Protocol):
         ...
 
 
+class CachedModel(NamedTuple):
+    """A line of `hornlens cache list`."""
+
+    name: str
+    identity: str
+    answers: int
+    last_written: float
+
+
 @runtime_checkable
 class SharedStore(AnswerStore, Protocol):
     """A store through which several processes ask one model, and each prompt only once.
@@ -83,4 +92,27 @@ class SharedStore(AnswerStore, Protocol):
 
     def release(self, identity: str, candidates: Sequence[str], repeat: int = 0) -> None:
         """Give up what was claimed; what has no answer may be claimed by others at once."""
+        ...
+
+
+@runtime_checkable
+class ManagedStore(SharedStore, Protocol):
+    """A store that people name on a command line, look into, and clear."""
+
+    @property
+    def place(self) -> str:
+        """What names it to other processes, as `store.opening.open_store` takes it."""
+        ...
+
+    @property
+    def shown(self) -> str:
+        """The place, for people: never with anything secret in it."""
+        ...
+
+    def models(self) -> list[CachedModel]:
+        """Return what is kept, by model, the latest first."""
+        ...
+
+    def prune(self, older_than: float | None = None, model: str | None = None) -> int:
+        """Remove answers written before a time, or of models by name; return how many."""
         ...

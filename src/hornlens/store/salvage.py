@@ -5,17 +5,19 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from hornlens.store.database import ERRORS, connect, prepare
+from hornlens.store.pages import rows
 from hornlens.store.seals import Question, Row, is_whole
 
-_KEY = "model, candidates, prompt, repeat"
 _FIRST_PAGE = 4096
+
+_Key = tuple[Any, ...]
+"""Model, candidates, prompt, repeat."""
 
 
 def mend(path: Path) -> tuple[Path, int]:
@@ -49,38 +51,50 @@ def _save(damaged: Path, fresh: Path) -> int:
     """Make a cache of the models and whole answers of a damaged one; return how many answers."""
     with closing(connect(fresh)) as connection:
         prepare(connection)
-    models: dict[Any, list[tuple[str, str]]] = {}
-    answers: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-    details: dict[tuple[Any, ...], Any] = {}
-    with tempfile.TemporaryDirectory() as place:
-        # As it is; then with the first page of an empty cache, where that is what is damaged. If
-        # a table is then taken for another, its rows are no whole answers.
-        for first_page in (b"", _first_page(fresh)):
-            copy = Path(place) / "cache"
-            data = damaged.read_bytes()
-            copy.write_bytes(first_page + data[len(first_page) :])
-            if _log(damaged).exists():
-                shutil.copy2(_log(damaged), _log(copy))
-            with closing(connect(copy)) as source:
-                for number, identity, name in _rows(source, "models", "id, identity, name", "id"):
-                    models.setdefault(number, []).append((str(identity), str(name)))
-                # The index holds a model's identity once more.
-                for number, identity in _rows(source, "models", "id, identity", "identity"):
-                    models.setdefault(number, []).append((str(identity), str(identity)))
-                columns = f"{_KEY}, written, scores, ranks"
-                for *key, written, scores, ranks in _rows(source, "answers", columns, _KEY):
-                    answers.setdefault((*key, written), (scores, ranks))
-                columns = f"{_KEY}, written, content"
-                for *key, content in _rows(source, "details", columns, _KEY):
-                    details.setdefault(tuple(key), content)
+    models: dict[int, list[tuple[str, str]]] = {}
+    answers: list[tuple[_Key, Any, Any, Any]] = []
+    details: dict[tuple[_Key, Any], Any] = {}
+    for number, values in rows(_with_log(damaged, fresh)):
+        match values:
+            case (None, str(identity), str(name)) if number is not None:
+                models.setdefault(number, []).insert(0, (identity, name))
+            case (str(identity), int(whose)):  # the index holds a model's identity once more
+                models.setdefault(whose, []).append((identity, identity))
+            case (int(), str(), str(), int(), scores, ranks, written):
+                answers.append((values[:4], scores, ranks, written))
+            case (int(), str(), str(), int(), written, content):
+                details[values[:4], written] = content
+    # Of two answers to the same, one was removed before the other was written.
+    answers.sort(key=lambda answer: -answer[3] if isinstance(answer[3], float) else 0.0)
     with closing(connect(fresh)) as into:
         into.execute("BEGIN")
         saved = 0
-        for (*key, written), (scores, ranks) in answers.items():
-            content = details.get((*key, written))
-            saved += _put(into, models.get(key[0], []), key, written, scores, ranks, content)
+        for key, scores, ranks, written in answers:
+            row = Row(key[2], scores, ranks, details.get((key, written)))
+            saved += _put(into, models.get(key[0], []), key, row, written)
         into.execute("COMMIT")
     return saved
+
+
+def _with_log(damaged: Path, fresh: Path) -> bytes:
+    """Return a cache's pages, those that are still in its log among them."""
+    if not _log(damaged).exists():
+        return damaged.read_bytes()
+    with tempfile.TemporaryDirectory() as place:
+        copy = Path(place) / "cache"
+        # As it is; then with the first page of an empty cache, where that is what is damaged.
+        for first_page in (b"", _first_page(fresh)):
+            data = damaged.read_bytes()
+            copy.write_bytes(first_page + data[len(first_page) :])
+            shutil.copy2(_log(damaged), _log(copy))
+            try:
+                with closing(connect(copy)) as source:
+                    [(busy, *_)] = source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except ERRORS:
+                continue
+            if not busy:
+                return copy.read_bytes()
+    return damaged.read_bytes()
 
 
 def _first_page(cache: Path) -> bytes:
@@ -89,39 +103,22 @@ def _first_page(cache: Path) -> bytes:
     return page[:92] + bytes(4) + page[96:]
 
 
-def _rows(
-    source: sqlite3.Connection, table: str, columns: str, order: str
-) -> Iterator[tuple[Any, ...]]:
-    """Yield a table's rows from its front up to damage, and then from its back."""
-    for way in ("ASC", "DESC"):
-        by = ", ".join(f"{column} {way}" for column in order.split(", "))
-        try:
-            yield from source.execute(f"SELECT {columns} FROM {table} ORDER BY {by}")
-        except ERRORS:
-            continue
-
-
 def _put(
-    into: sqlite3.Connection,
-    models: list[tuple[str, str]],
-    key: list[Any],
-    written: Any,
-    scores: Any,
-    ranks: Any,
-    content: Any,
+    into: sqlite3.Connection, models: list[tuple[str, str]], key: _Key, row: Row, written: Any
 ) -> int:
     """Write an answer down if it is whole; return how many that makes."""
-    number, candidates, prompt, repeat = key
-    row = Row(prompt, scores, ranks, content)
+    number, candidates, _, repeat = key
     whose = [each for each in models if is_whole(Question(each[0], candidates, repeat), row)]
-    if not whose:
+    # An answer of an older version does not tell whose it is.
+    if not whose or len({identity for identity, _ in whose}) > 1:
         return 0
     into.execute("INSERT OR IGNORE INTO models VALUES (?, ?, ?)", (number, *whose[0]))
-    into.execute(
-        "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", (*key, scores, ranks, written)
+    done = into.execute(
+        "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (*key, row.scores, row.ranks, written),
     )
-    if content is not None:
+    if done.rowcount == 1 and row.details is not None:
         into.execute(
-            "INSERT OR IGNORE INTO details VALUES (?, ?, ?, ?, ?, ?)", (*key, written, content)
+            "INSERT OR IGNORE INTO details VALUES (?, ?, ?, ?, ?, ?)", (*key, written, row.details)
         )
-    return 1
+    return done.rowcount

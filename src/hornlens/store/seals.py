@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import product
 from typing import Any, NamedTuple
@@ -25,6 +25,11 @@ class Question(NamedTuple):
     identity: str
     candidates: str
     repeat: int
+
+
+def question_of(identity: str, candidates: Sequence[str], repeat: int) -> Question:
+    """Return what a call is about."""
+    return Question(identity, json.dumps(list(candidates), ensure_ascii=False), repeat)
 
 
 class Row(NamedTuple):

@@ -16,27 +16,17 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hornlens.store.database import CacheError, Database
+from hornlens.store.hashes import State, kept_hash
 from hornlens.store.leases import TERM, Renewal, holder, holds
-from hornlens.store.protocol import Scores
-from hornlens.store.seals import Question, Row, checksum, opened, sealed
+from hornlens.store.protocol import CachedModel, Scores
+from hornlens.store.seals import Question, Row, opened, question_of, sealed
 
 __all__ = ["AnswerCache", "CacheError", "CachedModel", "default_path"]
 
-_SETTLED = 2.0
-"""Seconds: a file touched later than this may change again without its times showing it."""
 _stores = count()
-
-
-class CachedModel(NamedTuple):
-    """A line of `hornlens cache list`."""
-
-    name: str
-    identity: str
-    answers: int
-    last_written: float
 
 
 def default_path() -> Path:
@@ -64,6 +54,16 @@ class AnswerCache:
         self._looked_through = False
         self._file = Database(self.path, warn, _mend)
 
+    @property
+    def place(self) -> str:
+        """The file."""
+        return str(self.path)
+
+    @property
+    def shown(self) -> str:
+        """The file, for people."""
+        return str(self.path)
+
     def close(self) -> None:
         """Close the file; what was claimed is released."""
         if self._renewal is not None:
@@ -74,7 +74,7 @@ class AnswerCache:
         self, identity: str, prompts: Sequence[str], candidates: Sequence[str], repeat: int = 0
     ) -> dict[str, Scores]:
         """Return the answers that are known, by prompt; damaged ones are removed."""
-        question = _question(identity, candidates, repeat)
+        question = question_of(identity, candidates, repeat)
         found, damaged = self._file.read(lambda connection: _look(connection, question, prompts))
         if damaged:
             # An answer that is in the wrong place makes others be missed.
@@ -94,7 +94,7 @@ class AnswerCache:
         repeat: int = 0,
     ) -> None:
         """Write answers down, all or none. What is there already stays."""
-        question = _question(identity, candidates, repeat)
+        question = question_of(identity, candidates, repeat)
         rows = [sealed(question, prompt, Scores(*given)) for prompt, given in answers]
 
         def write(connection: sqlite3.Connection) -> None:
@@ -128,7 +128,7 @@ class AnswerCache:
 
         Before the first are claimed, the file is looked through.
         """
-        question = _question(identity, candidates, repeat)
+        question = question_of(identity, candidates, repeat)
         me = holder(self._number)
         if not self._looked_through:
             # Answers may be missing because they cannot be found; and to write makes damage worse.
@@ -162,7 +162,7 @@ class AnswerCache:
 
     def release(self, identity: str, candidates: Sequence[str], repeat: int = 0) -> None:
         """Give up what was claimed."""
-        question = _question(identity, candidates, repeat)
+        question = question_of(identity, candidates, repeat)
         self._let_go("holder = ? AND identity = ? AND candidates = ? AND repeat = ?", question)
 
     def _let_go(self, which: str, values: Sequence[object]) -> None:
@@ -179,7 +179,7 @@ class AnswerCache:
 
     def knows(self, identity: str, candidates: Sequence[str]) -> bool:
         """Say whether there are any answers of a model about these candidates."""
-        key = _question(identity, candidates, 0).candidates
+        key = question_of(identity, candidates, 0).candidates
 
         def look(connection: sqlite3.Connection) -> bool:
             return any(
@@ -194,32 +194,25 @@ class AnswerCache:
 
     def hash_of(self, path: Path, compute: Callable[[Path], str]) -> str:
         """Return a file's hash: computed, or remembered if the file has not changed since."""
-        whole = str(path.resolve())
-        before = path.stat()
-        state = (whole, before.st_size, before.st_mtime_ns, before.st_ctime_ns)
 
-        def look(connection: sqlite3.Connection) -> str | None:
-            row = connection.execute(
-                "SELECT hash, checksum FROM hashes "
-                "WHERE path = ? AND size = ? AND modified = ? AND changed = ?",
-                state,
-            ).fetchone()
-            if row is None or row[1] != checksum(*state, str(row[0])):
-                return None
-            return str(row[0])
+        def recall(state: State) -> tuple[str, str] | None:
+            row: tuple[str, str] | None = self._file.read(
+                lambda connection: connection.execute(
+                    "SELECT hash, checksum FROM hashes "
+                    "WHERE path = ? AND size = ? AND modified = ? AND changed = ?",
+                    state,
+                ).fetchone()
+            )
+            return row
 
-        known = self._file.read(look)
-        if known is not None:
-            return known
-        found = compute(path)
-        if time.time() - max(before.st_mtime, before.st_ctime) > _SETTLED:
-            row = (*state, found, checksum(*state, found))
+        def remember(state: State, found: str, seal: str) -> None:
             self._file.write(
                 lambda connection: connection.execute(
-                    "INSERT OR REPLACE INTO hashes VALUES (?, ?, ?, ?, ?, ?)", row
+                    "INSERT OR REPLACE INTO hashes VALUES (?, ?, ?, ?, ?, ?)", (*state, found, seal)
                 )
             )
-        return found
+
+        return kept_hash(path, compute, recall, remember)
 
     def models(self) -> list[CachedModel]:
         """Return what is cached, by model, the latest first."""
@@ -253,6 +246,8 @@ class AnswerCache:
             )
             return gone
 
+        # What is removed leaves no trace in the file, should we be killed before it is made anew.
+        self._file.read(lambda connection: connection.execute("PRAGMA secure_delete = ON"))
         gone = self._file.write(remove)
         self._file.read(lambda connection: connection.execute("VACUUM"))
         return gone
@@ -262,10 +257,6 @@ def _mend(path: Path) -> tuple[Path, int]:
     from hornlens.store.salvage import mend  # seldom needed
 
     return mend(path)
-
-
-def _question(identity: str, candidates: Sequence[str], repeat: int) -> Question:
-    return Question(identity, json.dumps(list(candidates), ensure_ascii=False), repeat)
 
 
 def _models(connection: sqlite3.Connection, identity: str) -> list[int]:

@@ -250,6 +250,11 @@ class BudgetTimes:
     asked_the_model: tuple[int, ...]
     published_minutes: float | None
 
+    def __post_init__(self) -> None:
+        """Refuse a budget that nobody ran."""
+        if not self.seconds:
+            raise ValueError("has no seconds of any run")
+
 
 @dataclass(frozen=True)
 class ModelTimes:

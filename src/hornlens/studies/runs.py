@@ -33,8 +33,8 @@ from hornlens.results.extraction import Extraction
 from hornlens.results.record import RUN, RunRecord, run_record
 from hornlens.results.saving import write_extraction
 from hornlens.results.settings import Settings
-from hornlens.store.protocol import AnswerStore
-from hornlens.store.sqlite import AnswerCache
+from hornlens.store.opening import open_store
+from hornlens.store.protocol import AnswerStore, ManagedStore
 from hornlens.studies.plan import Plan
 from hornlens.targets.prompted import prompted
 
@@ -97,7 +97,7 @@ class _Task:
 def run_study(
     plan: Plan,
     out: Path,
-    cache: AnswerCache,
+    cache: ManagedStore,
     *,
     options: ModelOptions | None = None,
     executor: Executor | None = None,
@@ -144,8 +144,7 @@ def run_study(
         on_runs(len(tasks) - len(missing))
     # Where everything has been asked already, runs have no prompts to tell of.
     tell = None if plan.enumerable else on_prompts
-    open_store = partial(AnswerCache, cache.path)
-    for ended, files in executor.carry_out(_run, missing, open_store, tell):
+    for ended, files in executor.carry_out(_run, missing, partial(open_store, cache.place), tell):
         # The envelope last: a folder that has one is complete.
         (ended.folder / "envelope.json").unlink(missing_ok=True)
         write_file(ended.folder / "run.json", files.run)

@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hornlens.errors import HornlensError
 from hornlens.models.checks import check_answer
-from hornlens.models.protocol import Answer, HashesFiles, Model, ModelError
+from hornlens.models.protocol import Answer, Elicits, HashesFiles, Model, ModelError, Rests, Said
 from hornlens.store.protocol import Scores, SharedStore
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _PAUSES = (0.02, 0.05, 0.1, 0.25, 0.5)
 """Seconds to wait before one looks again whether another process has answered; then the last."""
+_REST = 8
+"""After so many of them, the other may be waiting for the room that our model takes."""
 
 
 @dataclass
@@ -93,16 +95,18 @@ class Answers:
         waited = 0
         while missing:
             missing = self.look_up(missing, progress)
-            mine = self._claim(missing)
+            mine = self.claim(missing)
             if mine:
                 try:
                     self._ask_the_model(mine, progress)
                 finally:
-                    self._release()
+                    self.release()
                 missing = [p for p in missing if p not in self.known]
             elif missing:
                 time.sleep(_PAUSES[min(waited, len(_PAUSES) - 1)])
                 waited += 1
+                if waited == _REST and isinstance(self.model, Rests):
+                    self.model.rest()
         return [self.known[p] for p in wanted]
 
     def look_up(
@@ -112,19 +116,23 @@ class Answers:
         if self.cache is None:
             return list(prompts)
         found = self.cache.get(self._known_by, prompts, self.candidates, self.repeat)
-        self.known.update((prompt, from_kept(Scores(*kept))) for prompt, kept in found.items())
+        self.known.update((prompt, self._read(kept)) for prompt, kept in found.items())
         self.reused += len(found)
         if progress is not None and found:
             progress(len(found))
         return [p for p in prompts if p not in self.known]
 
-    def _claim(self, prompts: Sequence[str]) -> Sequence[str]:
-        """Return the prompts that are for this process to ask: all, unless the store is shared."""
+    def claim(self, prompts: Sequence[str]) -> Sequence[str]:
+        """Return the prompts that are for this process to ask: all, unless the store is shared.
+
+        What was claimed before is given up, but for what is among them.
+        """
         if not prompts or not isinstance(self.cache, SharedStore):
             return prompts
         return self.cache.claim(self._known_by, prompts, self.candidates, self.repeat)
 
-    def _release(self) -> None:
+    def release(self) -> None:
+        """Give up what was claimed."""
         if isinstance(self.cache, SharedStore):
             self.cache.release(self._known_by, self.candidates, self.repeat)
 
@@ -163,7 +171,14 @@ class Answers:
         kept = [(prompt, as_kept(answer)) for prompt, answer in answers.items()]
         self.cache.put(self._known_by, self.model.name, kept, *question)
         found = self.cache.get(self._known_by, list(answers), *question)
-        return answers | {prompt: from_kept(Scores(*first)) for prompt, first in found.items()}
+        return answers | {prompt: self._read(first) for prompt, first in found.items()}
+
+    def _read(self, kept: Scores) -> Answer:
+        """Return a kept answer; of a model whose replies are read, as they are read now."""
+        answer = from_kept(Scores(*kept))
+        if answer.said and isinstance(self.model, Elicits):
+            return self.model.reread(answer, self.candidates)
+        return answer
 
     @contextmanager
     def _model_at_work(self) -> Iterator[None]:
@@ -186,6 +201,8 @@ def as_kept(answer: Answer) -> Scores:
         "first": answer.first,
         **({} if answer.share is None else {"share": answer.share}),
         **({"unknown": answer.unknown} if answer.unknown else {}),
+        **({"outcome": answer.outcome} if answer.outcome else {}),
+        **({"said": answer.said} if answer.said else {}),
     }
     said = answer.first or len(details) > 1
     text = json.dumps(details, ensure_ascii=False) if said else None
@@ -197,4 +214,12 @@ def from_kept(kept: Scores) -> Answer:
     details = json.loads(kept.details or "{}")
     first = tuple((word, share) for word, share in details.get("first", ()))
     unknown = tuple(details.get("unknown", ()))
-    return Answer(kept.scores, kept.ranks, first, details.get("share"), unknown)
+    said = tuple(_said(fields) for fields in details.get("said", ()))
+    outcome = details.get("outcome", "")
+    return Answer(kept.scores, kept.ranks, first, details.get("share"), unknown, outcome, said)
+
+
+def _said(fields: Sequence[Any]) -> Said:
+    """Return a reply of those that a store kept: JSON has lists for tuples."""
+    values: list[Any] = [tuple(each) if isinstance(each, list) else each for each in fields]
+    return Said(*values)

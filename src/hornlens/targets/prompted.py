@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from hornlens.logic.decisions import Decision, Policy, agreed, calibrated, decide
 from hornlens.logic.space import Space
-from hornlens.models.protocol import Answer, Model, ModelError
+from hornlens.models.protocol import Answer, Elicitation, Elicits, Model, ModelError
 from hornlens.probes.probe import Probe
-from hornlens.results.details import NOTHING, Details
+from hornlens.probes.wording import Wording
+from hornlens.results.details import NOTHING, Details, Said
 from hornlens.results.question import Question
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
@@ -19,8 +21,17 @@ from hornlens.targets.protocol import Target, check_repeats
 from hornlens.targets.worlds import Worlds
 
 Progress = Callable[[int], None]
-Scored = tuple[Sequence[float], Sequence[int] | None]
-"""The scores of a cell, and the ranks of the candidates where there are any."""
+
+
+class Scored(NamedTuple):
+    """The scores of a cell, the ranks of the candidates where there are any, and why it has none.
+
+    A model that answers none of the candidates says so by its `outcome`, and by no score.
+    """
+
+    scores: Sequence[float]
+    ranks: Sequence[int] | None = None
+    outcome: str = ""
 
 
 def prompted(
@@ -66,7 +77,10 @@ class PromptedModel:
         """Prepare the answers; nothing is asked, and nothing loaded."""
         check_repeats(self.repeats)
         self.answers = [
-            [Answers(self.model, each.label.words, self.store, i) for each in self.probe.wordings]
+            [
+                Answers(asked_with(self.model, each, i), each.label.words, self.store, i)
+                for each in self.probe.wordings
+            ]
             for i in range(self.repeats)
         ]
         """For each repeat, those to each variant."""
@@ -136,7 +150,7 @@ class PromptedModel:
     def details(self) -> Mapping[str, Details]:
         """What the model said beside its scores, by prompt; of repeated ones, the first time."""
         known = (pair for answers in self.answers[0] for pair in answers.known.items())
-        told = ((prompt, Details(a.first, a.share, a.unknown)) for prompt, a in known)
+        told = ((prompt, Details(a.first, a.share, a.unknown, _said(a))) for prompt, a in known)
         return {prompt: details for prompt, details in told if details != NOTHING}
 
     @property
@@ -160,8 +174,10 @@ class PromptedModel:
     def _decide(self, cells: Sequence[int], repeat: int) -> list[Decision]:
         baseline = self._baseline(repeat)
         return [
-            decide(self.policy, calibrated(scores, baseline) if baseline else scores, ranks)
-            for scores, ranks in self._scores(cells, repeat)
+            Decision(None, abstained=outcome)
+            if outcome
+            else decide(self.policy, calibrated(scores, baseline) if baseline else scores, ranks)
+            for scores, ranks, outcome in self._scores(cells, repeat)
         ]
 
     def _baseline(self, repeat: int) -> Sequence[float]:
@@ -171,7 +187,13 @@ class PromptedModel:
             return ()
         if repeat not in self._baselines:
             cells = [0] if kind == "neutral" else list(self.space.cells())
-            columns = zip(*(scores for scores, _ in self._scores(cells, repeat)), strict=True)
+            scored = [each.scores for each in self._scores(cells, repeat) if not each.outcome]
+            if not scored:
+                raise ModelError(
+                    f"model {self.model.name} gives no answer to what others are measured by: "
+                    "use calibration none"
+                )
+            columns = zip(*scored, strict=True)
             self._baselines[repeat] = [_mean(column) for column in columns]
         return self._baselines[repeat]
 
@@ -185,15 +207,35 @@ class PromptedModel:
                     f"model {self.model.name} ranks no vocabulary: top_k cannot be used"
                 )
         if len(said) == 1:
-            return [(answer.scores, answer.ranks) for answer in said[0]]
+            return [Scored(answer.scores, answer.ranks, answer.outcome) for answer in said[0]]
         found: list[Scored] = []
         for group in zip(*said, strict=True):
             columns = zip(*(answer.scores for answer in group), strict=True)
             scores = [sum(column) / len(group) for column in columns]
             ranked = [answer.ranks for answer in group if answer.ranks is not None]
             whole = len(ranked) == len(group)
-            found.append((scores, [max(c) for c in zip(*ranked, strict=True)] if whole else None))
+            ranks = [max(column) for column in zip(*ranked, strict=True)] if whole else None
+            outcome = next((answer.outcome for answer in group if answer.outcome), "")
+            found.append(Scored(scores, ranks, outcome))
         return found
+
+
+def _said(answer: Answer) -> tuple[Said, ...]:
+    """Return the replies that an answer rests on, as results keep them."""
+    return tuple(
+        Said(s.text, s.order, s.scores, s.named, s.finish, s.tokens, s.fingerprint, s.how)
+        for s in answer.said
+    )
+
+
+def asked_with(model: Model, wording: Wording, repeat: int = 0) -> Model:
+    """Return a model that asks as the probe wants it, where it can."""
+    if not isinstance(model, Elicits):
+        return model
+    told = wording.elicitation
+    patterns = tuple((v.word, v.patterns) for v in wording.label.values if v.patterns)
+    elicitation = Elicitation(told.method, told.system, told.user, patterns)
+    return model.asked_with(elicitation, repeat)
 
 
 def _mean(scores: Sequence[float]) -> float:

@@ -59,6 +59,8 @@ class StoreConformance:
             ("", Scores((-1.0, -1.0), None, "")),
             ("a text of any kind", Scores((-1.0, -1.0), None, "Ωμέγα 'quoted'\n% 🦄")),
             ("Ωμέγα 'quoted' \"twice\"\n\t%_\\ 漢字 🦄", ONE),
+            ("a zero \0 within", Scores((-1.0, -1.0), None, "and \0 here")),
+            ("long " * 5000, ONE),
         ]
         store = self.open()
         store.put("m", "name", answers, WORDS)

@@ -1,0 +1,100 @@
+"""The basis of a table, from its minimal premises.
+
+X is a *premise* of a variable v if every row that contains X has v, and of ⊥ if no row contains X.
+So a premise leaves each row that lacks v: the minimal ones are the minimal hitting sets of what
+these rows lack. A branch is left as soon as no row with v contains it: below it are premises of ⊥
+only, which are found by themselves. The minimal premises with all that follows from each are the
+canonical direct basis; saturation makes the DG basis of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hornlens.exact.columns import Columns
+from hornlens.exact.engine import Step, run
+from hornlens.exact.hitting import Vertex, grow
+from hornlens.exact.saturation import saturation
+from hornlens.exact.sources import ABSURD
+from hornlens.logic.batch import pack
+from hornlens.logic.bits import BOTTOM
+from hornlens.logic.rule import Rule
+from hornlens.logic.theory import Theory
+
+FIRST = 1_000
+"""So many premises, the smallest, are made rules of, if the search is ended before its time."""
+
+
+class PremiseSearch:
+    """Finds the DG basis of a table relative to a background, which its rows must obey."""
+
+    def __init__(self, rows: Sequence[int], width: int, background: Theory | None = None):
+        """Turn the table round; nothing is searched yet."""
+        self.background = background or Theory(width)
+        self.width = width
+        self.columns = Columns(sorted(set(rows)), width)
+        self.premises: dict[int, int] = {}
+        """The minimal premises so far, each with all that follows from it."""
+        self._rules: list[Rule] = []
+        self._saturating = False
+
+    def steps(self) -> Iterator[Step]:
+        """Find the minimal premises, head by head; then, by saturation, the rules."""
+        for head in (ABSURD, *range(self.width)):
+            for some in self.premises_of(head):
+                for x in some:
+                    if x not in self.premises:
+                        closed = BOTTOM if head == ABSURD else self.columns.closure(x)
+                        self.premises[x] = closed
+                yield Step()
+        self._saturating = True
+        for new, settled in self._rules_of(self.premises):
+            self._rules += new
+            yield Step(new, settled)
+
+    def proved(self) -> Sequence[Rule]:
+        """Return the rules so far. Before there are any, those of some premises."""
+        if self._saturating:
+            return self._rules
+        some = sorted(self.premises, key=int.bit_count)[:FIRST]
+        found = self._rules_of({x: self.premises[x] for x in some})
+        return [rule for new, _ in found for rule in new]
+
+    def run(self) -> Theory:
+        """Find all rules; return the DG basis."""
+        return run(self).basis
+
+    def _rules_of(self, premises: dict[int, int]) -> Iterator[tuple[list[Rule], float]]:
+        xs, closures = (pack(list(side), self.width) for side in (premises, premises.values()))
+        for found, settled in saturation(xs, closures, self.background):
+            yield [rule for rule, _ in found], settled
+
+    def premises_of(self, head: int) -> Iterator[list[int]]:
+        """Yield, some at a time, the minimal premises of a variable, or of ⊥ (ABSURD).
+
+        Of a variable: those that some row contains.
+        """
+        columns = self.columns
+        having = 0 if head == ABSURD else columns.having[head]
+        vertices = [
+            Vertex(1 << v, rows, rows) for v, rows in enumerate(columns.having) if v != head
+        ]
+        if head == ABSURD:
+            yield from grow(vertices, columns.all, 0, 0)
+        elif having:
+            yield from grow(vertices, columns.all & ~having, having, 1)
+
+
+def direct_basis(search: PremiseSearch) -> Theory:
+    """Return the canonical direct basis: what follows from a set follows in one step.
+
+    Its rules have the minimal premises on the left, and on the right the variables, or ⊥, of which
+    each is a minimal premise.
+    """
+    heads: dict[int, int] = {}
+    for head in (ABSURD, *range(search.width)):
+        for some in search.premises_of(head):
+            for x in some:
+                heads[x] = BOTTOM if head == ABSURD else heads.get(x, 0) | 1 << head
+    rules = (Rule(x, head) for x, head in heads.items())
+    return Theory(search.width, tuple(sorted(rules, key=lambda rule: rule.key)))

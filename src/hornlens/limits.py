@@ -1,0 +1,125 @@
+"""Limits: what may end a run early, so that it keeps what it has proved by then.
+
+Whoever works in steps asks between two of them whether a limit is reached. Nothing is torn out of
+the midst of a step, so what was found up to there is whole.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias
+
+from hornlens.errors import HornlensError
+
+Reason: TypeAlias = Literal["time_limit", "max_rules", "interrupt"]
+"""Why a run was ended early."""
+ENDING = b"hornlens: ending with what is proved so far; Ctrl-C again ends at once\n"
+
+
+class Stopped(Exception):
+    """A limit is reached: raised by `Limits.check`, for work that cannot simply stop to be asked.
+
+    Whoever began the work catches it, and goes on with what is there.
+    """
+
+    def __init__(self, reason: Reason):
+        """Say why."""
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Limits:
+    """How long a run may take, how many rules it may prove, and whether somebody has ended it.
+
+    One is for one run: its clock starts with the first look at it.
+    """
+
+    def __init__(
+        self,
+        time_limit: float | None = None,
+        max_rules: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        """Set limits; `time_limit` is in seconds. None: there is none."""
+        if time_limit is not None and not (time_limit > 0 and math.isfinite(time_limit)):
+            raise HornlensError(f"--time-limit must be more than 0 seconds, not {time_limit!r}")
+        if max_rules is not None and not max_rules >= 1:
+            raise HornlensError(f"--max-rules must be 1 or more, not {max_rules!r}")
+        self.time_limit, self.max_rules = time_limit, max_rules
+        self.reason: Reason | None = None
+        """Why the run was ended; None as long as it was not."""
+        self._clock = clock
+        self._began: float | None = None
+        self._interrupted = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether the run has begun: from then on there may be something to keep."""
+        return self._began is not None
+
+    def begin(self) -> None:
+        """Start the clock, unless it runs already."""
+        if self._began is None:
+            self._began = self._clock()
+
+    def interrupt(self) -> None:
+        """End the run at its next step: for signal handlers and other threads."""
+        self._interrupted = True
+
+    def reached(self, rules: int = 0) -> Reason | None:
+        """Return which limit is reached, if any; `rules` have been proved so far.
+
+        One rule more than `max_rules` is needed to reach it: if there is none, they are all.
+        """
+        self.begin()
+        if self.reason is None:
+            self.reason = self._reached(rules)
+        return self.reason
+
+    def _reached(self, rules: int) -> Reason | None:
+        if self._interrupted:
+            return "interrupt"
+        if self.max_rules is not None and rules > self.max_rules:
+            return "max_rules"
+        if self.time_limit is None or self._began is None:
+            return None
+        return "time_limit" if self._clock() - self._began >= self.time_limit else None
+
+    def check(self, rules: int = 0) -> None:
+        """Raise Stopped if a limit is reached."""
+        reason = self.reached(rules)
+        if reason is not None:
+            raise Stopped(reason)
+
+
+@contextmanager
+def ended_by_ctrl_c(limits: Limits) -> Iterator[None]:
+    """Let the first Ctrl-C end a run with what it has proved, and the second at once.
+
+    Before the run has begun there is nothing to keep, and Ctrl-C is what it always is. Where
+    another handler is set already, or in another thread than the main one, nothing is changed.
+    """
+    before: Any = None
+    if threading.current_thread() is threading.main_thread():
+        before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:
+        yield
+        return
+
+    def end(number: int, frame: Any) -> None:
+        if not limits.begun or limits._interrupted:
+            signal.default_int_handler(number, frame)
+        limits.interrupt()
+        os.write(2, ENDING)  # nothing that may be in the midst of writing itself
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

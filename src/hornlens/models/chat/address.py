@@ -1,0 +1,85 @@
+"""Where a model is asked: addresses without credentials, keys from the environment only."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from hornlens.formats.plain import one_line
+from hornlens.models.protocol import ModelError
+
+OLLAMA = "http://127.0.0.1:11434/v1"
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_KEYS = re.compile(r"\b(?:sk|key|pk|xai|gsk|AIza)[-_A-Za-z0-9*]{8,}")
+"""What looks like somebody's key, or most of one."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """An endpoint's address, the dialect spoken there, and the key (never shown)."""
+
+    dialect: Literal["openai", "anthropic"]
+    base_url: str
+    key: str = field(default="", repr=False)
+    wants: str = ""
+    """The environment variable that should hold a key, where one is needed."""
+
+    @property
+    def shown(self) -> str:
+        """The address as people and identities know it: host and path."""
+        parts = urlsplit(self.base_url)
+        return f"{parts.netloc}{parts.path.rstrip('/')}"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is this machine; then nothing goes through a proxy."""
+        return urlsplit(self.base_url).hostname in LOOPBACK
+
+    def redacted(self, text: str) -> str:
+        """Return text as a short line, without the key and without what looks like one."""
+        if self.key:
+            text = text.replace(self.key, "…")
+        return one_line(_KEYS.sub("…", text))[:300]
+
+
+def openai_address(base_url: str | None) -> Address:
+    """Return where `openai/…` is asked: an address that is given, OPENAI_BASE_URL, or OpenAI.
+
+    A key is needed for OpenAI itself; what runs elsewhere may want none.
+    """
+    url = base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
+    stripped, key = without_credentials(url), os.environ.get("OPENAI_API_KEY", "")
+    wants = "OPENAI_API_KEY" if urlsplit(stripped).hostname == "api.openai.com" else ""
+    return Address("openai", stripped, key, wants)
+
+
+def anthropic_address(base_url: str | None) -> Address:
+    """Return where `anthropic/…` is asked; a key is needed."""
+    url = base_url or os.environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com"
+    key = os.environ.get("ANTHROPIC_API_KEY", "")
+    return Address("anthropic", without_credentials(url), key, "ANTHROPIC_API_KEY")
+
+
+def ollama_address(base_url: str | None) -> Address:
+    """Return where `ollama/…` is asked: an address that is given, OLLAMA_HOST, or the usual one."""
+    url = base_url
+    if url is None and (host := os.environ.get("OLLAMA_HOST")):
+        url = f"{host if '://' in host else f'http://{host}'}".rstrip("/") + "/v1"
+    return Address("openai", without_credentials(url or OLLAMA), "ollama")
+
+
+def without_credentials(url: str) -> str:
+    """Return an address without user, password, query and fragment; ModelError if it is none."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host or parts.scheme not in ("http", "https"):
+        raise ModelError("--base-url must be an address that begins with http:// or https://")
+    host = f"[{host}]" if ":" in host else host
+    netloc = f"{host}:{port}" if port else host
+    return urlunsplit((parts.scheme, netloc, parts.path.rstrip("/"), "", ""))

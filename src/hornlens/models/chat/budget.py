@@ -1,0 +1,83 @@
+"""What a run has taken, and what it may take: a call that could exceed it is not sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hornlens.models.chat.calls import Call, Reply
+from hornlens.models.chat.pacing import GO_ON
+from hornlens.models.protocol import Estimate, ModelError, Spending
+
+OVERHEAD = 64
+"""Tokens that an endpoint may put around a question: its template."""
+OVERHEAD_OF_CHOICES = 512
+"""The same, where it is told what it may reply."""
+MILLION = 1_000_000
+
+
+@dataclass
+class Budget:
+    """Counts calls and tokens. What is under way counts with the most that it can take."""
+
+    limits: Spending = field(default_factory=Spending)
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a limit on the cost without prices."""
+        known = self.limits.price_in is not None and self.limits.price_out is not None
+        if self.limits.cost is not None and not known:
+            raise ModelError("--max-cost needs --price-in and --price-out, for a million tokens")
+
+    def reserve(self, call: Call) -> Estimate:
+        """Count a call before it is sent; raise ModelError if it could go beyond a limit."""
+        most = most_of(call)
+        after = Budget(
+            self.limits,
+            self.calls + 1,
+            self.tokens_in + most.tokens_in,
+            self.tokens_out + most.tokens_out,
+        )
+        limits, tokens = self.limits, after.tokens_in + after.tokens_out
+        if limits.calls is not None and after.calls > limits.calls:
+            raise ModelError(f"--max-calls {limits.calls:,} is reached{GO_ON}")
+        if limits.tokens is not None and tokens > limits.tokens:
+            raise ModelError(
+                f"--max-tokens {limits.tokens:,} could be exceeded by the next call "
+                f"({self.tokens_in + self.tokens_out:,} used){GO_ON}"
+            )
+        if limits.cost is not None and (after.cost or 0.0) > limits.cost:
+            raise ModelError(
+                f"--max-cost {limits.cost:g} could be exceeded by the next call "
+                f"({self.cost or 0.0:.4g} spent){GO_ON}"
+            )
+        self.calls, self.tokens_in, self.tokens_out = after.calls, after.tokens_in, after.tokens_out
+        return most
+
+    def settle(self, reserved: Estimate, reply: Reply | None) -> None:
+        """Put what a call took in the place of what was reserved; None: it took nothing."""
+        used = (0, 0) if reply is None else reply.tokens
+        if reply is not None and not any(used):
+            return  # the endpoint does not say
+        self.tokens_in += used[0] - reserved.tokens_in
+        self.tokens_out += used[1] - reserved.tokens_out
+
+    @property
+    def cost(self) -> float | None:
+        """What the tokens cost; None: no prices are known."""
+        return cost_of(self.limits, self.tokens_in, self.tokens_out)
+
+
+def most_of(call: Call) -> Estimate:
+    """Return what a call takes at most: a token has at least one byte."""
+    text = len(f"{call.system}{call.user}{''.join(call.choices)}".encode())
+    around = OVERHEAD_OF_CHOICES if call.choices else OVERHEAD
+    return Estimate(1, text + around, call.room)
+
+
+def cost_of(limits: Spending, tokens_in: int, tokens_out: int) -> float | None:
+    """Return what tokens cost, at prices for a million; None where a price is not known."""
+    if limits.price_in is None or limits.price_out is None:
+        return None
+    return (tokens_in * limits.price_in + tokens_out * limits.price_out) / MILLION

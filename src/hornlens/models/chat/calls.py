@@ -1,0 +1,92 @@
+"""What is sent to an endpoint and what comes back, as values; and trouble that may pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from hornlens.models.protocol import ModelError
+
+
+@dataclass(frozen=True)
+class Call:
+    """One question to an endpoint."""
+
+    user: str
+    system: str = ""
+    room: int = 1
+    """Tokens that the reply may have."""
+    top: int = 0
+    """How many of the reply's possible first tokens are wanted, with their log-probabilities."""
+    choices: tuple[str, ...] = ()
+    """The reply must be one of these, where there are any."""
+    echo: bool = False
+    """No question: the log-probabilities of the text itself are wanted."""
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What an endpoint answered."""
+
+    text: str
+    finish: str = ""
+    """Why it ended, in the endpoint's own word."""
+    refused: bool = False
+    """Whether the endpoint itself says that this is a refusal."""
+    first: tuple[tuple[str, float], ...] = ()
+    """The likeliest first tokens with their log-probabilities, as far as they were wanted."""
+    echo: tuple[tuple[str, float], ...] = ()
+    """The tokens of the text that was sent with their log-probabilities, where it was to be scored;
+    without the first, where that has none."""
+    tokens: tuple[int, int] = (0, 0)
+    """Of the question and of the reply, as the endpoint counts them."""
+    model: str = ""
+    """What the endpoint says has answered."""
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """Which parameters an endpoint takes for a model, as far as it was tried."""
+
+    temperature: bool = True
+    seed: bool = True
+    room: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    top: int = 20
+    """How many first tokens it lists."""
+
+
+class Endpoint(Protocol):
+    """One model at one address, in the dialect that is spoken there."""
+
+    async def ask(self, call: Call, manner: Manner, temperature: float) -> Reply:
+        """Return the reply. Raises Passing for what may pass, and ModelError for what does not."""
+        ...
+
+    async def models(self) -> list[str]:
+        """Return the names of the models that can be asked there; none if it does not say."""
+        ...
+
+
+class Passing(Exception):
+    """Trouble that may pass: the call may be sent again."""
+
+    def __init__(
+        self, reason: str, *, busy: bool = False, wait: float | None = None, paid: bool = False
+    ):
+        """Say what it was; whether less should be asked at a time, and for how long nothing.
+
+        `paid`: the endpoint may have done the work all the same.
+        """
+        super().__init__(reason)
+        self.busy, self.wait, self.paid = busy, wait, paid
+
+
+class WrongParameter(ModelError):
+    """A parameter that an endpoint does not take for a model; `said` is what it says itself."""
+
+    def __init__(self, message: str, said: str):
+        """Keep the endpoint's own words."""
+        super().__init__(message)
+        self.said = said

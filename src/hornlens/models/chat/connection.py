@@ -1,0 +1,95 @@
+"""A model at an endpoint, and all that its several ways of asking share: pace, budget, manner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from hornlens.models.chat.address import Address
+from hornlens.models.chat.budget import Budget
+from hornlens.models.chat.calls import Call, Endpoint, Manner, Passing, Reply
+from hornlens.models.chat.endpoints import AnthropicEndpoint, OpenAIEndpoint
+from hornlens.models.chat.pacing import Pace, Patience
+
+AT_ONCE = 32
+"""Calls under way at most, unless a batch size is given."""
+
+
+@dataclass
+class Connection:
+    """Asks one model of one endpoint. `open` says where it is, and may start it there."""
+
+    model: str
+    open: Callable[[], Address]
+    budget: Budget
+    temperature: float | None = None
+    at_once: int = AT_ONCE
+    patience: Patience = field(default_factory=Patience)
+    manner: Manner = field(default_factory=Manner)
+    """Which parameters it takes: what trying it out has found."""
+    rooms: dict[str, int] = field(default_factory=dict)
+    """Tokens that replies need, by method, where trying it out has found that it is more."""
+    tried: set[str] = field(default_factory=set)
+    """The methods that were tried out and work."""
+    answers_as: str = ""
+    """What it said had answered when it was tried out."""
+
+    @cached_property
+    def address(self) -> Address:
+        """Where it is."""
+        return self.open()
+
+    @cached_property
+    def endpoint(self) -> Endpoint:
+        """What speaks its dialect."""
+        kind = AnthropicEndpoint if self.address.dialect == "anthropic" else OpenAIEndpoint
+        return kind(self.address, self.model, self.patience.timeout)
+
+    @cached_property
+    def pace(self) -> Pace:
+        """How fast it is asked."""
+        return Pace(self.at_once, self.patience)
+
+    @property
+    def where(self) -> str:
+        """What people call it."""
+        return f"{self.model} at {self.address.shown}"
+
+    @property
+    def how(self) -> str:
+        """How it is asked, as far as the endpoint had a say in it."""
+        if not self.manner.temperature:
+            return "temperature not taken"
+        return f"temperature {self.temperature or 0.0:g}"
+
+    def adapt(self, **changes: object) -> None:
+        """Change how it is asked."""
+        self.manner = replace(self.manner, **changes)  # type: ignore[arg-type]
+
+    async def ask(self, call: Call) -> Reply:
+        """Return the reply to a call, within the budget and at the endpoint's pace."""
+
+        async def send() -> Reply:
+            reserved = self.budget.reserve(call)
+            try:
+                reply = await self.endpoint.ask(call, self.manner, self.temperature or 0.0)
+                self._check_model(reply)
+                if call.top and "choose" in self.tried and not reply.first and not reply.refused:
+                    raise Passing("log-probabilities are missing", paid=True)
+                if call.echo and "likelihood" in self.tried and not reply.echo:
+                    raise Passing("log-probabilities of the text are missing", paid=True)
+            except Passing as trouble:
+                if not trouble.paid:
+                    self.budget.settle(reserved, None)
+                raise
+            self.budget.settle(reserved, reply)
+            return reply
+
+        return await self.pace.call(self.where, send)
+
+    def _check_model(self, reply: Reply) -> None:
+        if self.answers_as and reply.model != self.answers_as:
+            raise Passing(
+                f"{reply.model or 'nobody'} has answered, and {self.answers_as} before", paid=True
+            )

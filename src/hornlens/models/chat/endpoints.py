@@ -1,0 +1,279 @@
+"""The two dialects, through their makers' own libraries, whose retries are off: ours see all."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from hornlens.models.chat.address import Address
+from hornlens.models.chat.calls import Call, Manner, Passing, Reply, WrongParameter
+from hornlens.models.protocol import ModelError
+
+BUSY = {429, 503, 529}
+"""Too much is asked at once, or the model is being loaded."""
+TOOL = "answer"
+"""The tool that an Anthropic model is made to use where its reply must be one of a few."""
+
+
+def library(name: str, extra: str) -> Any:
+    """Import a maker's library, or say in a line how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ModelError(f"this needs {name}: pip install 'hornlens[{extra}]'") from None
+
+
+def _key(address: Address) -> str:
+    if address.wants and not address.key:
+        raise ModelError(f"{address.shown} wants a key: set {address.wants} in the environment")
+    return address.key or "none"
+
+
+class OpenAIEndpoint:
+    """A model of an endpoint that speaks OpenAI's dialect."""
+
+    def __init__(self, address: Address, model: str, timeout: float):
+        """Make the client; nothing is sent yet."""
+        sdk = library("openai", "api")
+        self.address, self.model = address, model
+        client = sdk.DefaultAsyncHttpxClient(trust_env=False) if address.is_here else None
+        self._client = sdk.AsyncOpenAI(
+            api_key=_key(address),
+            base_url=address.base_url,
+            max_retries=0,
+            timeout=timeout,
+            http_client=client,
+        )
+
+    async def ask(self, call: Call, manner: Manner, temperature: float) -> Reply:
+        """Send a call, and read what comes back."""
+        given: dict[str, Any] = {"model": self.model, manner.room: call.room}
+        if manner.temperature:
+            given["temperature"] = temperature
+        if manner.seed and call.seed is not None:
+            given["seed"] = call.seed
+        if call.echo:
+            make = self._client.completions.with_raw_response.create
+            given = {"model": self.model, "max_tokens": 1, "temperature": 0.0}
+            content = await self._sent(make, prompt=call.user, echo=True, logprobs=1, **given)
+            return _read(_echoed, content, call)
+        if call.top:
+            given |= {"logprobs": True, "top_logprobs": min(call.top, manner.top)}
+        if call.choices:
+            schema = {"name": TOOL, "strict": True, "schema": _schema(call.choices)}
+            given["response_format"] = {"type": "json_schema", "json_schema": schema}
+        system = [{"role": "system", "content": call.system}] if call.system else []
+        messages = [*system, {"role": "user", "content": call.user}]
+        make = self._client.chat.completions.with_raw_response.create
+        return _read(_completed, await self._sent(make, messages=messages, **given), call)
+
+    async def models(self) -> list[str]:
+        """Return the names that the endpoint lists."""
+        content = await self._sent(self._client.models.with_raw_response.list)
+        return _names(content)
+
+    async def _sent(self, make: Any, **given: Any) -> Any:
+        return await _sent(self.address, self.model, make, given)
+
+
+class AnthropicEndpoint:
+    """A model of an endpoint that speaks Anthropic's dialect. It gives no log-probabilities."""
+
+    def __init__(self, address: Address, model: str, timeout: float):
+        """Make the client; nothing is sent yet."""
+        sdk = library("anthropic", "anthropic")
+        self.address, self.model = address, model
+        client = sdk.DefaultAsyncHttpxClient(trust_env=False) if address.is_here else None
+        self._client = sdk.AsyncAnthropic(
+            api_key=_key(address),
+            base_url=address.base_url,
+            max_retries=0,
+            timeout=timeout,
+            http_client=client,
+        )
+
+    async def ask(self, call: Call, manner: Manner, temperature: float) -> Reply:
+        """Send a call, and read what comes back."""
+        if call.top or call.echo:
+            said = "logprobs: not part of this dialect"
+            raise WrongParameter(f"{self.model}: this endpoint gives no log-probabilities", said)
+        given: dict[str, Any] = {"model": self.model, "max_tokens": call.room}
+        if manner.temperature:  # the library has no parameter for it any more, older models do
+            given["extra_body"] = {"temperature": temperature}
+        if call.system:
+            given["system"] = call.system
+        if call.choices:
+            given["tools"] = [
+                {
+                    "name": TOOL,
+                    "description": "Give the answer.",
+                    "input_schema": _schema(call.choices),
+                }
+            ]
+            given["tool_choice"] = {"type": "tool", "name": TOOL}
+        messages = [{"role": "user", "content": call.user}]
+        make = self._client.messages.with_raw_response.create
+        content = await _sent(self.address, self.model, make, {"messages": messages, **given})
+        return _read(_messaged, content, call)
+
+    async def models(self) -> list[str]:
+        """Return the names that the endpoint lists."""
+        make = self._client.models.with_raw_response.list
+        return _names(await _sent(self.address, self.model, make, {"limit": 1000}))
+
+
+def _schema(choices: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"answer": {"type": "string", "enum": list(choices)}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    }
+
+
+async def _sent(address: Address, model: str, make: Any, given: Mapping[str, Any]) -> Any:
+    """Send, and return what came back as JSON; all that goes wrong is one of ours."""
+    try:
+        response = await make(**given)
+        return json.loads(response.http_response.content)
+    except (ValueError, UnicodeDecodeError):
+        raise Passing("what came back is no JSON", paid=True) from None
+    except Exception as error:  # the two libraries have the same errors, each its own
+        raise _trouble(address, model, error) from None
+
+
+def _trouble(address: Address, model: str, error: Exception) -> Exception:
+    """Return what an error of the libraries means to us; without their words where keys may be."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    status = getattr(error, "status_code", None)
+    where = f"{model} at {address.shown}"
+    if status is None:
+        if "APITimeoutError" in kinds:
+            return Passing("no answer in time", paid=True)
+        if "APIConnectionError" in kinds:
+            cause = address.redacted(str(error.__cause__ or error))
+            return Passing(f"the connection failed ({cause})", paid=True)
+        said = address.redacted(f"{type(error).__name__}: {error}")
+        return ModelError(f"{where}: the call failed: {said}")
+    said = address.redacted(_message(error))
+    if status in BUSY:
+        if "insufficient_quota" in _message(error) or "billing" in said.lower():
+            return ModelError(f"{where}: the account's quota is used up: {said}")
+        return Passing(f"{status}: {said}", busy=True, wait=_wait(error))
+    if status == 401:
+        return ModelError(f"{where}: the key is not accepted (401): check the environment variable")
+    if status == 403:
+        return ModelError(f"{where}: access is denied (403): {said}")
+    if status == 404:
+        return ModelError(f"{where}: there is no such model or address (404): {said}")
+    if status in (408, 409, 425) or status >= 500:
+        return Passing(f"{status}: {said}", wait=_wait(error), paid=status >= 500)
+    return WrongParameter(f"{where}: the call is refused ({status}): {said}", said)
+
+
+def _message(error: Any) -> str:
+    body = error.body
+    inner = body.get("error", body) if isinstance(body, Mapping) else body
+    if isinstance(inner, Mapping):
+        parts = (inner.get(part) for part in ("code", "param", "message"))
+        return ": ".join(str(part) for part in parts if part and part != error.status_code)
+    return str(inner or error.message)
+
+
+def _wait(error: Any) -> float | None:
+    """Return the seconds that an endpoint wants to be left alone for."""
+    headers = error.response.headers
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        with suppress(KeyError, ValueError):  # not there, or a date
+            if math.isfinite(seconds := float(headers[name]) / unit):
+                return max(seconds, 0.0)
+    with suppress(KeyError, ValueError, TypeError):
+        until = parsedate_to_datetime(headers["retry-after"])
+        return max(until.timestamp() - time.time(), 0.0)
+    return None
+
+
+def _read(read: Any, content: Any, call: Call) -> Reply:
+    """Read a reply; one of another shape is no reply."""
+    try:
+        reply: Reply = read(content, call)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        raise Passing("what came back is no reply", paid=True) from None
+    return reply
+
+
+def _completed(content: Any, call: Call) -> Reply:
+    choice = content["choices"][0]
+    message = choice["message"]
+    first: tuple[tuple[str, float], ...] = ()
+    if call.top:
+        listed = ((choice.get("logprobs") or {}).get("content") or [{}])[0].get("top_logprobs")
+        first = tuple((str(each["token"]), float(each["logprob"])) for each in listed or ())
+    refusal = message.get("refusal")
+    finish = str(choice.get("finish_reason") or "")
+    return Reply(
+        str(refusal or message.get("content") or ""),
+        finish,
+        bool(refusal) or finish == "content_filter",
+        first,
+        tokens=_tokens(content, "prompt_tokens", "completion_tokens"),
+        model=str(content.get("model") or ""),
+        fingerprint=str(content.get("system_fingerprint") or ""),
+    )
+
+
+def _echoed(content: Any, call: Call) -> Reply:
+    choice = content["choices"][0]
+    scored = choice.get("logprobs") or {}
+    tokens = [str(token) for token in scored.get("tokens") or ()]
+    values = list(scored.get("token_logprobs") or ())
+    if tokens and values[0] is None and not call.user.startswith(tokens[0]):
+        tokens, values = tokens[1:], values[1:]  # what stands before every text
+    found: list[tuple[str, float]] = []
+    text = ""
+    for token, value in zip(tokens, values, strict=True):
+        if text == call.user:
+            break
+        text += token
+        if value is not None:
+            found.append((token, float(value)))
+    # An endpoint that ignores `echo` gives the tokens of its own continuation.
+    return Reply(
+        str(choice.get("text") or ""),
+        str(choice.get("finish_reason") or ""),
+        echo=tuple(found) if text == call.user else (),
+        tokens=_tokens(content, "prompt_tokens", "completion_tokens"),
+        model=str(content.get("model") or ""),
+        fingerprint=str(content.get("system_fingerprint") or ""),
+    )
+
+
+def _messaged(content: Any, call: Call) -> Reply:
+    blocks, finish = content["content"], str(content.get("stop_reason") or "")
+    used = [block["input"] for block in blocks if block["type"] == "tool_use"]
+    text = "".join(block["text"] for block in blocks if block["type"] == "text")
+    if not blocks and finish != "refusal":
+        raise ValueError("no content")
+    return Reply(
+        json.dumps(used[0], ensure_ascii=False) if call.choices and used else text,
+        finish,
+        finish == "refusal",
+        tokens=_tokens(content, "input_tokens", "output_tokens"),
+        model=str(content.get("model") or ""),
+    )
+
+
+def _tokens(content: Any, question: str, reply: str) -> tuple[int, int]:
+    usage = content.get("usage") or {}
+    return int(usage.get(question) or 0), int(usage.get(reply) or 0)
+
+
+def _names(content: Any) -> list[str]:
+    listed = content.get("data") if isinstance(content, Mapping) else None
+    return [str(each["id"]) for each in listed or () if isinstance(each, Mapping) and "id" in each]

@@ -1,0 +1,181 @@
+"""A chat model as a Model: prompts in, answers out, as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from hornlens.models.chat import capabilities, memory
+from hornlens.models.chat.budget import cost_of, most_of
+from hornlens.models.chat.connection import Connection
+from hornlens.models.chat.elicitation import Asking, first_words
+from hornlens.models.chat.loop import answers_to, wait_for
+from hornlens.models.chat.wording import keys
+from hornlens.models.checks import check_prompts, check_words
+from hornlens.models.protocol import (
+    ELICITATIONS,
+    Answer,
+    Elicitation,
+    Estimate,
+    Model,
+    ModelError,
+    ModelOptions,
+    Remember,
+)
+
+VERSION = 1
+"""Part of the identity: raised whenever the same replies would become other answers."""
+
+
+class ChatModel:
+    """A model behind an endpoint. It is asked in one of several ways, which its identity names."""
+
+    def __init__(
+        self,
+        name: str,
+        connection: Connection,
+        options: ModelOptions | None = None,
+        content: Callable[[Remember], str] | None = None,
+        elicitation: Elicitation | None = None,
+        repeat: int = 0,
+    ):
+        """Keep the settings; nothing is sent yet.
+
+        `content` names what answers, where that is better known than by its address.
+        """
+        self.name, self.connection = name, connection
+        self.options = options or ModelOptions()
+        self.elicitation = elicitation or Elicitation()
+        self.repeat = repeat
+        self.remember: Remember = lambda path, compute: compute(path)
+        self._content = content or (lambda _: f"{connection.address.shown}:{connection.model}")
+        self._check_options()
+
+    def _check_options(self) -> None:
+        options = self.options
+        if options.elicit not in ("auto", *ELICITATIONS):
+            known = ", ".join(ELICITATIONS)
+            raise ModelError(f"--elicit must be auto or one of {known}, not {options.elicit!r}")
+        if options.orders not in ("rotate", "once"):
+            raise ModelError(f"--orders must be rotate or once, not {options.orders!r}")
+        if options.temperature is not None and not 0 <= options.temperature <= 2:
+            raise ModelError(f"--temperature must be from 0 to 2, not {options.temperature:g}")
+
+    def asked_with(self, elicitation: Elicitation, repeat: int = 0) -> Model:
+        """Return the same model, asked a probe's way; what it has found out is shared."""
+        return ChatModel(
+            self.name, self.connection, self.options, self._content, elicitation, repeat
+        )
+
+    def check(self, candidates: Sequence[str]) -> None:
+        """Try out the way of asking; raise ModelError if the endpoint cannot do it."""
+        check_words(self.name, candidates)
+        method = self._asking().method
+        if method == "choose" and len(keys(len(candidates))) < len(candidates):
+            raise ModelError(
+                f"{self.name}: choose takes {len(keys(99))} candidates at most, "
+                f"not {len(candidates)}: use --elicit constrained"
+            )
+        if method in self.connection.tried:
+            return
+        self._check_name()
+        if not wait_for(capabilities.works(self.connection, method)):
+            memory.forget(self._known_as)
+            known = "; run the same command to find out what it can do now"
+            if self._given:
+                known = "; use --elicit auto, or another one of its ways"
+            raise ModelError(f"{self.connection.where}: {capabilities.LACKS[method]}{known}")
+
+    def identity(self) -> str:
+        """Return what answers, how it is asked, and at what temperature; no key is in it.
+
+        Where nobody has said how to ask, the endpoint is tried out for that, the first time.
+        """
+        given = self.options.temperature
+        temperature = "auto" if given is None else f"{given:g}"
+        asking = self._asking().identity
+        return f"chat-{VERSION}:{self._known_as}:{asking}:temperature-{temperature}"
+
+    def score(
+        self, prompts: Sequence[str], candidates: Sequence[str]
+    ) -> Iterator[list[tuple[int, Answer]]]:
+        """Answer the prompts, many at a time, each as soon as its replies are there."""
+        check_words(self.name, candidates)
+        check_prompts(self.name, prompts)
+        if prompts and self._asking().method not in self.connection.tried:
+            self.check(candidates)
+        words, asking = tuple(candidates), self._asking()
+        offered = asking.orders(words)
+
+        async def ask(prompt: str) -> Answer:
+            calls = [asking.call(prompt, words, o, self._seed(prompt, o)) for o in offered]
+            sent = (self.connection.ask(call) for call in calls)
+            # All of them end, whatever becomes of one: none is left under way.
+            replies = await asyncio.gather(*sent, return_exceptions=True)
+            said = []
+            for order, reply in zip(offered, replies, strict=True):
+                if isinstance(reply, BaseException):
+                    raise reply
+                said.append(asking.said(reply, order, words, self.connection.how))
+            answer = asking.answer(said, words)
+            first = replies[0]
+            assert not isinstance(first, BaseException)
+            return answer._replace(first=first_words(first))
+
+        return answers_to(prompts, ask, self.connection.at_once)
+
+    def reread(self, answer: Answer, candidates: Sequence[str]) -> Answer:
+        """Return a kept answer, its replies read again by the patterns of now."""
+        if not answer.said:
+            return answer
+        return self._asking().answer(answer.said, tuple(candidates))._replace(first=answer.first)
+
+    def estimate(self, prompts: Sequence[str], candidates: Sequence[str]) -> Estimate:
+        """Return the most that answers to these take; nothing is sent.
+
+        Where the endpoint has not been tried out yet, it is taken for one that keeps to choices.
+        """
+        method = self._given or memory.recall(self._known_as) or "constrained"
+        asking = self._with(method)
+        most = [
+            most_of(asking.call(prompt, candidates, order, 0))
+            for prompt in prompts
+            for order in asking.orders(candidates)
+        ]
+        sent, replied = sum(m.tokens_in for m in most), sum(m.tokens_out for m in most)
+        return Estimate(len(most), sent, replied, cost_of(self.options.limits, sent, replied))
+
+    def _check_name(self) -> None:
+        _ = self.connection.address  # here, for a server may have to be started
+        wait_for(capabilities.check_name(self.connection))
+
+    @property
+    def _given(self) -> str:
+        """The method, where somebody has said it."""
+        asked_for = self.options.elicit
+        return asked_for if asked_for != "auto" else self.elicitation.method
+
+    @cached_property
+    def _known_as(self) -> str:
+        kind = self.name.partition("/")[0]
+        return f"{kind}:{self._content(self.remember)}"
+
+    def _asking(self) -> Asking:
+        method = self._given or memory.recall(self._known_as)
+        if not method:
+            self._check_name()
+            method = wait_for(capabilities.first_that_works(self.connection))
+            memory.remember(self._known_as, method)
+        return self._with(method)
+
+    def _with(self, method: str) -> Asking:
+        asking = Asking(method, self.elicitation, self.options.orders)
+        return replace(asking, room=self.connection.rooms.get(method, 0))
+
+    def _seed(self, prompt: str, order: Sequence[int]) -> int:
+        """Return a number of its own for each sample, the same in every run."""
+        text = f"{self.repeat}\0{order}\0{prompt}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1

@@ -1,0 +1,60 @@
+"""Whether it matters in which order candidates are offered: measured, where they were in several.
+
+A chat model that is offered candidates tends to name the first, or the last, whatever is asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hornlens.results.details import Details
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What replies to the same prompts in several orders name.
+
+    `prompts` were asked in several; in `differing` of them not all replies name the same candidate.
+    `named` counts for each place how often the candidate that was offered there was named.
+    """
+
+    prompts: int
+    differing: int
+    named: tuple[int, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What was measured, in words."""
+        replies = sum(self.named)
+        places = ", ".join(
+            f"{count:,} the one in place {k}" for k, count in enumerate(self.named, 1)
+        )
+        even = f"{replies / len(self.named):,.0f} each would be even" if self.named else ""
+        return (
+            f"The order in which candidates are offered changes the answer in {self.differing:,} "
+            f"of {self.prompts:,} prompts: of {replies:,} named, {places} ({even})."
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as it stands in envelope.json."""
+        return {**asdict(self), "named": list(self.named)}
+
+
+def orders_of(details: Mapping[str, Details]) -> Orders | None:
+    """Return what prompts that were asked in several orders show; None: there are none."""
+    asked, differing, named = 0, 0, Counter[int]()
+    most = 0
+    for told in details.values():
+        said = [each for each in told.said if len(each.order) > 1]
+        if len({each.order for each in said}) < 2:
+            continue
+        asked += 1
+        most = max(most, *(len(each.order) for each in said))
+        differing += len({each.named for each in said}) > 1
+        named.update(each.order.index(each.named) for each in said if each.named in each.order)
+    if not asked:
+        return None
+    return Orders(asked, differing, tuple(named[place] for place in range(most)))

@@ -1,0 +1,121 @@
+"""Endpoints that misbehave, on random scripts: the same result or one clear line, paid once."""
+
+from contextlib import closing
+from random import Random
+
+import pytest
+
+from hornlens.api import extract
+from hornlens.models.chat import memory
+from hornlens.models.chat.pacing import Patience
+from hornlens.models.protocol import ModelError, ModelOptions
+from hornlens.models.registry import open_model
+from hornlens.probes.loading import parse_probe
+from hornlens.store.sqlite import AnswerCache
+from tests.chat_server import FAULTS, ChatServer
+from tests.faults.rounds import rounds
+
+pytest.importorskip("openai")
+pytest.importorskip("anthropic")
+
+PROBE = """
+hornlens: 1
+name: jobs
+templates: ["{label} was born in {place} and works as {a:job}."]
+attributes:
+  - {name: job, values: [nurse, engineer, soldier], unset: person}
+  - {name: place, values: [Africa, Europe], unset: some place}
+label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}
+"""
+PATIENCE = Patience(attempts=8, busy=20.0, first_pause=0.002, longest_pause=0.02, timeout=2.0)
+WAYS = (
+    *(("openai", method) for method in ("choose", "constrained", "say", "likelihood")),
+    *(("anthropic", method) for method in ("constrained", "say")),
+)
+AT_ONCE = 4
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-0123456789")
+    monkeypatch.setattr(memory, "_found", {})
+
+
+def run(server, kind, method, cache):
+    url = server.root if kind == "anthropic" else server.url
+    options = ModelOptions(base_url=url, elicit=method, batch_size=AT_ONCE)
+    model = open_model(f"{kind}/tiny", options)
+    model.connection.patience = PATIENCE
+    return extract(model, parse_probe(PROBE), cache=cache)
+
+
+def told(result):
+    """What a run has found, without the replies' own details."""
+    return result.envelope.basis, dict(result.decisions), dict(result.scores)
+
+
+def script(rng, stops):
+    faults = [
+        rng.choice(FAULTS) if rng.random() < 0.35 else "" for _ in range(rng.randrange(5, 40))
+    ]
+    if stops:
+        faults.insert(rng.randrange(len(faults) + 1), rng.choice(("400", "401", "403", "404")))
+    return faults
+
+
+@pytest.mark.parametrize("seed", range(rounds(12, 200)))
+def test_faults_change_no_result_and_nothing_is_paid_for_twice(seed, tmp_path):
+    rng = Random(seed)
+    kind, method = WAYS[seed % len(WAYS)]
+    stops = rng.random() < 0.3
+    with ChatServer() as server:
+        expected = told(run(server, kind, method, False))
+    faults = script(rng, stops)
+    case = f"seed {seed}: {kind} {method}, {faults}"
+    with ChatServer(faults=faults) as server, closing(AnswerCache(tmp_path / "a.sqlite")) as cache:
+        lines = []
+        for _ in range(6):  # the same command goes on
+            try:
+                found = told(run(server, kind, method, cache))
+                break
+            except ModelError as error:
+                lines.append(str(error))
+                assert "\n" not in lines[-1] and len(lines[-1]) < 500, case
+        else:
+            pytest.fail(f"{case}: {lines}")
+        assert found == expected, case
+        again = {body: count for body, count in server.paid.items() if count > 1}
+        asked_again = sum(count - 1 for body, count in again.items() if "works as" in body)
+        # Only a prompt with a call that failed for good while its other one was answered.
+        assert asked_again <= len(lines) * AT_ONCE, f"{case}: {lines} {again}"
+        if not lines:
+            assert asked_again == 0, f"{case}: {again}"
+        if not stops:
+            assert not lines, f"{case}: {lines}"
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("kind", "method"), [("openai", "choose"), ("anthropic", "constrained")])
+def test_each_fault_alone_passes(fault, kind, method):
+    with ChatServer() as server:
+        expected = told(run(server, kind, method, False))
+    with ChatServer(faults=["", "", fault, "", fault]) as server:
+        assert told(run(server, kind, method, False)) == expected
+        assert not server.faults
+
+
+@pytest.mark.parametrize("fault", ["500", "cut", "malformed", "empty", "missing", "wrong model"])
+def test_trouble_that_stays_is_one_line_in_the_end(fault):
+    with ChatServer(faults=["", *[fault] * 200]) as server, pytest.raises(ModelError) as caught:
+        run(server, "openai", "choose", False)
+    assert "attempts failed" in str(caught.value) and "run the same command" in str(caught.value)
+
+
+@pytest.mark.parametrize("fault", ["400", "401", "403", "404"])
+def test_what_does_not_pass_stops_at_once(fault):
+    with ChatServer(faults=["", "", "", *[fault] * 200]) as server:
+        with pytest.raises(ModelError, match=fault):
+            run(server, "openai", "choose", False)
+        assert server.begun <= 3 + 2 * AT_ONCE

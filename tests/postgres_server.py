@@ -1,0 +1,148 @@
+"""A real PostgreSQL server for the tests: in a folder of its own, on a socket and loopback."""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+PASSWORD = "correct-horse-battery"
+
+
+def programs() -> Path | None:
+    """Return where PostgreSQL's programs are; None: nowhere."""
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    on_path = shutil.which("initdb")
+    found = [Path(on_path).parent] if on_path else places
+    return next((place for place in found if (place / "postgres").exists()), None)
+
+
+def user() -> str | None:
+    """Return as whom a server runs, which refuses to be root's; None: as ourselves."""
+    if os.getuid() != 0:
+        return None
+    names = {each.pw_name for each in pwd.getpwall()}
+    return next((name for name in ("postgres", "nobody") if name in names), None)
+
+
+def _in(database: str) -> str:
+    """Return the end of an address for a database, or a schema of it."""
+    name, _, schema = database.partition(".")
+    return name + (f"?options=-csearch_path%3D{schema}" if schema else "")
+
+
+class Server:
+    """Runs until it is closed. On its socket everybody is trusted; on loopback, by password."""
+
+    def __init__(self) -> None:
+        bin_folder = programs()
+        if bin_folder is None:
+            pytest.skip("needs a PostgreSQL server (Debian: apt-get install postgresql)")
+        self._bin, self._user, self._names = bin_folder, user(), count()
+        self.folder = Path(tempfile.mkdtemp(prefix="hl-pg-", dir="/tmp"))  # its socket's path
+        if self._user is not None:
+            shutil.chown(self.folder, self._user)
+        self.folder.chmod(0o755)
+        self._data = self.folder / "data"
+        self._run("initdb", "-D", self._data, "-U", "owner", "-E", "UTF8", "--locale=C", "-N")
+        (self._data / "pg_hba.conf").write_text(
+            "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
+        )
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._process = self._start()
+        self.execute(f"CREATE ROLE auditor LOGIN PASSWORD '{PASSWORD}'")
+
+    def _run(self, name: str, *arguments: object) -> None:
+        command = [str(self._bin / name), *map(str, arguments)]
+        done = subprocess.run(
+            command, user=self._user, cwd=self.folder, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+
+    def _start(self) -> subprocess.Popen:
+        settings = {
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": self.folder,
+            "fsync": "off",
+            "shared_buffers": "16MB",
+            "max_connections": 60,
+        }
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        with (self.folder / "log").open("a") as log:
+            process = subprocess.Popen(
+                [
+                    str(self._bin / "postgres"),
+                    "-D",
+                    str(self._data),
+                    "-p",
+                    str(self.port),
+                    *options,
+                ],
+                user=self._user,
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+            )
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                self.execute("SELECT 1")
+                return process
+            except Exception:
+                assert process.poll() is None and time.monotonic() < deadline, self.log()
+                time.sleep(0.05)
+
+    def log(self) -> str:
+        return (self.folder / "log").read_text()
+
+    def execute(self, sql: str, database: str = "postgres") -> list:
+        """Run a statement as the owner."""
+        import psycopg
+
+        with psycopg.connect(self.address(database), autocommit=True) as server:
+            cursor = server.execute(sql)
+            return cursor.fetchall() if cursor.description else []
+
+    def schema(self) -> str:
+        """Make an empty place in the database; return what to call it."""
+        name = f"s{next(self._names)}"
+        self.execute(f"CREATE SCHEMA {name}")
+        self.execute(f"GRANT ALL ON SCHEMA {name} TO auditor")
+        return f"postgres.{name}"
+
+    def database(self, encoding: str) -> str:
+        """Make an empty database; return its name."""
+        name = f"d{next(self._names)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}'")
+        return name
+
+    def address(self, database: str) -> str:
+        """Return the address by the socket, which needs no password."""
+        host = str(self.folder).replace("/", "%2F")
+        return f"postgresql://owner@{host}:{self.port}/{_in(database)}"
+
+    def guarded(self, database: str) -> str:
+        """Return the address by loopback, which needs the auditor's password."""
+        return f"postgresql://auditor@127.0.0.1:{self.port}/{_in(database)}"
+
+    def _stop(self, how: signal.Signals) -> None:
+        self._process.send_signal(how)
+        self._process.wait(timeout=60)
+
+    def restart(self) -> None:
+        """End it at once, without a word to anybody, and start it again."""
+        self._stop(signal.SIGQUIT)
+        self._process = self._start()
+
+    def close(self) -> None:
+        self._stop(signal.SIGINT)
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,172 @@
+"""A real llama.cpp server with SmolLM2-135M-Instruct, end to end. Run by `make test-api`."""
+
+import math
+import os
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+pytest.importorskip("xllamacpp", reason="needs pip install 'hornlens[llamacpp]'")
+pytest.importorskip("openai", reason="needs pip install 'hornlens[api]'")
+torch = pytest.importorskip("torch", reason="needs pip install 'hornlens[smollm2]'")
+
+from hornlens.api import extract  # noqa: E402
+from hornlens.models.chat import memory  # noqa: E402
+from hornlens.models.chat.elicitation import Asking  # noqa: E402
+from hornlens.models.protocol import MASK, ModelError, ModelOptions  # noqa: E402
+from hornlens.models.registry import open_model  # noqa: E402
+from hornlens.models.smollm2 import gguf_file, smollm2  # noqa: E402
+from hornlens.probes.loading import parse_probe  # noqa: E402
+from hornlens.store.sqlite import AnswerCache  # noqa: E402
+from hornlens.testing.models import ask  # noqa: E402
+from hornlens.verifying.verify import verify  # noqa: E402
+
+WORDS = ("She", "He")
+PROBE = """
+hornlens: 1
+name: jobs
+templates: ["{label} was born in {place} and works as {a:job}."]
+attributes:
+  - {name: job, values: [nurse, engineer], unset: person}
+  - {name: place, values: [Africa], unset: some place}
+label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}
+elicitation:
+  system: Complete the sentence with one word.
+"""
+PROMPTS = [
+    f"{MASK} was born in {place} and works as a {job}."
+    for place in ("Africa", "some place")
+    for job in ("nurse", "soldier", "person")
+]
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """One server for all that is asked here, as `open_model` makes it; by its address."""
+    model = open_model(f"gguf/{gguf_file()}", ModelOptions(elicit="say"))
+    model.check(WORDS)
+    address = model.connection.address
+    os.environ["OPENAI_API_KEY"] = address.key  # only who has it is answered
+
+    def connected(**options):
+        return open_model(
+            f"openai/{gguf_file().name}", ModelOptions(base_url=address.base_url, **options)
+        )
+
+    yield connected
+    del os.environ["OPENAI_API_KEY"], model
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setattr(memory, "_found", {})
+
+
+@pytest.mark.parametrize("method", ["choose", "constrained", "say"])
+def test_a_probe_is_extracted_end_to_end(method, opened, tmp_path):
+    probe = parse_probe(PROBE)
+    with closing(AnswerCache(tmp_path / "a.sqlite")) as cache:
+        result = extract(opened(elicit=method), probe, cache=cache)
+        again = extract(opened(elicit=method), probe, cache=cache)
+    assert again.record.asked == 0 and again.record.reused == 6
+    assert dict(again.decisions) == dict(result.decisions)
+    result.save(tmp_path / "out")
+    assert verify(tmp_path / "out").ok
+    replies = [said for told in result.details.values() for said in told.said]
+    assert len(replies) == (6 if method == "say" else 12)
+    assert all(said.tokens[0] > 10 and said.finish and said.fingerprint for said in replies)
+    if method == "constrained":
+        assert all(said.named in (0, 1) for said in replies)
+    if method == "choose":
+        assert all(len(decision.scores) == 2 for decision in result.decisions.values())
+        assert result.envelope.statistics["abstentions"] < 6
+
+
+def test_likelihood_is_refused_for_the_server_ignores_what_it_takes(opened):
+    with pytest.raises(ModelError, match="gives no log-probabilities of a text"):
+        opened(elicit="likelihood").check(WORDS)
+
+
+def test_auto_finds_that_log_probabilities_are_given(opened):
+    assert ":choose:" in opened().identity()
+
+
+def test_a_model_that_is_not_served_is_caught(opened):
+    model = opened()
+    other = open_model("openai/other", model.options)
+    with pytest.raises(ModelError, match="has no model 'other'"):
+        other.check(WORDS)
+
+
+def test_choose_decides_as_the_same_weights_do_in_transformers(opened, capsys):
+    answers = ask(opened(elicit="choose"), PROMPTS, WORDS)
+    loaded = smollm2(ModelOptions(threads=1))._checkpoint()
+    tokenizer, asking = loaded.tokenizer, Asking("choose")
+    differences, agreed = [], 0
+    for prompt, answer in zip(PROMPTS, answers, strict=True):
+        sums = [0.0, 0.0]
+        for said in answer.said:
+            call = asking.call(prompt, WORDS, said.order, 0)
+            messages = [
+                {"role": "system", "content": call.system},
+                {"role": "user", "content": call.user},
+            ]
+            text = tokenizer.apply_chat_template(
+                messages, add_generation_prompt=True, tokenize=False
+            )
+            ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+            with torch.inference_mode():
+                shares = loaded.model(torch.tensor([ids])).logits[0, -1].float().log_softmax(-1)
+            for key, place in zip("12", said.order, strict=True):
+                spelled = [tokenizer.convert_tokens_to_ids(t) for t in (key, f"Ġ{key}")]
+                own = torch.logsumexp(
+                    shares[[t for t in spelled if t not in (None, tokenizer.unk_token_id)]], 0
+                )
+                sums[place] += float(own) / len(answer.said)
+        lead, ours = sums[0] - sums[1], answer.scores[0] - answer.scores[1]
+        differences.append(abs(lead - ours))
+        if abs(ours) > differences[-1]:
+            assert math.copysign(1, lead) == math.copysign(1, ours), prompt
+            agreed += 1
+    with capsys.disabled():
+        print(
+            f"\nchoose, llama.cpp against transformers: leads differ by {max(differences):.3f} at "
+            f"most; {agreed} of {len(PROMPTS)} decisions are beyond that, and equal"
+        )
+    assert max(differences) < 0.5
+
+
+def test_the_server_ends_with_who_started_it(tmp_path):
+    script = (
+        "from hornlens.models.registry import open_model\n"
+        "from hornlens.models.protocol import ModelOptions\n"
+        f"model = open_model({f'gguf/{gguf_file()}'!r}, ModelOptions(elicit='say'))\n"
+        "model.check(('She', 'He'))\n"
+        "print(model.connection.open.__self__._process.pid, flush=True)\n"
+        "import os; os._exit(1)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
+    pid = int(done.stdout.split()[-1])
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+
+        time.sleep(0.1)
+    pytest.fail("the server is left behind")
+
+
+def test_a_file_that_is_no_model_is_said_in_a_line(tmp_path):
+    file = tmp_path / "broken.gguf"
+    file.write_bytes(b"GGUF, but no more than that")
+    with pytest.raises(ModelError, match="could not load it") as caught:
+        open_model(f"gguf/{file}", ModelOptions(elicit="say")).check(WORDS)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,339 @@
+"""A real Ray cluster gives what this machine gives, whatever is killed meanwhile.
+
+`make test-ray` runs this, with the attacks in full; `make test-ray-quick`, with a few, is in CI.
+"""
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import hornlens
+from hornlens.errors import HornlensError
+from hornlens.executors.cluster import Needs, _knock
+from hornlens.executors.pool import BLOCK
+from tests import clusters
+from tests.clusters import Counting, command, dead
+from tests.faults.rounds import rounds
+
+SMALL = """
+hornlens: 1
+name: small
+models: [MODEL, OTHER]
+budgets: [3, 12]
+runs: 2
+samples: 200
+"""
+PROMPTS = 660
+
+
+@pytest.fixture(scope="module")
+def ray_environment(tmp_path_factory):
+    with clusters.environment(tmp_path_factory.mktemp("environment")) as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def cluster(ray_environment):
+    """A real cluster of three nodes, each with its own processes."""
+    made = clusters.SmallCluster()
+    yield made
+    made.close()
+
+
+def run(arguments, **more):
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=280, **more)
+
+
+def on(cluster, *more):
+    return ("--executor", "ray", "--ray-address", cluster.address, *more)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return all files that must not depend on how a result was made."""
+    names = {"run.json", "times.json", "times.md", "times.tex", "times.csv", "report.html"}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in names
+    }
+
+
+@pytest.fixture(scope="module")
+def local(ray_environment, tmp_path_factory):
+    """What an extraction, and studies, leave on this machine alone."""
+    folder = tmp_path_factory.mktemp("local")
+    one, two = (Counting.make(folder / name) for name in ("one", "two"))
+    done = run(command("extract", folder / "extract", "--model", one.spec))
+    assert done.returncode == 0, done.stderr
+    for name, more in (("whole", ""), ("sampled", "limit: 100\n")):
+        (folder / name).mkdir()
+        plan = SMALL.replace("MODEL", one.spec).replace("OTHER", two.spec)
+        (folder / name / "study.yaml").write_text(plan + more)
+        done = run(command("study", folder / name, folder / name / "study.yaml", "--jobs", 1))
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def again(local, model, **settings) -> Counting:
+    """Return a model of `local`, with nothing asked yet."""
+    (local / model / "log").unlink(missing_ok=True)
+    return Counting.make(local / model, **settings)
+
+
+# On three nodes.
+
+
+def test_an_extraction_on_three_nodes_has_the_same_bytes_and_pays_once(cluster, local, tmp_path):
+    model = again(local, "one", seconds=0.005)
+    done = run(command("extract", tmp_path, "--model", model.spec, *on(cluster)))
+    assert (done.returncode, dead(done.stderr)) == (0, set()), done.stderr
+    assert files(tmp_path / "out") == files(local / "extract" / "out")
+    times = model.times()
+    assert (len(times), set(times.values())) == (PROMPTS, {1})
+    assert len({pid for pid, _ in model.asked()}) == 3
+    assert json.loads((tmp_path / "out/run.json").read_text())["asked_the_model"] == PROMPTS
+
+
+@pytest.mark.parametrize("name", ["whole", "sampled"])
+def test_a_study_on_three_nodes_has_the_same_bytes_and_pays_once(cluster, local, tmp_path, name):
+    models = [again(local, each) for each in ("one", "two")]
+    done = run(command("study", tmp_path, local / name / "study.yaml", *on(cluster)))
+    assert (done.returncode, dead(done.stderr)) == (0, set()), done.stderr
+    assert files(tmp_path / "out") == files(local / name / "out")
+    for model in models:
+        times = model.times()
+        assert set(times.values()) == {1}
+        assert len(times) == PROMPTS if name == "whole" else 100 < len(times) <= PROMPTS
+    runs = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("run.json")]
+    assert sum(each["asked_the_model"] for each in runs) == sum(len(m.asked()) for m in models)
+
+
+def test_two_studies_at_once_on_one_cache_ask_every_prompt_once(cluster, local, tmp_path):
+    models = [again(local, each, seconds=0.01) for each in ("one", "two")]
+    both = []
+    for name in ("a", "b"):
+        arguments = command("study", tmp_path, local / "sampled/study.yaml", *on(cluster))
+        arguments[arguments.index("--out") + 1] = str(tmp_path / name)
+        both.append(
+            subprocess.Popen(
+                arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
+        )
+    said = [each.communicate(timeout=280)[1] for each in both]
+    assert [each.returncode for each in both] == [0, 0], said
+    for name in ("a", "b"):
+        assert files(tmp_path / name) == files(local / "sampled" / "out")
+    for model in models:
+        assert set(model.times().values()) == {1}
+
+
+# Killed.
+
+
+def test_killed_actors_and_nodes_change_no_byte_and_cost_what_they_had_at_work(
+    cluster, local, tmp_path
+):
+    draw = random.Random(7)
+    kills, wanted = 0, rounds(3, 50)
+    for attempt in range(wanted):
+        folder = tmp_path / str(attempt)
+        model = again(local, "one", seconds=0.03)
+        arguments = command("extract", folder, "--model", model.spec, "--format", "json")
+        process = subprocess.Popen(
+            [*arguments, *on(cluster, "--replicas", "3")],
+            stdout=(shown := open(tmp_path / "shown", "w")),  # noqa: SIM115
+            stderr=(errors := open(tmp_path / "errors", "w")),  # noqa: SIM115
+        )
+        while process.poll() is None:
+            time.sleep(draw.uniform(0.5, 2.0))
+            if len(model.asked()) > 60 and process.poll() is None and kills < wanted:
+                if draw.random() < 0.3:
+                    cluster.lose_a_node(draw)
+                    kills += 1
+                else:
+                    kills += clusters.kill_somebody(model, draw)
+        shown.close()
+        errors.close()
+        said = (tmp_path / "errors").read_text()
+        where = f"attempt {attempt}, {kills} kills: {said}"
+        assert process.returncode == 0, where
+        assert files(folder / "out") == files(local / "extract" / "out"), where
+        # And nothing else was shown, whatever Ray had to say.
+        assert (tmp_path / "shown").read_text() == (folder / "out/envelope.json").read_text(), where
+        gone = dead(said)
+        by_the_living = Counter(p for pid, p in model.asked() if pid not in gone)
+        assert set(by_the_living.values()) == {1}, where
+        times = model.times()
+        assert len(times) == PROMPTS and times.total() <= PROMPTS + BLOCK * len(gone), where
+        if kills >= wanted:
+            return
+    pytest.fail(f"only {kills} kills")
+
+
+def test_a_study_whose_nodes_are_lost_has_the_same_bytes(cluster, local, tmp_path):
+    draw = random.Random(3)
+    for attempt in range(rounds(1, 5)):
+        folder = tmp_path / str(attempt)
+        models = [again(local, each, seconds=0.02) for each in ("one", "two")]
+        process = subprocess.Popen(
+            [*command("study", folder, local / "sampled/study.yaml"), *on(cluster)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while process.poll() is None and not models[0].asked():
+            time.sleep(0.1)
+        for _ in range(2):
+            time.sleep(draw.uniform(0.5, 3.0))
+            cluster.lose_a_node(draw)
+        said = process.communicate(timeout=200)[1]
+        assert process.returncode == 0, said
+        assert files(folder / "out") == files(local / "sampled" / "out"), said
+        gone = dead(said)
+        for model in models:
+            by_the_living = Counter(p for pid, p in model.asked() if pid not in gone)
+            assert set(by_the_living.values()) <= {1}, said
+
+
+def test_a_driver_that_is_killed_goes_on_by_the_same_command(cluster, local, tmp_path):
+    model = again(local, "one", seconds=0.03)
+    arguments = [*command("extract", tmp_path, "--model", model.spec), *on(cluster)]
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while len(model.asked()) < 300:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    done = run(arguments)
+    assert done.returncode == 0, done.stderr
+    assert files(tmp_path / "out") == files(local / "extract" / "out")
+    # Three replicas had two blocks each, at most.
+    assert model.times().total() <= PROMPTS + 6 * BLOCK
+    assert json.loads((tmp_path / "out/run.json").read_text())["answered_from_cache"] > 0
+
+
+# What is wrong is one line.
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"absent": True}, r"no such file \(on node .*: every node needs the model\)"),
+        ({"large": True}, r"does not fit on node .*: MemoryError: 4 TB wanted; it needs a larger"),
+        ({"differs": True}, r"has another counted/.* than this machine .*: put the same files"),
+        ({"poison": "nurse"}, r"died .*, as did 3 before it over the same prompts.*; log: .*\.err"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_what_is_wrong_on_a_node_is_one_line(cluster, tmp_path, settings, line):
+    from hornlens.executors.ray import RayExecutor
+
+    model = Counting.make(tmp_path / "bad", driver=os.getpid(), **settings)
+    with (
+        closing(RayExecutor(cluster.address, Needs(replicas=2))) as executor,
+        pytest.raises(HornlensError, match=line) as raised,
+    ):
+        hornlens.extract(executor.model(model.spec), cache=False)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_cluster_that_cannot_be_joined_is_one_line(cluster, tmp_path):
+    wrong = {**os.environ, "RAY_AUTH_TOKEN": "0" * 64}
+    for address, environment, line in (
+        ("nonsense", None, "--ray-address must be auto or HOST:PORT, not 'nonsense'"),
+        ("127.0.0.1:1", None, "no Ray cluster at 127.0.0.1:1: Connection refused"),
+        (cluster.address, wrong, f"the Ray cluster at {cluster.address} wants another token"),
+    ):
+        shown = run(
+            command("extract", tmp_path, "--executor", "ray", "--ray-address", address),
+            env=environment,
+        )
+        assert shown.returncode == 2 and shown.stderr.count("\n") == 1, shown.stderr
+        assert line in shown.stderr
+
+
+def test_what_listens_but_is_no_ray_is_left_in_time(ray_environment, monkeypatch):
+    monkeypatch.setattr("hornlens.executors.cluster.JOIN_SECONDS", 6.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        started = time.monotonic()
+        with pytest.raises(HornlensError, match="does not let us in as a Ray cluster would"):
+            _knock(f"127.0.0.1:{server.getsockname()[1]}")
+        assert time.monotonic() - started < 30
+
+
+def test_a_model_for_which_no_node_has_room_is_one_line(cluster, tmp_path):
+    shown = run([*command("extract", tmp_path), *on(cluster, "--model-cpus", "7")])
+    assert shown.returncode == 2 and shown.stderr.count("\n") == 1, shown.stderr
+    assert "no node has 7 CPUs for model demo (the most are 1 CPUs, 0 GPUs)" in shown.stderr
+
+
+# A cluster of this machine alone.
+
+
+def rays() -> list[str]:
+    """Return the folders that clusters of our own have in /tmp."""
+    return [name for name in os.listdir("/tmp") if name.startswith("hornlens-ray-")]
+
+
+def test_without_an_address_a_cluster_is_started_and_nothing_of_it_stays(ray_environment, tmp_path):
+    model = Counting.make(tmp_path / "one")
+    before = set(rays())
+    code = (
+        "import os, sys\n"
+        "from hornlens.executors.ray import RayExecutor\n"
+        "import hornlens\n"
+        "before = dict(os.environ)\n"
+        "executor = RayExecutor()\n"
+        "hornlens.extract(executor.model(sys.argv[1]), cache=False)\n"
+        "assert os.environ['RAY_AUTH_MODE'] == 'token' != before.get('RAY_AUTH_MODE')\n"
+        "assert os.environ['RAY_USAGE_STATS_ENABLED'] == '0'\n"
+        "assert executor.where == ' on 1 node', executor.where\n"
+        "print(executor.cluster.ray.get_runtime_context().gcs_address)\n"
+        "executor.close()\n"
+        "assert dict(os.environ) == before\n"
+    )
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    done = run(
+        [sys.executable, "-c", code, model.spec], env={**clean, "TMPDIR": "/tmp"}, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(model.times().values()) == {1} and len(model.asked()) == PROMPTS
+    assert set(rays()) == before
+    host, port = done.stdout.strip().rsplit(":", 1)
+    with pytest.raises(OSError):
+        socket.create_connection((host, int(port)), 2)
+
+
+def test_an_interrupt_ends_the_cluster_that_was_started(ray_environment, tmp_path):
+    model = Counting.make(tmp_path / "one", seconds=0.05)
+    before = set(rays())
+    process = subprocess.Popen(
+        [*command("extract", tmp_path, "--model", model.spec, "-q"), "--executor", "ray"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # Where the tests run in the background of a shell, it would be ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    deadline = time.monotonic() + 120
+    while len(model.asked()) < 20:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert (process.returncode, said) == (130, "hornlens: interrupted\n")
+    assert set(rays()) <= before
+    asked = len(model.asked())
+    time.sleep(1)
+    assert len(model.asked()) == asked

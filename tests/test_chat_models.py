@@ -1,0 +1,463 @@
+"""Chat models over HTTP: how they are asked, what is made of their replies, what stops a run."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from contextlib import closing
+from email.utils import formatdate
+
+import pytest
+
+from hornlens.api import extract, load
+from hornlens.models.chat import memory
+from hornlens.models.chat.pacing import Patience
+from hornlens.models.chat.reading import read_choice, read_text
+from hornlens.models.chat.wording import orders
+from hornlens.models.protocol import (
+    Elicitation,
+    ModelError,
+    ModelOptions,
+    Spending,
+)
+from hornlens.models.registry import open_model
+from hornlens.probes.loading import parse_probe
+from hornlens.store.sqlite import AnswerCache
+from hornlens.testing.models import ModelConformance, ask, refusal
+from tests.chat_server import ChatServer, lean
+
+pytest.importorskip("openai")
+pytest.importorskip("anthropic")
+
+WORDS = ("She", "He")
+JOBS = (
+    *("nurse", "engineer", "soldier", "dancer", "pilot", "writer", "judge", "farmer", "actor"),
+    *("doctor", "teacher", "very careful driver of heavy lorries", "cook"),
+)
+PROMPTS = tuple(f"[MASK] works as a {job}." for job in JOBS)
+SECRET = "sk-test-0123456789abcdefSECRET"
+QUICK = Patience(attempts=6, busy=5.0, first_pause=0.002, longest_pause=0.02, timeout=10.0)
+PROBE = """
+hornlens: 1
+name: jobs
+templates: ["{label} was born in {place} and works as {a:job}."]
+attributes:
+  - {name: job, values: [nurse, engineer, soldier], unset: person}
+  - {name: place, values: [Africa, Europe], unset: some place}
+label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch, tmp_path):
+    """No key of somebody's, no file of somebody's, and nothing known of endpoints."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(memory, "_found", {})
+
+
+def model_at(server, spec="openai/tiny", **options):
+    url = server.root if spec.startswith("anthropic") else server.url
+    model = open_model(spec, ModelOptions(base_url=url, **options))
+    model.connection.patience = QUICK
+    return model
+
+
+def hornlens(*arguments, cwd):
+    """Run the command as a process of its own."""
+    command = [sys.executable, "-m", "hornlens", *arguments]
+    env = {**os.environ, "HORNLENS_CACHE": str(cwd / "answers.sqlite")}
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env)
+
+
+def likes(prompt, word):
+    return lean(prompt.replace("[MASK]", "____"), word)
+
+
+def winner(prompt):
+    return max(WORDS, key=lambda word: likes(prompt, word))
+
+
+class TestOpenAIDialect(ModelConformance):
+    prompts = PROMPTS
+    words = WORDS
+    close = 1e-9
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _server(cls):
+        with ChatServer() as server:
+            cls.server = server
+            yield
+
+    def build(self, options):
+        chosen = ModelOptions(
+            batch_size=options.batch_size, base_url=self.server.url, elicit="choose"
+        )
+        return open_model("openai/tiny", chosen)
+
+
+class TestAnthropicDialect(TestOpenAIDialect):
+    def build(self, options):
+        chosen = ModelOptions(batch_size=options.batch_size, base_url=self.server.root)
+        return open_model("anthropic/tiny", chosen)
+
+
+@pytest.mark.parametrize("method", ["choose", "constrained", "say"])
+def test_each_way_of_asking_finds_what_the_model_likes(method):
+    with ChatServer() as server:
+        answers = ask(model_at(server, elicit=method), PROMPTS, WORDS)
+    for prompt, answer in zip(PROMPTS, answers, strict=True):
+        assert WORDS[answer.scores.index(max(answer.scores))] == winner(prompt), prompt
+        assert len(answer.said) == (1 if method == "say" else 2)
+        assert all(said.tokens[0] > 0 and "tiny" in said.fingerprint for said in answer.said)
+
+
+def test_likelihood_sums_the_log_probabilities_of_the_sentence():
+    with ChatServer() as server:
+        answers = ask(model_at(server, elicit="likelihood"), PROMPTS, WORDS)
+    for prompt, answer in zip(PROMPTS, answers, strict=True):
+        sums = []
+        for word in WORDS:
+            text = prompt.replace("[MASK]", word)
+            parts = [f" {part}" for part in text.split()][1:]
+            sums.append(-math.fsum(lean(text, f"{k}{part}") * 5 for k, part in enumerate(parts)))
+        lead = answer.scores[0] - answer.scores[1]
+        assert lead == pytest.approx(sums[0] - sums[1])
+
+
+def test_the_place_in_which_a_candidate_is_offered_counts_for_nothing_on_average():
+    words = ("She", "He", "They")
+    with ChatServer(bias=3.0) as biased, ChatServer() as fair:
+        pairs = zip(
+            ask(model_at(biased, elicit="choose"), PROMPTS, words),
+            ask(model_at(fair, elicit="choose"), PROMPTS, words),
+            strict=True,
+        )
+        for one, other in pairs:
+            leads = [answer.scores[0] - answer.scores[1] for answer in (one, other)]
+            assert leads[0] == pytest.approx(leads[1])
+            assert len({said.order for said in one.said}) == 3
+
+
+def test_orders_do_not_depend_on_the_order_of_the_words():
+    words = ["c", "a", "b"]
+    offered = {tuple(words[k] for k in order) for order in orders(words, "rotate")}
+    assert offered == {("a", "b", "c"), ("b", "c", "a"), ("c", "a", "b")}
+    assert orders(["b", "a"], "once") == [(1, 0)]
+    many = [f"w{k}" for k in range(6)]
+    assert orders(many, "rotate") == [(0, 1, 2, 3, 4, 5), (5, 4, 3, 2, 1, 0)]
+
+
+def test_candidates_of_many_tokens_that_begin_alike_are_told_apart():
+    words = ("Christian doctor", "Christian nurse")
+    with ChatServer() as server:
+        for method in ("choose", "constrained", "say"):
+            server.say = lambda sentence: f"{max(words, key=lambda w: lean(sentence, w))}."
+            answers = ask(model_at(server, elicit=method), PROMPTS[:4], words)
+            for prompt, answer in zip(PROMPTS, answers, strict=False):
+                best = words[answer.scores.index(max(answer.scores))]
+                assert best == max(words, key=lambda word: likes(prompt, word)), method
+
+
+def test_what_the_endpoint_cannot_do_is_found_out():
+    with ChatServer(logprobs=False) as server:
+        assert ":constrained:" in model_at(server).identity()
+    with ChatServer(logprobs=False, schema=False) as server:
+        assert ":say:" in model_at(server).identity()
+    with ChatServer(echo=False) as server:
+        said = refusal(lambda: model_at(server, elicit="likelihood").check(WORDS))
+        assert "gives no log-probabilities of a text" in said
+    with ChatServer(logprobs=False) as server:
+        said = refusal(lambda: model_at(server, elicit="choose").check(WORDS))
+        assert "gives no log-probabilities" in said
+
+
+def test_what_was_found_out_is_known_without_asking_again(monkeypatch):
+    with ChatServer(logprobs=False) as server:
+        model = model_at(server)
+        identity = model.identity()
+        begun = server.begun
+        monkeypatch.setattr(memory, "_found", {})  # as in another process
+        assert model_at(server).identity() == identity
+        assert server.begun == begun
+
+
+def test_parameters_that_a_model_refuses_are_left_out():
+    with ChatServer(refuses=("temperature", "max_tokens", "seed")) as server:
+        answers = ask(model_at(server, elicit="choose"), PROMPTS, WORDS)
+        assert {said.how for answer in answers for said in answer.said} == {"temperature not taken"}
+        sent = server.seen[-1][1]
+        assert "max_completion_tokens" in sent and "temperature" not in sent
+        said = refusal(lambda: model_at(server, elicit="choose", temperature=0.5).check(WORDS))
+        assert "leave out --temperature" in said
+    with ChatServer(refuses=("temperature",)) as server:
+        answers = ask(model_at(server, "anthropic/tiny"), PROMPTS, WORDS)
+        assert {said.how for answer in answers for said in answer.said} == {"temperature not taken"}
+
+
+def test_a_model_that_thinks_first_gets_the_room_for_it():
+    with ChatServer(room_needed=1000) as server:
+        answers = ask(model_at(server, elicit="constrained"), PROMPTS[:3], WORDS)
+        assert not any(answer.outcome for answer in answers)
+
+
+def test_a_name_that_the_endpoint_does_not_list_is_caught():
+    with ChatServer(names=("models/tiny-large", "big:latest")) as server:
+        said = refusal(lambda: model_at(server, "openai/tny-large").check(WORDS))
+        assert "has no model 'tny-large'" in said and "tiny-large" in said
+        model_at(server, "openai/tiny-large", elicit="say").check(WORDS)
+        model_at(server, "openai/big", elicit="say").check(WORDS)
+        assert server.begun == 2
+    with ChatServer(names=None) as server:  # it does not say
+        model_at(server, "openai/anything", elicit="say").check(WORDS)
+
+
+def test_free_text_is_read_as_a_candidate_a_refusal_or_something_else():
+    words = ("York", "New York", "He")
+    for text, expected in [
+        ("he", 2),
+        ("He.", 2),
+        ("“He” fits best", 2),
+        ("New York", 1),
+        ("York", 0),
+        ("York, not New York", "other"),
+        ("the", "other"),
+        ("", "other"),
+        ("He or York", "other"),
+        ("I'm sorry, but he is unknown", "refusal"),
+        ("I can’t answer that.", "refusal"),
+        ("As an AI, I have no view: He", "refusal"),
+    ]:
+        assert read_text(text, words, {}) == expected, text
+    assert read_text("a woman", ("She", "He"), {"She": [r"\bwom[ae]n\b"]}) == 0
+    assert read_choice('```json\n{"answer": "He"}\n```', words) == 2
+    assert read_choice('{"answer": "It"}', words) == "other"
+    assert read_choice("I cannot do that", words) == "refusal"
+
+
+def test_a_refusal_is_an_abstention_and_never_a_rejection(tmp_path):
+    def say(sentence):
+        if "nurse" in sentence:
+            return "I'm sorry, I can't say."
+        return "Maria" if "soldier" in sentence else "He"
+
+    with ChatServer(say=say) as server:
+        found = extract(model_at(server, elicit="say"), parse_probe(PROBE), cache=False)
+    reasons = {decision.abstained for _, decision in found.abstentions}
+    assert reasons == {"refusal", "other"} and len(found.abstentions) == 6
+    assert (
+        not found.entails("nurse & female -> false") and found.entails("engineer -> male") is False
+    )
+    assert found.entails("engineer & female -> false")
+    found.save(tmp_path)
+    again = load(tmp_path)
+    assert again.abstentions == found.abstentions
+    replies = {s.text for details in again.details.values() for s in details.said}
+    assert replies == {"I'm sorry, I can't say.", "Maria", "He"}
+
+
+def test_changed_patterns_read_the_kept_replies_anew(tmp_path):
+    probe, other = parse_probe(PROBE), PROBE.replace("word: She", 'word: She, patterns: ["Maria"]')
+    with (
+        ChatServer(say=lambda _: "Maria") as server,
+        closing(AnswerCache(tmp_path / "a.sqlite")) as cache,
+    ):
+        first = extract(model_at(server, elicit="say"), probe, cache=cache)
+        begun = server.begun
+        second = extract(model_at(server, elicit="say"), parse_probe(other), cache=cache)
+        assert server.begun == begun
+    assert len(first.abstentions) == 12 and not second.abstentions
+
+
+def test_the_probes_own_wording_is_used_and_belongs_to_the_identity():
+    own = Elicitation("say", "Be brief.", "Who? Sentence: {sentence}")
+    with ChatServer() as server:
+        model = model_at(server)
+        worded = model.asked_with(own)
+        ask(worded, PROMPTS[:1], WORDS)
+        sent = server.seen[-1][1]["messages"]
+        assert [message["content"] for message in sent] == [
+            "Be brief.",
+            f"Who? Sentence: {PROMPTS[0].replace('[MASK]', '____')}",
+        ]
+        plain = model_at(server, elicit="say").identity()
+        assert worded.identity() != plain
+
+
+def test_each_repeat_is_a_sample_with_a_seed_of_its_own():
+    with ChatServer() as server:
+        model = model_at(server, elicit="say", temperature=1.0)
+        for repeat in range(3):
+            ask(model.asked_with(Elicitation(), repeat), PROMPTS[:2], WORDS)
+        seeds = [body["seed"] for _, body in server.seen if "Sentence:" in str(body)]
+        assert len(set(seeds)) == len(seeds) == 6
+        assert {body["temperature"] for _, body in server.seen} == {1.0}
+
+
+def test_no_key_is_in_what_is_kept_or_said(tmp_path):
+    faults = ["", "", "401"]
+    with ChatServer(faults=faults) as server:
+        url = server.url.replace("http://", f"http://user:{SECRET}@") + f"?key={SECRET}"
+        model = open_model("openai/tiny", ModelOptions(base_url=url, elicit="choose"))
+        assert SECRET not in model.identity() + repr(model.connection.address)
+        with closing(AnswerCache(tmp_path / "a.sqlite")) as cache:
+            with pytest.raises(ModelError) as caught:
+                extract(model, parse_probe(PROBE), cache=cache)
+            assert "401" in str(caught.value) and "\n" not in str(caught.value)
+            for fault in ("400", "403", "404", *["429"] * 9):
+                server.faults[:] = [fault] * 99
+                model = model_at(server, elicit="choose")
+                model.connection.patience = Patience(attempts=1, busy=0.0)
+                said = refusal(lambda model=model: model.check(WORDS))
+                assert fault in said and SECRET not in said
+            server.faults.clear()
+            result = extract(model_at(server, elicit="choose"), parse_probe(PROBE), cache=cache)
+        result.save(tmp_path / "out")
+        assert server.keys == {f"Bearer {SECRET}"}
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or SECRET.encode() not in path.read_bytes(), path
+
+
+def test_a_missing_key_or_a_wrong_address_is_said_in_a_line(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    for kind in ("openai", "anthropic"):
+        model = open_model(f"{kind}/some", ModelOptions(elicit="say"))
+        model.identity()
+        assert f"set {kind.upper()}_API_KEY" in refusal(lambda model=model: model.check(WORDS))
+    for url in ("ftp://x", "nonsense", "http://[", "http://x:port"):
+        model = open_model("openai/x", ModelOptions(base_url=url))
+        assert "--base-url" in refusal(model.identity)
+    for options in ({"elicit": "x"}, {"orders": "x"}, {"temperature": 3.0}):
+        refusal(lambda options=options: open_model("openai/x", ModelOptions(**options)))
+
+
+def test_calls_are_made_many_at_a_time_and_fewer_when_it_is_too_much():
+    prompts = [f"[MASK] has number {n}." for n in range(300)]
+    with ChatServer(latency=0.02) as server:
+        model = model_at(server, elicit="say", batch_size=16)
+        model.check(WORDS)
+        ask(model, prompts, WORDS)
+        assert 8 <= server.most_at_once <= 16
+        pace = model.connection.pace
+        before = pace.limit
+        server.faults[:] = ["429 after"] * 20
+        ask(model, [f"{p} Again." for p in prompts[:20]], WORDS)
+        assert pace.limit < before
+
+
+def test_a_budget_stops_before_it_is_exceeded_and_what_was_paid_for_is_kept(tmp_path):
+    with ChatServer() as server, closing(AnswerCache(tmp_path / "a.sqlite")) as cache:
+        model = model_at(server, elicit="choose", limits=Spending(calls=9), batch_size=2)
+        with pytest.raises(ModelError, match="--max-calls 9 is reached"):
+            extract(model, parse_probe(PROBE), cache=cache)
+        assert server.begun == 9
+        done = extract(model_at(server, elicit="choose"), parse_probe(PROBE), cache=cache)
+        assert done.record.reused >= 3 and done.record.asked + done.record.reused == 12
+    prices = {"price_in": 2.0, "price_out": 8.0}
+    for limits in (Spending(tokens=3000), Spending(cost=0.006, **prices)):
+        with ChatServer() as server:
+            model = model_at(server, elicit="choose", limits=limits)
+            with pytest.raises(ModelError, match="could be exceeded"):
+                ask(model, PROMPTS, WORDS)
+            budget = model.connection.budget
+            assert 0 < budget.tokens_in + budget.tokens_out <= 3000
+            assert server.begun == budget.calls
+    with pytest.raises(ModelError, match="--price-in"):
+        open_model("openai/x", ModelOptions(limits=Spending(cost=1.0)))
+
+
+def test_an_estimate_is_never_less_than_what_is_used(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with ChatServer() as server:
+        for method in ("choose", "constrained", "say", "likelihood"):
+            limits = Spending(price_in=1.0, price_out=2.0)
+            model = model_at(server, elicit=method, limits=limits)
+            begun = server.begun
+            most = model.estimate(PROMPTS, WORDS)
+            assert server.begun == begun
+            model.check(WORDS)
+            trials = model.connection.budget.calls
+            ask(model, PROMPTS, WORDS)
+            budget = model.connection.budget
+            assert budget.calls - trials == most.calls
+            assert budget.tokens_in <= most.tokens_in + 200
+            assert most.cost == pytest.approx((most.tokens_in + 2 * most.tokens_out) / 1e6)
+
+
+def test_a_closed_iterator_leaves_nothing_under_way():
+    with ChatServer(latency=0.05) as server:
+        model = model_at(server, elicit="say")
+        batches = model.score([f"[MASK] has number {n}." for n in range(200)], WORDS)
+        next(batches)
+        batches.close()
+        time.sleep(0.3)
+        begun = server.begun
+        time.sleep(0.3)
+        assert server.begun == begun < 200
+
+
+def test_replies_are_kept_as_json_in_the_result(tmp_path):
+    with ChatServer() as server:
+        extract(model_at(server, elicit="choose"), parse_probe(PROBE), cache=False).save(tmp_path)
+    content = json.loads((tmp_path / "envelope.json").read_text(encoding="utf-8"))
+    reply = content["answers"][0]["replies"][0]
+    assert reply["fingerprint"] == "tiny fp-1" and reply["finish"] == "stop"
+    assert reply["how"] == "temperature 0" and sorted(reply["order"]) == [0, 1]
+
+
+def test_what_a_run_takes_is_said_before_anything_is_sent(tmp_path):
+    file = tmp_path / "jobs.yaml"
+    file.write_text(PROBE, encoding="utf-8")
+    with ChatServer() as server:
+        where = ["--model", "openai/tiny", "--base-url", server.url, "--elicit", "choose"]
+        prices = ["--price-in", "1", "--price-out", "2"]
+        for command in (["extract", str(file), "--dry-run"], ["probe", "show", str(file)]):
+            done = hornlens(*command, *where, *prices, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            assert "At most 24 calls" in done.stdout and "Nothing was sent" in done.stdout
+            assert "at the prices given" in done.stdout
+        assert server.begun == 0 and not server.keys
+        done = hornlens("extract", str(file), *where, "--max-calls", "5", "-q", cwd=tmp_path)
+        assert done.returncode == 2 and "--max-calls 5 is reached" in done.stderr
+        assert server.begun == 5 and len(done.stderr.strip().splitlines()) == 1
+        done = hornlens("extract", str(file), *where, "--max-cost", "1", cwd=tmp_path)
+        assert done.returncode == 2 and "--price-in" in done.stderr
+        done = hornlens("extract", str(file), *where, "--out", "out", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    done = hornlens("extract", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0 and "nothing to pay" in done.stdout
+
+
+def test_the_bias_of_places_is_measured_and_reported(tmp_path):
+    with ChatServer(bias=9.0) as server:
+        found = extract(model_at(server, elicit="choose"), parse_probe(PROBE), cache=False)
+        found.save(tmp_path)
+        fair = extract(model_at(server, elicit="say"), parse_probe(PROBE), cache=False)
+    content = json.loads((tmp_path / "envelope.json").read_text(encoding="utf-8"))
+    assert content["orders"] == {"prompts": 12, "differing": 12, "named": [24, 0]}
+    (warning,) = [w for w in load(tmp_path).warnings if w.kind == "order"]
+    assert warning.sentence == (
+        "The order in which candidates are offered changes the answer in 12 of 12 prompts: of "
+        "24 named, 24 the one in place 1, 0 the one in place 2 (12 each would be even)."
+    )
+    assert not [w for w in fair.warnings if w.kind == "order"]
+
+
+def test_an_endpoint_that_wants_to_be_left_alone_is_and_not_for_ever():
+    soon = formatdate(time.time() + 1, usegmt=True)
+    for header in ("0.05", soon):
+        with ChatServer(faults=[f"429 {header}"]) as server:
+            ask(model_at(server, elicit="say"), PROMPTS[:2], WORDS)
+    for fault in ("429", "500", "503"):
+        with ChatServer(faults=[f"{fault} 86400"] * 9) as server:
+            said = refusal(
+                lambda server=server: ask(model_at(server, elicit="say"), PROMPTS, WORDS)
+            )
+            assert "busy for too long" in said

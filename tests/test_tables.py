@@ -1,0 +1,181 @@
+"""The engines of tables against brute force: premises, groups, columns, concepts."""
+
+from random import Random
+
+import pytest
+
+from hornlens.exact import envelopes
+from hornlens.exact.columns import Columns, turned
+from hornlens.exact.concepts import concepts
+from hornlens.exact.engine import run
+from hornlens.exact.envelopes import envelope_of_table
+from hornlens.exact.groups import Groups, GroupsEngine
+from hornlens.exact.premises import PremiseSearch, direct_basis
+from hornlens.exact.search import EnvelopeSearch
+from hornlens.exact.sources import TableSource
+from hornlens.limits import Limits
+from hornlens.logic.basis import is_saturated
+from hornlens.logic.bits import BOTTOM
+from hornlens.logic.rule import Rule
+from hornlens.logic.table import Table
+from hornlens.logic.theory import Theory
+from hornlens.logic.vocabulary import Vocabulary
+from tests import brute
+
+
+def random_rows(rng, width, most=9):
+    """Rows of some density; at times of values in groups, as tables of values have them."""
+    if rng.random() < 0.4:
+        groups, at = [], 0
+        while at < width:
+            size = min(rng.randint(1, 3), width - at)
+            groups.append((at, size))
+            at += size
+        return [
+            sum(1 << at + rng.randrange(size) for at, size in groups if rng.random() < 0.95)
+            for _ in range(rng.randint(0, most))
+        ]
+    density = rng.choice([0.2, 0.5, 0.8])
+    return [
+        sum((rng.random() < density) << i for i in range(width))
+        for _ in range(rng.randint(0, most))
+    ]
+
+
+def random_background(rng, rows, width):
+    """Rules that hold of the rows."""
+    granted = []
+    for _ in range(rng.randint(0, 4)):
+        x = rng.getrandbits(width)
+        closed = brute.closure(rows, x)
+        if closed != x:
+            granted.append(Rule(x, BOTTOM if closed is None else closed))
+    return Theory(width, tuple(granted))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_engine_finds_the_basis_of_the_definition(seed):
+    rng = Random(seed)
+    for _ in range(100):
+        width = rng.randint(1, 7)
+        rows = random_rows(rng, width)
+        expected = brute.dg(rows, range(1 << width))
+        case = (rows, width)
+        assert brute.pairs(PremiseSearch(rows, width).run()) == expected, case
+        groups = Groups.of(Columns(rows, width))
+        labelled = groups.labelled(rows)
+        assert brute.pairs(run(GroupsEngine(groups, labelled)).basis) == expected, case
+        beside = sorted(brute.close(rows) - set(rows), key=lambda x: (x.bit_count(), x))
+        found = groups.non_horn(labelled)
+        assert found.count == len(beside), case
+        assert [x.bit_count() for x in found.examples] == [x.bit_count() for x in beside[:10]]
+        assert set(found.examples) <= set(beside), case
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_relative_to_a_background(seed):
+    rng = Random(1000 + seed)
+    for _ in range(100):
+        width = rng.randint(1, 7)
+        rows = random_rows(rng, width)
+        granted = random_background(rng, rows, width)
+        domain = [x for x in range(1 << width) if granted.satisfied_by(x)]
+        found = PremiseSearch(rows, width, granted).run()
+        assert brute.pairs(found) == brute.dg(rows, domain), (rows, granted)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_envelopes_agree_with_the_search_for_one_rule_after_another(seed, monkeypatch):
+    rng = Random(seed)
+    for _ in range(3):
+        width = rng.randint(15, 70)
+        rows = random_rows(rng, width, 12)
+        rules = EnvelopeSearch(TableSource(rows, width)).run()
+        table = Table(Vocabulary.numbered(width), tuple(rows))
+        assert envelope_of_table(table).basis == rules, (rows, width)
+        monkeypatch.setattr(envelopes, "GRID_LIMIT", 1)
+        assert envelope_of_table(table).basis == rules, (rows, width)
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_direct_basis_has_all_minimal_premises_and_nothing_else(seed):
+    rng = Random(seed)
+    for _ in range(60):
+        width = rng.randint(1, 6)
+        rows = random_rows(rng, width)
+        heads = {}
+        for head in (None, *range(width)):
+            hits = [
+                x
+                for x in range(1 << width)
+                if (closed := brute.closure(rows, x)) is None
+                or (head is not None and closed >> head & 1)
+            ]
+            if head is None:
+                hits = [x for x in hits if brute.closure(rows, x) is None]
+            for x in hits:
+                smaller = any(y != x and y & ~x == 0 for y in hits)
+                if smaller or (head is not None and (x >> head & 1)):
+                    continue
+                if head is None:
+                    heads[x] = None
+                elif brute.closure(rows, x) is not None:
+                    heads[x] = heads.get(x, 0) | 1 << head
+        assert brute.pairs(direct_basis(PremiseSearch(rows, width))) == set(heads.items()), rows
+        # Direct: what follows from a set follows from it in one step.
+        for x in range(1 << width):
+            step = x
+            for left, right in heads.items():
+                if left & ~x == 0:
+                    step = BOTTOM if right is None else step | right
+            closed = brute.closure(rows, x)
+            assert step == (BOTTOM if closed is None else closed), (rows, x)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_concepts_are_the_closed_sets_each_once(seed):
+    rng = Random(seed)
+    for _ in range(50):
+        width = rng.randint(1, 8)
+        rows = random_rows(rng, width)
+        found = list(concepts(Columns(rows, width)))
+        assert sorted(x for _, x in found) == sorted(brute.close(rows)), rows
+        for extent, x in found:
+            assert extent == sum(1 << i for i, row in enumerate(rows) if x & ~row == 0)
+
+
+def test_tables_are_turned_round_whatever_their_shape(monkeypatch):
+    rng = Random(0)
+    for at_once in (1, 1 << 10, 1 << 26):
+        monkeypatch.setattr("hornlens.exact.columns.AT_ONCE", at_once)
+        for rows, width in [(0, 5), (3, 0), (1, 1), (7, 9), (70, 130), (129, 8)]:
+            table = [rng.getrandbits(width) if width else 0 for _ in range(rows)]
+            columns = turned(table, width)
+            expected = [sum((r >> v & 1) << i for i, r in enumerate(table)) for v in range(width)]
+            assert columns == expected
+            if width:
+                assert turned(columns, rows) == table
+
+
+def test_supports_count_rows_and_not_distinct_ones():
+    table = Table(Vocabulary(("a", "b")), (0b11, 0b11, 0b10))
+    found = envelope_of_table(table)
+    assert [found.support] == [[3]] and found.readable.rules == (Rule(0, 0b10),)
+    assert Columns(table.rows, 2).supports([0, 1, 2]) == [3, 2, 3]
+
+
+def test_what_was_proved_before_a_limit_holds():
+    rng = Random(3)
+    rows = [rng.getrandbits(30) | rng.getrandbits(30) for _ in range(40)]
+    table = Table(Vocabulary.numbered(30), tuple(rows))
+    whole = envelope_of_table(table)
+    for steps in (1, 20, 45, 60):
+        ticks = iter(range(10**9))
+        limits = Limits(time_limit=steps, clock=ticks.__next__)
+        found = envelope_of_table(table, limits=limits)
+        if found.certificate.kind == "exact":
+            continue
+        assert found.certificate.kind == "interrupted"
+        assert whole.basis.entails(found.basis)
+        assert is_saturated(found.basis)

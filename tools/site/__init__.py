@@ -1,0 +1,1 @@
+"""The documentation site: docs/, what is generated from the code, and example reports."""

@@ -52,9 +52,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hornlens.api import Result, extract, load
     from hornlens.classifiers.explain import explain
-    from hornlens.classifiers.explanation import Explanation
-    from hornlens.classifiers.flips import flips
+    from hornlens.classifiers.flipping import flips
     from hornlens.classifiers.proving import prove
+    from hornlens.classifiers.result import Explanation
     from hornlens.errors import HornlensError, InputError
     from hornlens.limits import Limits, ended_by_ctrl_c
     from hornlens.logic.attributes import Attribute, Nominal
@@ -90,9 +90,9 @@ else:
     _HOMES = {
         "api": "Result extract load",
         "classifiers.explain": "explain",
-        "classifiers.explanation": "Explanation",
-        "classifiers.flips": "flips",
+        "classifiers.flipping": "flips",
         "classifiers.proving": "prove",
+        "classifiers.result": "Explanation",
         "errors": "HornlensError InputError",
         "limits": "Limits ended_by_ctrl_c",
         "logic.attributes": "Attribute Nominal",

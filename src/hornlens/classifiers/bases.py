@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from hornlens.classifiers.cells import OUTSIDE, GridCells, cells_at
-from hornlens.classifiers.explanation import Explanation
+from hornlens.classifiers.explanation import Explained
 from hornlens.classifiers.features import Feature
 from hornlens.errors import HornlensError
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
@@ -24,7 +24,7 @@ MOST_POINTS = 2_000_000
 """So many things that can be said at most are gone through."""
 
 
-def basis_of(result: Explanation) -> Envelope:
+def basis_of(result: Explained) -> Envelope:
     """Return the DG basis of the cells of an explanation, with their classes."""
     if not isinstance(result.labelled, GridCells):
         raise HornlensError(
@@ -71,7 +71,7 @@ def basis_of(result: Explanation) -> Envelope:
     )
 
 
-def _label(result: Explanation, place: int) -> str:
+def _label(result: Explained, place: int) -> str:
     return f"{result.target} = {result.binned.classifier.labels[place]}"
 
 

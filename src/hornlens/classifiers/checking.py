@@ -9,7 +9,7 @@ import numpy as np
 from hornlens.classifiers.boxes import box_of
 from hornlens.classifiers.cells import GridCells
 from hornlens.classifiers.conditions import parse_conditions
-from hornlens.classifiers.explanation import Explanation
+from hornlens.classifiers.explanation import Explained
 from hornlens.classifiers.features import Box
 from hornlens.classifiers.flips import FlipPair, flips_of
 from hornlens.errors import InputError
@@ -27,14 +27,14 @@ from hornlens.results.requirements import (
 STRENGTH = {"exact": 2, "bounded": 2, "pac": 1}
 
 
-def check_explanation(result: Explanation, requirements: Requirements) -> Checked:
+def check_explanation(result: Explained, requirements: Requirements) -> Checked:
     """Say of every requirement whether a classifier obeys it, and what shows that."""
     path = requirements.path or None
     outcomes = tuple(_outcome(result, each, path) for each in requirements.each)
     return Checked(result.name, outcomes, requirements.path)
 
 
-def _outcome(result: Explanation, required: Requirement, path: str | None) -> CheckOutcome:
+def _outcome(result: Explained, required: Requirement, path: str | None) -> CheckOutcome:
     match required:
         case RuleRequirement():
             return _rule(result, required, path)
@@ -62,7 +62,7 @@ def _plain(kind: str, what: str, passed: bool, finding: str, line: int | None) -
     )
 
 
-def _rule(result: Explanation, required: RuleRequirement, path: str | None) -> CheckOutcome:
+def _rule(result: Explained, required: RuleRequirement, path: str | None) -> CheckOutcome:
     status, finding, shown, of = _truth(result, required.rule, path, required.line)
     holds = status in ("holds", "vacuous")
     return CheckOutcome(
@@ -80,7 +80,7 @@ def _rule(result: Explanation, required: RuleRequirement, path: str | None) -> C
 
 
 def _truth(
-    result: Explanation, rule: NamedRule, path: str | None, line: int | None
+    result: Explained, rule: NamedRule, path: str | None, line: int | None
 ) -> tuple[Status, str, tuple[ShownAnswer, ...], int]:
     """Say whether a rule holds of every cell that its conditions touch."""
     labels = result.binned.classifier.labels
@@ -129,7 +129,7 @@ def _classes(names: Sequence[str] | None, labels: Sequence[str]) -> int:
     return bits
 
 
-def _cell_of(result: Explanation, box: Box, classes: int) -> list[int]:
+def _cell_of(result: Explained, box: Box, classes: int) -> list[int]:
     """Return a cell of a box that has one of some classes."""
     labelled = result.labelled
     wanted = [place for place in range(len(result.classes)) if classes >> place & 1]
@@ -142,7 +142,7 @@ def _cell_of(result: Explanation, box: Box, classes: int) -> list[int]:
     return found
 
 
-def _shown(result: Explanation, cell: Sequence[int]) -> ShownAnswer:
+def _shown(result: Explained, cell: Sequence[int]) -> ShownAnswer:
     row = result.describe_cell(cell)
     said = result.binned.ask(np.asarray(cell, dtype=np.intp)[None, :])[0]
     return ShownAnswer((_in_words(row),), result.binned.classifier.labels[said])
@@ -152,7 +152,7 @@ def _in_words(row: object) -> str:
     return ", ".join(f"{name} = {value}" for name, value in dict(row).items())  # type: ignore[call-overload]
 
 
-def _invariance(result: Explanation, required: Invariance) -> CheckOutcome:
+def _invariance(result: Explained, required: Invariance) -> CheckOutcome:
     each = [flips_of(result, name) for name in required.attributes]
     shares = [
         one.pairs / one.of_pairs if one.pairs and one.of_pairs else one.rows / max(1, one.of_rows)

@@ -29,7 +29,7 @@ from hornlens.classifiers.claims import (
     sampled_claim,
 )
 from hornlens.classifiers.columns import Table
-from hornlens.classifiers.explanation import Explanation
+from hornlens.classifiers.result import Explanation
 from hornlens.classifiers.rulesets import (
     Found,
     bits_of,

@@ -1,4 +1,4 @@
-"""What `explain` returns: a classifier's rules, what they rest on, and what may be claimed."""
+"""A classifier's rules, what they rest on, and what may be claimed of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from hornlens.logic.rule import in_signs
 
 if TYPE_CHECKING:
     from hornlens.classifiers.voting import Vote
-    from hornlens.logic.envelope import Envelope
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ class ClassRules(Sequence[ClassRule]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explained:
     """The rules of a classifier, with the cells that they were found by."""
 
     binned: Binned
@@ -204,31 +203,10 @@ class Explanation:
             for name, column in zip(self.feature_names, columns, strict=True)
         }
 
-    def basis(self) -> Envelope:
-        """Return all that holds of the cells, as the DG basis: more than what implies a class.
-
-        Every cell must have been asked; too many things that can be said are an error.
-        """
-        from hornlens.classifiers.bases import basis_of
-
-        return basis_of(self)
-
-    def check(self, requirements: Any) -> Any:
-        """Hold the rules against requirements, as results are: a YAML file, or its fields."""
-        from hornlens.classifiers.checking import check_explanation
-        from hornlens.results.requirements_file import read_requirements
-
-        return check_explanation(self, read_requirements(requirements))
-
-    def save(self, folder: Any) -> None:
-        """Write explanation.json and rules.csv under a folder, or nothing."""
-        from hornlens.classifiers.saving import save_explanation
-
-        save_explanation(self, folder)
-
     def __repr__(self) -> str:
         """Say what it is in a line."""
-        return f"<Explanation: {self.name}, {len(self.found)} rules, {self.certificate.kind}>"
+        found = f"{len(self.found)} rules, {self.certificate.kind}"
+        return f"<{type(self).__name__}: {self.name}, {found}>"
 
     def _repr_html_(self) -> str:
         """Return the rules under what may be claimed of them, for notebooks."""

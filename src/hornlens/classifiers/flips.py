@@ -11,8 +11,7 @@ import numpy as np
 from hornlens.classifiers.cells import OUTSIDE, Binned, GridCells, Levels
 from hornlens.classifiers.claims import percent
 from hornlens.classifiers.columns import column_of
-from hornlens.classifiers.explanation import Explanation
-from hornlens.errors import HornlensError
+from hornlens.classifiers.explanation import Explained
 
 SHOWN = 5
 """How many pairs are shown."""
@@ -80,7 +79,7 @@ class Flips:
         return self.sentence
 
 
-def flips_of(result: Explanation, feature: str, by_proofs: bool = True) -> Flips:
+def flips_of(result: Explained, feature: str, by_proofs: bool = True) -> Flips:
     """Return what changing one feature does to a classifier's decisions.
 
     Where not all cells were asked, a proof by the trees may take long: it can be left out.
@@ -110,7 +109,7 @@ def flips_of(result: Explanation, feature: str, by_proofs: bool = True) -> Flips
     )
 
 
-def _in_rows(result: Explanation, axis: int) -> tuple[int, list[FlipPair]]:
+def _in_rows(result: Explained, axis: int) -> tuple[int, list[FlipPair]]:
     """Ask the classifier of every row with every level of the feature; the rest as it is."""
     binned, table = result.binned, result.binned.classifier.table
     feature, changed = binned.features[axis], np.zeros(len(result.rows), dtype=np.bool_)
@@ -167,21 +166,3 @@ def _pair(binned: Binned, first: Levels, second: Levels) -> FlipPair:
 def _row(names: tuple[str, ...], values: list[Any]) -> dict[str, Any]:
     plain = (value.item() if isinstance(value, np.generic) else value for value in values)
     return dict(zip(names, plain, strict=True))
-
-
-def flips(clf: Any, feature: str, X: Any, **options: Any) -> Flips:  # noqa: N803
-    """Say whether changing only `feature` ever changes what a classifier says, and how often.
-
-    Proved for every input for ensembles of scikit-learn's trees; for others of the binned model, if
-    its cells can all be asked. Options are those of `explain`.
-    """
-    from hornlens.classifiers.answering import read_classifier
-    from hornlens.classifiers.explain import Options, explain_with
-
-    if not isinstance(feature, str):
-        raise HornlensError("flips needs the name of a column")
-    classifier = read_classifier(clf, X)
-    column_of(classifier.table, feature)
-    # Rules are not asked for: of what cannot be enumerated, none are searched.
-    options.setdefault("max_conditions", 0)
-    return flips_of(explain_with(clf, classifier, Options(**options)), feature)

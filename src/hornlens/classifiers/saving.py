@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hornlens import __version__
 from hornlens.classifiers.cells import GridCells
-from hornlens.classifiers.explanation import Explanation
+from hornlens.classifiers.explanation import Explained
 from hornlens.classifiers.features import Feature
 from hornlens.classifiers.flips import Flips, flips_of
 from hornlens.classifiers.voting import Vote
@@ -24,7 +24,7 @@ MOST_ROWS = 2_000
 """How many rows of X are kept as evidence; counts are of all."""
 
 
-def explanation_as_json(result: Explanation) -> dict[str, Any]:
+def explanation_as_json(result: Explained) -> dict[str, Any]:
     """Return what explanation.json holds: all that is needed to check and to show the rules."""
     binned, labelled = result.binned, result.labelled
     cells: dict[str, Any]
@@ -163,7 +163,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)
 
 
-def save_explanation(result: Explanation, folder: str | Path) -> None:
+def save_explanation(result: Explained, folder: str | Path) -> None:
     """Write explanation.json and rules.csv under a folder, both or neither."""
     out, content = Path(folder), explanation_as_json(result)
     files = {

@@ -8,10 +8,12 @@ import sys
 import time
 from contextlib import closing
 from email.utils import formatdate
+from random import Random
 
 import pytest
 
 from hornlens.api import extract, load
+from hornlens.logic.repeats import Repeats
 from hornlens.models.chat import memory
 from hornlens.models.chat.pacing import Patience
 from hornlens.models.chat.reading import read_choice, read_text
@@ -461,3 +463,111 @@ def test_an_endpoint_that_wants_to_be_left_alone_is_and_not_for_ever():
                 lambda server=server: ask(model_at(server, elicit="say"), PROMPTS, WORDS)
             )
             assert "busy for too long" in said
+
+
+def test_answers_without_log_probabilities_are_sampled_until_they_decide(tmp_path):
+    rng = Random(1)
+
+    def say(sentence):
+        chance = 0.97 if "nurse" in sentence else 0.5 if "soldier" in sentence else 0.03
+        return "She" if rng.random() < chance else "He"
+
+    with ChatServer(say=say) as server, closing(AnswerCache(tmp_path / "a.sqlite")) as cache:
+        model = model_at(server, elicit="say")
+        found = extract(model, parse_probe(PROBE), cache=cache, repeats=Repeats(most=40))
+        asked = [body for _, body in server.seen if "Sentence:" in str(body)]
+        assert {body["temperature"] for body in asked} == {1.0}
+        assert len({body["seed"] for body in asked}) == len(asked)
+        begun = server.begun
+        again = extract(
+            model_at(server, elicit="say"),
+            parse_probe(PROBE),
+            cache=cache,
+            repeats=Repeats(most=40),
+        )
+        assert server.begun == begun and again.decisions == found.decisions
+    assert found.entails("nurse & male -> false") and not found.entails("soldier & male -> false")
+    assert found.possible.entails("soldier & male -> false")
+    assert found.envelope.certificate.answers == len(asked) == found.record.asked
+    replies = [len(told.said) for told in found.details.values()]
+    assert sum(replies) == len(asked)
+
+
+def test_samples_are_drawn_in_an_order_drawn_by_chance():
+    with ChatServer(logprobs=False) as server:
+        model = model_at(server, elicit="constrained")
+        found = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(most=30))
+        told = [s for details in found.details.values() for s in details.said]
+        assert {s.order for s in told} == {(0, 1), (1, 0)}
+        first = sum(s.order == (0, 1) for s in told) / len(told)
+        assert 0.3 < first < 0.7 and all(s.how == "temperature 1" for s in told)
+        plain = model.asked_with(Elicitation()).identity()
+        assert model.asked_with(Elicitation(), 0, True).identity() == f"{plain}:drawn"
+        # Its answers do not depend on the place, so each prompt is decided.
+        assert found.envelope.certificate.undecided == 0
+        assert not [w for w in found.warnings if w.kind == "order"]
+    with ChatServer(logprobs=False, bias=99.0) as server:
+        model = model_at(server, elicit="constrained")
+        found = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(most=30))
+        # The first that is offered is named: no label wins by that, and it is said.
+        assert found.envelope.certificate.undecided == 12
+        (warning,) = [w for w in found.warnings if w.kind == "order"]
+        assert warning.sentence.startswith("Where a candidate is offered decides")
+
+
+def test_equal_answers_at_temperature_0_prove_nothing():
+    with ChatServer() as server:
+        model = model_at(server, elicit="say", temperature=0.0)
+        with pytest.raises(ModelError, match="not independent"):
+            extract(model, parse_probe(PROBE), cache=False, repeats="auto")
+
+
+def test_repeats_on_the_command_line(tmp_path):
+    file = tmp_path / "jobs.yaml"
+    file.write_text(PROBE, encoding="utf-8")
+    rng = Random(2)
+    with ChatServer(say=lambda s: rng.choice(WORDS) if "nurse" in s else "He") as server:
+        where = ["--model", "openai/tiny", "--base-url", server.url, "--elicit", "say", "-q"]
+        done = hornlens(
+            "extract", str(file), *where, "--repeats", "30", "--settle", "20", "--out", "o",
+            cwd=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "certain despite noise: with probability 0.95 or more" in done.stdout
+        assert "Possibly: In its most frequent answer" in done.stdout
+        assert hornlens("verify", "o", cwd=tmp_path).returncode == 0
+        page = (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
+        assert "Possible rules" in page and "Certain despite noise" in page
+        done = hornlens("extract", str(file), *where, "--repeats", "30", "--dry-run", cwd=tmp_path)
+        assert "At most 360 calls" in done.stdout and "is decided after 13" in done.stdout
+        for wrong in (["--repeats", "1"], ["--repeats", "x"], ["--alpha", "0.1"]):
+            done = hornlens("extract", str(file), *where, *wrong, cwd=tmp_path)
+            assert done.returncode == 2 and "--repeats" in done.stderr
+
+
+def test_ways_of_asking_are_worlds(tmp_path):
+    with ChatServer() as server:
+        model = model_at(server, elicit="choose,say")
+        found = extract(model, parse_probe(PROBE), cache=False)
+        assert [world.world for world in found.worlds] == ["choose", "say"]
+        assert found.noun == "way of asking"
+        own = [extract(model_at(server, elicit=method), parse_probe(PROBE), cache=False)
+               for method in ("choose", "say")]  # fmt: skip
+        for world, alone in zip(found.worlds, own, strict=True):
+            assert world.decisions == alone.decisions and world.identity == alone.identity
+        for rule in found.envelope.basis:
+            assert all(alone.envelope.entails(rule) for alone in own)
+        found.save(tmp_path)
+        assert [world.world for world in load(tmp_path).worlds] == ["choose", "say"]
+        assert "commas between" in refusal(lambda: model_at(server, elicit="choose,nonsense"))
+    with ChatServer(bias=9.0) as server:
+        model = model_at(server, elicit="choose", orders="each")
+        found = extract(model, parse_probe(PROBE), cache=False)
+        assert [world.world for world in found.worlds] == ["choose, He first", "choose, She first"]
+        # Whoever is offered first is named: that is a rule of each order, and of neither both.
+        assert not found.envelope.basis
+        assert found.worlds[0].entails("female -> false") and found.worlds[1].entails(
+            "male -> false"
+        )
+        begun = server.begun
+        assert model.options.orders == "each" and begun == 24 + 1

@@ -19,6 +19,7 @@ from hornlens.targets.protocol import Target
 if TYPE_CHECKING:
     from hornlens.extraction.extract import MakeLearner, MakeOracle, Watch
     from hornlens.logic.decisions import Policy
+    from hornlens.logic.repeats import Repeats
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
     from hornlens.results.checks import Checked
@@ -95,7 +96,7 @@ def extract(
     policy: Policy | None = None,
     cache: AnswerStore | str | Path | Literal[False] | None = None,
     progress: Callable[[int], None] | None = None,
-    repeats: int = 1,
+    repeats: int | Repeats | Literal["auto"] = 1,
     learner: MakeLearner | None = None,
     equivalence: MakeOracle | None = None,
     watch: Watch | None = None,
@@ -107,8 +108,10 @@ def extract(
     Without it a built-in model is asked: `demo`, or the one that knows a built-in probe's words.
 
     `cache=False` keeps nothing on disk. `progress` is told how many prompts are new. `repeats` asks
-    each prompt so often. A learner and an equivalence oracle of one's own are given as functions
-    that make them: of the number of variables, and of an `Asking`.
+    each prompt so often, and takes what most answers say; "auto", or `Repeats`, asks until a test
+    decides, and tells the rules that are certain from those that are possible. A learner and an
+    equivalence oracle of one's own are given as functions that make them: of the number of
+    variables, and of an `Asking`.
 
     >>> def black_box(prompt, words):
     ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
@@ -151,7 +154,14 @@ def extract(
     else:
         store = nullcontext(cache or None)
     with store as opened:
-        target = prompted(question, asked, policy or question.policy, opened, progress, repeats)
+        if isinstance(repeats, int):
+            target = prompted(question, asked, policy or question.policy, opened, progress, repeats)
+        else:
+            from hornlens.logic.repeats import Repeats
+            from hornlens.targets.noisy import noisy
+
+            noise = Repeats() if repeats == "auto" else repeats
+            target = noisy(question, asked, policy or question.policy, opened, progress, noise)
         found = extract_target(
             target, settings=settings, learner=learner, equivalence=equivalence, watch=watch
         )

@@ -16,6 +16,7 @@ from hornlens.cli.executors import (
     Replicas,
 )
 from hornlens.cli.options import (
+    Alpha,
     BaseUrl,
     BatchSize,
     Cache,
@@ -34,6 +35,8 @@ from hornlens.cli.options import (
     PriceIn,
     PriceOut,
     Quiet,
+    RepeatsOption,
+    Settle,
     Temperature,
     Threads,
     TimeLimit,
@@ -41,6 +44,7 @@ from hornlens.cli.options import (
     TopK,
     model_help,
     model_options,
+    repeats_of,
 )
 from hornlens.errors import HornlensError
 from hornlens.limits import Limits
@@ -231,6 +235,9 @@ def extract(
     max_cost: MaxCost = None,
     price_in: PriceIn = None,
     price_out: PriceOut = None,
+    repeats: RepeatsOption = None,
+    alpha: Alpha = None,
+    settle: Settle = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would take, and ask nothing.")
     ] = False,
@@ -290,6 +297,7 @@ def extract(
                 timeout=timeout,
                 limits=Spending(max_calls, max_tokens, max_cost, price_in, price_out),
             ),
+            repeats=repeats_of(repeats, alpha, settle),
             dry_run=dry_run,
             form=format,
             quiet=quiet,

@@ -15,10 +15,12 @@ from hornlens.cli.executors import Doing, ExecutorOptions
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
 from hornlens.logic.decisions import Policy, reason_in_words
+from hornlens.logic.repeats import Repeats
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import default_model, load_probe
 from hornlens.probes.probe import Probe
+from hornlens.report.possible import show_possible
 from hornlens.report.rates import show_rates
 from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
 from hornlens.results.settings import Settings, paper_protocol
@@ -26,6 +28,8 @@ from hornlens.store.opening import open_store
 
 WARNINGS = 8
 """How many warnings the terminal shows."""
+CHAT = ("openai", "anthropic", "ollama", "gguf")
+"""Kinds of models that are no work for a cluster: they are elsewhere, or their server is here."""
 SHOWN = 25
 """How many rules the terminal shows; the files have all of them."""
 
@@ -45,6 +49,7 @@ class ExtractOptions(NamedTuple):
     variant: str | None
     executor: ExecutorOptions
     model_options: ModelOptions
+    repeats: Repeats | None
     dry_run: bool
     form: str
     quiet: bool
@@ -77,6 +82,8 @@ def extract_command(options: ExtractOptions) -> None:
 def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
     """Put the probe's questions to the model."""
     probe = _probe(options)
+    if options.executor.kind != "local" and str(options.model).partition("/")[0] in CHAT:
+        raise HornlensError("a chat model is asked from here: leave out --executor")
     settings, policy = options.settings, probe.policy
     if options.protocol == "paper":
         settings, policy = paper_protocol(settings, policy)
@@ -87,13 +94,19 @@ def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
         if options.no_cache
         else closing(open_store(options.cache, terminal.warn))
     )
-    total = probe.prompt_count if everything else None
+    total = probe.prompt_count if everything and options.repeats is None else None
     with closing(options.executor.open(None, terminal.warn)) as executor:
         model = executor.model(options.model or default_model(probe.name), options.model_options)
         doing = Doing(f"Asking {model.name}", executor)
         with store as cache, terminal.bar(doing, total, "prompts") as progress:
             return extract(
-                model, probe, settings=settings, policy=policy, cache=cache, progress=progress
+                model,
+                probe,
+                settings=settings,
+                policy=policy,
+                cache=cache,
+                progress=progress,
+                repeats=options.repeats or 1,
             )
 
 
@@ -111,7 +124,7 @@ def _show_costs(options: ExtractOptions, terminal: Terminal) -> None:
     probe = _probe(options)
     options.settings.is_exhaustive(probe.prompt_count)
     model = open_model(options.model or default_model(probe.name), options.model_options)
-    show_costs(terminal, probe, model)
+    show_costs(terminal, probe, model, options.repeats)
 
 
 def _ask_target(options: ExtractOptions) -> Result:
@@ -120,6 +133,8 @@ def _ask_target(options: ExtractOptions) -> Result:
 
     if options.executor.kind != "local":
         raise HornlensError("--executor ray is for models: a target is asked here")
+    if options.repeats is not None:
+        raise HornlensError("--repeats is for models: a target says how often it asks")
 
     settings, policy = options.settings, Policy()
     if options.protocol == "paper":
@@ -167,6 +182,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
             "label was never, or always, chosen."
         )
     terminal.say()
+    show_possible(terminal, result)
     if result.worlds:
         _show_survival(terminal, result)
     negatives = envelope.statistics.get("negatives")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Optional
 import typer
 
 from hornlens.errors import HornlensError
+from hornlens.logic.repeats import ALPHA, MOST, Repeats
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import MODELS
 
@@ -53,12 +54,15 @@ BaseUrl = Annotated[
     typer.Option(help="Chat models: the endpoint's address. (default: its maker's)", metavar="URL"),
 ]
 Elicit = Annotated[
-    Literal["auto", "choose", "constrained", "say", "likelihood"],
-    typer.Option(help="Chat models: how to make them name a candidate."),
+    str,
+    typer.Option(
+        help="Chat models: how to make them name a candidate; several ways are worlds.",
+        metavar="auto|choose|constrained|say|likelihood[,…]",
+    ),
 ]
 Orders = Annotated[
-    Literal["rotate", "once"],
-    typer.Option(help="Chat models: offer the candidates in several orders, or in one."),
+    Literal["rotate", "once", "each"],
+    typer.Option(help="Chat models: the candidates in several orders, in one, or each a world."),
 ]
 Temperature = Annotated[
     Optional[float],  # noqa: UP045
@@ -84,6 +88,29 @@ PriceOut = Annotated[
     Optional[float],  # noqa: UP045
     typer.Option(min=0, help="Chat models: the price of a million tokens of replies."),
 ]
+RepeatsOption = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--repeats",
+        help="Answers vary: ask each prompt until a test decides, at most so often (auto: 100).",
+        metavar="auto|N",
+    ),
+]
+Alpha = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(
+        help="With --repeats: the risk that any of its claims is wrong. (default: 0.05)",
+        show_default=False,
+    ),
+]
+Settle = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(
+        min=1,
+        help="With --repeats: ask prompts that would settle a rule so often more.",
+        metavar="N",
+    ),
+]
 Timeout = Annotated[
     float, typer.Option(min=0.1, help="Chat models: seconds that one answer may take.")
 ]
@@ -95,6 +122,18 @@ def model_help(begin: str = "") -> str:
     """Return what `--model` takes: our own kinds, for looking for others' takes time."""
     forms = ", ".join(kind.form for kind in MODELS.builtin.values())
     return f"{begin}{forms}, or of an installed package (hornlens model list)."
+
+
+def repeats_of(repeats: str | None, alpha: float | None, settle: int | None) -> Repeats | None:
+    """Return how answers that vary are repeated; None: they are not."""
+    if repeats is None:
+        if alpha is not None or settle is not None:
+            raise HornlensError("--alpha and --settle go with --repeats")
+        return None
+    if repeats != "auto" and not re.fullmatch("[0-9]{1,6}", repeats, re.ASCII):
+        raise HornlensError(f"--repeats must be auto or a number from 2 on, not {repeats!r}")
+    most = MOST if repeats == "auto" else int(repeats)
+    return Repeats(most, ALPHA if alpha is None else alpha, settle or 0)
 
 
 def model_options(

@@ -11,6 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hornlens.errors import HornlensError
+from hornlens.extraction.noise import certificate_of, check_noise, noisy_target, settle
 from hornlens.extraction.questions import Questions, UnitedQuestions
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.certificates import EXACT
@@ -77,6 +78,10 @@ def extract(
                 "calibration mean is the mean over all cells, and not all of them are asked: "
                 "raise --limit and use --equivalence exhaustive, or use calibration neutral"
             )
+    noisy = noisy_target(asked[0].target)
+    if noisy is not None:
+        plain = learner is None and equivalence is None and chosen.max_conditions is None
+        check_noise(exhaustive, plain)
     identity = target.identity()
 
     def envelope_of(questions: Questions | UnitedQuestions, watch: Watch | None) -> Envelope:
@@ -85,17 +90,26 @@ def extract(
         labelled = questions.tabulate() if exhaustive else None
         return _learned(questions, chosen, labelled, learner, equivalence, watch)
 
+    if noisy is not None:
+        settle([world.questions for world in asked], noisy.settings.settle)
     if not isinstance(target, Worlds):
         found = asked[0].extraction(chosen, envelope_of(asked[0].questions, watch), identity)
         return replace(found, record=_record(asked, started, clock))
     own = [envelope_of(world.questions, None) for world in asked]
-    whole = envelope_of(UnitedQuestions([world.questions for world in asked]), watch)
+    every = [world.questions for world in asked]
+    whole = envelope_of(UnitedQuestions(every), watch)
     # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
         world.extraction(chosen, envelope, world.target.identity())
         for world, envelope in zip(asked, own, strict=True)
     )
-    together = union_of(target.name, target.noun, identity, each, whole)
+    if noisy is None:
+        together = union_of(target.name, target.noun, identity, each, whole)
+    else:
+        certificate = certificate_of(every)
+        whole = replace(whole, certificate=certificate)
+        possible = replace(_possible(UnitedQuestions(every)), certificate=certificate)
+        together = union_of(target.name, target.noun, identity, each, whole, possible)
     return replace(together, record=_record(asked, started, clock))
 
 
@@ -136,8 +150,16 @@ class _World:
         decisions, prompted = self.questions.decisions, self.prompted
         scores = prompted.scores if prompted else {}
         distinct = len(scores) if prompted else len(decisions)
+        noisy, possible = noisy_target(self.target), None
+        if noisy is not None:
+            envelope = replace(envelope, certificate=certificate_of([self.questions]))
+            possible = replace(_possible(self.questions), certificate=envelope.certificate)
         statistics = {
-            "model_calls": distinct * (prompted.repeats if prompted else 1),
+            "model_calls": (
+                noisy.noise.asked
+                if noisy is not None
+                else distinct * (prompted.repeats if prompted else 1)
+            ),
             "distinct_prompts": distinct,
             "abstentions": sum(decision.winner is None for decision in decisions.values()),
         }
@@ -153,6 +175,7 @@ class _World:
             scores,
             world=self.name,
             details=getattr(prompted, "details", {}),
+            possible=possible,
         )
 
 
@@ -176,9 +199,16 @@ def _policy(target: Target, given: Policy | None) -> Policy:
     return replace(own, label_unset=given.label_unset, abstain=given.abstain)
 
 
-def _tabulated(questions: Questions | UnitedQuestions, max_conditions: int | None) -> Envelope:
+def _possible(questions: Questions | UnitedQuestions) -> Envelope:
+    """Return the rules that hold if what is undecided breaks none."""
+    return _tabulated(questions, None, undecided=False)
+
+
+def _tabulated(
+    questions: Questions | UnitedQuestions, max_conditions: int | None, undecided: bool = True
+) -> Envelope:
     """Label the whole space: the envelope is exact, up to so many conditions if that is wanted."""
-    labelled = questions.tabulate()
+    labelled = questions.tabulate(undecided)
     inside, positive = labelled.inside(), labelled.positive
     statistics = {
         "equivalence_queries": 0,

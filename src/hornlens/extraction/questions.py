@@ -65,6 +65,10 @@ class Questions:
         self._decide_new(cells)
         return [self.decisions[cell] for cell in cells]
 
+    def decide_again(self, cells: Sequence[int]) -> None:
+        """Take what the target says of cells now in the place of what it said before."""
+        self.decisions.update(zip(cells, self._asked(list(cells)), strict=True))
+
     def _decide_new(self, cells: Sequence[int]) -> list[int]:
         """Decide those of the cells that are not yet, and return them."""
         asked = ((cell, None) for cell in cells if cell not in self.decisions)
@@ -90,13 +94,13 @@ class Questions:
             )
         return said
 
-    def tabulate(self) -> LabelledSpace:
-        """Decide every cell, and so label the whole space."""
+    def tabulate(self, undecided: bool = True) -> LabelledSpace:
+        """Decide every cell, and so label the whole space; what is undecided counts as is said."""
         space = self.space
         cells = list(space.cells())
         self.decide(cells)
         asked = [YES] if space.label is None else [-1, *range(self._labels)]
-        positive = accepts(self.policy, self._winners(cells)[:, None], asked)
+        positive = accepts(self.policy, self._winners(cells)[:, None], asked, undecided)
         if not space.granted:
             return LabelledSpace(space, positive.reshape(-1))
         accepted = {
@@ -155,8 +159,8 @@ class UnitedQuestions:
             self.known.tell(batch, found)
         return found
 
-    def tabulate(self) -> LabelledSpace:
+    def tabulate(self, undecided: bool = True) -> LabelledSpace:
         """Decide every cell in every world, and so label the whole space."""
         from hornlens.exact.worlds import union
 
-        return union([world.tabulate() for world in self.worlds])
+        return union([world.tabulate(undecided) for world in self.worlds])

@@ -202,8 +202,61 @@ class Budget(_Certificate):
         )
 
 
-Certificate: TypeAlias = Exact | Bounded | Interrupted | Pac | Budget
-KINDS: tuple[type[Certificate], ...] = (Exact, Bounded, Interrupted, Pac, Budget)
+@dataclass(frozen=True)
+class Noisy(_Certificate):
+    """Answers vary: the rules are certain, and beside them stand those that are possible.
+
+    Of `prompts`, `undecided` have an answer that is not known. With `alpha`, the others were
+    decided by a test of repeated answers, `answers` in all and at most `most` of one prompt. With
+    `drift`, one answer with log-probabilities decided each: `reasked` of them were asked again, and
+    no lead moved further than that.
+    """
+
+    kind: ClassVar[str] = "noisy"
+    title: ClassVar[str] = "Certain despite noise"
+    proved: ClassVar[bool] = True
+    prompts: int
+    undecided: int
+    answers: int
+    alpha: float | None = None
+    most: int | None = None
+    drift: float | None = None
+    reasked: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        counts = (self.prompts, self.undecided, self.answers, self.most or 0, self.reasked or 0)
+        if not all(isinstance(n, int) and n >= 0 for n in counts) or self.undecided > self.prompts:
+            raise ValueError("numbers of prompts and answers that cannot be")
+        if (self.alpha is None) == (self.drift is None):
+            raise ValueError("either alpha or drift must be known")
+        if self.alpha is not None and not 0 < self.alpha < 1:
+            raise ValueError(f"alpha must lie between 0 and 1 (exclusive), not {self.alpha:g}")
+        if self.drift is not None and not self.drift >= 0:
+            raise ValueError(f"drift must be 0 or more, not {self.drift}")
+
+    @property
+    def sentence(self) -> str:
+        """What is claimed, of what, and on what condition."""
+        left = f"{self.undecided:,} of {self.prompts:,} prompts"
+        covers = "It covers this wording, this snapshot of the model, and this way of asking it."
+        if self.alpha is not None:
+            sure = Decimal(1) - Decimal(repr(self.alpha))
+            return (
+                f"With probability {sure:f} or more, if repeated answers are independent, each of "
+                "these rules holds of what is answered most often, and every rule that does "
+                f"follows from the possible ones; {left} are undecided after {self.most:,} "
+                f"answers at most. {covers}"
+            )
+        return (
+            f"One answer decided each prompt; when {self.reasked:,} were asked again, no lead "
+            f"moved by more than {self.drift:.3g}, and {left}, which lead by no more or changed, "
+            f"are undecided. No probability is claimed. {covers}"
+        )
+
+
+Certificate: TypeAlias = Exact | Bounded | Interrupted | Noisy | Pac | Budget
+KINDS: tuple[type[Certificate], ...] = (Exact, Bounded, Interrupted, Noisy, Pac, Budget)
 EXACT = Exact()
 
 

@@ -19,12 +19,15 @@ from hornlens.errors import HornlensError
 Calibration = Literal["none", "neutral", "mean"]
 NO, YES = 0, 1
 """What a target decides in a space without a label: it rejects the cell, or accepts it."""
+UNDECIDED = "undecided"
+"""The reason of a cell whose answers vary: it has an answer, which is not known."""
 
 REASONS = {
     "tie": "the candidates tied",
     "margin": "the lead was too small",
     "top_k": "no candidate was among the model’s first choices",
     "repeats": "repeated answers disagreed",
+    "undecided": "its answers vary too much to decide",
     "worlds": "the ways of asking disagreed",
     "refusal": "it refused to answer",
     "other": "it answered something else",
@@ -100,7 +103,8 @@ class Decision(NamedTuple):
 
     In a space without a label the winner is YES or NO. `margin` is the winner's score minus the
     next, `scores` are those that were compared: empty where a target gives none. `repeats` counts
-    how often each label won, where the cell was asked more than once.
+    how often each label won, where the cell was asked more than once, and `silent` how often none
+    did, where that is known.
     """
 
     winner: int | None
@@ -108,11 +112,14 @@ class Decision(NamedTuple):
     scores: tuple[float, ...] = ()
     abstained: str = ""
     repeats: tuple[int, ...] = ()
+    silent: int = 0
 
     @property
     def place(self) -> int:
-        """The winner's place, and -1 where there is none: as `accepts` takes it."""
-        return -1 if self.winner is None else self.winner
+        """The winner's place; -1 where there is none, -2 where it is not known."""
+        if self.winner is not None:
+            return self.winner
+        return -2 if self.abstained == UNDECIDED else -1
 
 
 def lead(score: float, other: float) -> float:
@@ -168,12 +175,17 @@ def agreed(decisions: Sequence[Decision], labels: int) -> Decision:
     return Decision(None if reason else winner, margin, scores, reason, repeats)
 
 
-def accepts(policy: Policy, winner: ArrayLike, asked: ArrayLike) -> NDArray[np.bool_]:
+def accepts(
+    policy: Policy, winner: ArrayLike, asked: ArrayLike, undecided: bool = True
+) -> NDArray[np.bool_]:
     """Say whether an interpretation is accepted: the one rule of who accepts what.
 
     `winner` is what the target decided of its cell, `asked` the label that it sets, both as places,
-    and -1 for none; or arrays of them. In a space without a label, YES is what is asked.
+    and -1 for none; or arrays of them. In a space without a label, YES is what is asked. What is
+    not decided (-2) has an answer that is not known: it counts as accepted with every label, so
+    that no rule is claimed which it may break; or as rejected, so that none is missing.
     """
     decided, wanted = np.asarray(winner), np.asarray(asked)
     labelled = np.where(decided < 0, policy.abstain == "accept", decided == wanted)
+    labelled = np.where(decided == -2, undecided, labelled)
     return np.where(wanted < 0, policy.label_unset == "accept", labelled)

@@ -12,7 +12,7 @@ class FunctionModel:
     """Wraps `call(prompt, candidates)`, which returns a sequence or a mapping of scores.
 
     Its answers cannot be told from another function's, so they are not kept on disk unless it is
-    given an `identity`.
+    given an `identity`. `sampled`: the best score is what it happens to say this time.
     """
 
     def __init__(
@@ -20,9 +20,10 @@ class FunctionModel:
         call: Callable[[str, Sequence[str]], Sequence[float] | Mapping[str, float]],
         name: str = "function",
         identity: str | None = None,
+        sampled: bool = False,
     ):
         """Keep the function; nothing is called yet."""
-        self.call, self.name = call, name
+        self.call, self.name, self.sampled = call, name, sampled
         self._identity = identity
 
     def check(self, candidates: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -135,12 +135,34 @@ class Elicitation:
 class Elicits(Protocol):
     """A model that can be asked in several ways, and whose replies are read to find the answer."""
 
-    def asked_with(self, elicitation: Elicitation, repeat: int = 0) -> Model:
-        """Return the same model, asked a probe's way; of repeated questions, for this one."""
+    def asked_with(self, elicitation: Elicitation, repeat: int = 0, drawn: bool = False) -> Model:
+        """Return the same model, asked a probe's way; of repeated questions, for this one.
+
+        `drawn`: where answers have no log-probabilities, each is one sample.
+        """
         ...
 
     def reread(self, answer: Answer, candidates: Sequence[str]) -> Answer:
         """Return a kept answer, its replies read again: patterns may have changed since."""
+        ...
+
+
+@runtime_checkable
+class HasWays(Protocol):
+    """A model that may be told to answer in several ways, each a world of its own."""
+
+    def ways(self, candidates: Sequence[str]) -> Mapping[str, Model]:
+        """Return the model asked in each of them, by their names; empty: there is only one."""
+        ...
+
+
+@runtime_checkable
+class Samples(Protocol):
+    """A model of which an answer may be a sample: another one may name another candidate."""
+
+    @property
+    def sampled(self) -> bool:
+        """Whether it is, as the model is asked; else it has log-probabilities."""
         ...
 
 

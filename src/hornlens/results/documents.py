@@ -16,6 +16,7 @@ from hornlens.results.envelope import envelope_as_json
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
 from hornlens.results.orders import orders_of
+from hornlens.results.possible import possible_as_json
 from hornlens.results.rate_files import rates_as_json
 from hornlens.results.sentences import plain
 from hornlens.results.warnings import warnings_of
@@ -91,8 +92,12 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
     position = places_of(asked)
     places = range(len(each))
     _point_to_evidence(content, extraction, places, position)
+    if extraction.possible is not None:
+        content["possible"] = possible_as_json(extraction, position)
     for place, world in enumerate(extraction.worlds):
         _point_to_evidence(content["variants"][place], world, [place], position)
+        if world.possible is not None:
+            content["variants"][place]["possible"] = possible_as_json(world, position, place)
     content["rates"] = rates_as_json(extraction.rates, lambda world, cell: position(cell, world))
     content["abstentions"] = [
         at for at, (cell, place) in enumerate(asked) if each[place].decisions[cell].winner is None
@@ -157,6 +162,7 @@ def _answer(extraction: Extraction, cell: int) -> dict[str, Any]:
         "margin": decision.margin,
         **({"abstained": decision.abstained} if decision.abstained else {}),
         **({"repeats": list(decision.repeats)} if decision.repeats else {}),
+        **({"silent": decision.silent} if decision.silent else {}),
         **details_as_json(extraction.details, prompts),
     }
 

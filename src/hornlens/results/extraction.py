@@ -65,6 +65,8 @@ class Extraction:
     """What people call a way of asking."""
     details: Mapping[str, Details] = field(default_factory=dict)
     """What the model said beside its scores, by prompt, where it is known."""
+    possible: Envelope | None = None
+    """Where answers vary: the rules that hold if what is undecided breaks none of them."""
 
     @property
     def each(self) -> tuple[Extraction, ...]:
@@ -92,10 +94,11 @@ class Extraction:
         said = [(world.policy, world.decisions) for world in self.each]
         return evidence_for(self.envelope.readable.rules, self.space, said)
 
-    def accepted(self, x: Sequence[int]) -> NDArray[np.bool_]:
+    def accepted(self, x: Sequence[int], undecided: bool = True) -> NDArray[np.bool_]:
         """Say of interpretations whose cells were asked about whether the target accepts them.
 
         Of several worlds, one is enough. A cell that a world was not asked about is not accepted.
+        What is not decided counts as is said.
         """
         space, found = self.space, np.zeros(len(x), dtype=np.bool_)
         cells = [each & ~space.label_mask for each in x]
@@ -105,7 +108,7 @@ class Extraction:
             known = world.decisions
             decided = [known[cell].place if cell in known else -1 for cell in cells]
             there = np.array([cell in known for cell in cells], dtype=np.bool_)
-            found |= accepts(world.policy, decided, asked).astype(np.bool_) & there
+            found |= accepts(world.policy, decided, asked, undecided).astype(np.bool_) & there
         return found
 
     def _labelled(self, cells: Iterable[int]) -> list[int]:
@@ -168,12 +171,13 @@ class Extraction:
             left &= ~(there & accepts(world.policy, decided, columns_of(self.space)))
         return frozenset(masks_of(self.space, cells, left))
 
-    def breaking(self, rule: Rule) -> list[int]:
+    def breaking(self, rule: Rule, undecided: bool = True) -> list[int]:
         """Return what the target accepts and the rule rejects, as far as it was asked."""
         given = rule.antecedent & ~self.space.label_mask
         about = self._labelled(cell for cell in self._cells if given & ~cell == 0)
         asked = [x for x in about if not rule.satisfied_by(x)]
-        return [x for x, yes in zip(asked, self.accepted(asked).tolist(), strict=True) if yes]
+        accepted = self.accepted(asked, undecided).tolist()
+        return [x for x, yes in zip(asked, accepted, strict=True) if yes]
 
     @property
     def abstentions(self) -> list[tuple[int, Decision]]:
@@ -202,6 +206,7 @@ class Extraction:
             tuple(world.world for world in self.worlds),
             self.noun,
             any(d.repeats for world in self.each for d in world.decisions.values()),
+            self.envelope.certificate.kind == "noisy",
         )
 
     def parts(self, evidence: Evidence) -> list[Part]:

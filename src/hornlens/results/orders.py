@@ -8,22 +8,35 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import sqrt
 from typing import Any
 
 from hornlens.results.details import Details
+
+DEVIATIONS = 4
+"""So many standard deviations from even, and more, are no accident."""
 
 
 @dataclass(frozen=True)
 class Orders:
     """What replies to the same prompts in several orders name.
 
-    `prompts` were asked in several; in `differing` of them not all replies name the same candidate.
+    `prompts` were asked in several; in `differing` of them not all replies name the same candidate
+    (None: replies vary anyway, for each was drawn by chance, and so was its order).
     `named` counts for each place how often the candidate that was offered there was named.
     """
 
     prompts: int
-    differing: int
+    differing: int | None
     named: tuple[int, ...]
+
+    @property
+    def is_biased(self) -> bool:
+        """Whether place counts: it changes an answer, or one is named too often, or too seldom."""
+        if self.differing is not None:
+            return self.differing > 0
+        even = sum(self.named) / max(1, len(self.named))
+        return any(abs(count - even) > DEVIATIONS * sqrt(even) for count in self.named)
 
     @property
     def sentence(self) -> str:
@@ -33,6 +46,11 @@ class Orders:
             f"{count:,} the one in place {k}" for k, count in enumerate(self.named, 1)
         )
         even = f"{replies / len(self.named):,.0f} each would be even" if self.named else ""
+        if self.differing is None:
+            return (
+                f"Where a candidate is offered decides whether it is named: of {replies:,} named, "
+                f"{places} ({even})."
+            )
         return (
             f"The order in which candidates are offered changes the answer in {self.differing:,} "
             f"of {self.prompts:,} prompts: of {replies:,} named, {places} ({even})."
@@ -45,16 +63,19 @@ class Orders:
 
 def orders_of(details: Mapping[str, Details]) -> Orders | None:
     """Return what prompts that were asked in several orders show; None: there are none."""
-    asked, differing, named = 0, 0, Counter[int]()
+    asked, differing, drawn = 0, 0, False
+    named = Counter[int]()
     most = 0
     for told in details.values():
         said = [each for each in told.said if len(each.order) > 1]
         if len({each.order for each in said}) < 2:
             continue
         asked += 1
+        drawn = drawn or len({each.order for each in said}) < len(said)
         most = max(most, *(len(each.order) for each in said))
         differing += len({each.named for each in said}) > 1
         named.update(each.order.index(each.named) for each in said if each.named in each.order)
     if not asked:
         return None
-    return Orders(asked, differing, tuple(named[place] for place in range(most)))
+    counts = tuple(named[place] for place in range(most))
+    return Orders(asked, None if drawn else differing, counts)

@@ -221,7 +221,7 @@ class _Axis:
         )
         self.context_count = len(contexts)
         self.places = np.array([value for _, value in known], np.intp)
-        self.winners = np.array([answers[cell].place for cell in self.cells], np.intp)
+        self.winners = np.array([max(answers[cell].place, -1) for cell in self.cells], np.intp)
 
     def table(self, of: Counts, rows: int) -> Counts:
         """Count the answers by what `of` says and by label; abstentions stand in the first column.

@@ -16,6 +16,7 @@ from hornlens.results.details import Details, details_from_json
 from hornlens.results.documents import DECIDED
 from hornlens.results.envelope import envelope_from_json, reading
 from hornlens.results.extraction import Extraction, Record
+from hornlens.results.possible import possible_from_json
 from hornlens.results.question import Question
 from hornlens.results.settings import Settings
 from hornlens.results.worlds import union_of
@@ -58,7 +59,9 @@ def _extraction(
         content["probe"]["name"],
     )
     if variants is None:
-        return _world(content, content["probe"]["templates"], answers, envelope, scores, record)
+        found = _world(content, content["probe"]["templates"], answers, envelope, scores, record)
+        possible = possible_from_json(content.get("possible"), envelope, path)
+        return replace(found, possible=possible)
     worlds = tuple(
         _world(
             {**content, **variant, "probe": {**content["probe"], **variant, "name": name}},
@@ -70,8 +73,19 @@ def _extraction(
         )
         for variant in variants
     )
+    worlds = tuple(
+        replace(world, possible=possible_from_json(line.get("possible"), world.envelope, path))
+        for world, line in zip(worlds, variants, strict=True)
+    )
     model = content["model"]
-    whole = union_of(model["name"], content["varied"], model["identity"], worlds, envelope)
+    whole = union_of(
+        model["name"],
+        content["varied"],
+        model["identity"],
+        worlds,
+        envelope,
+        possible_from_json(content.get("possible"), envelope, path),
+    )
     return replace(whole, record=record)
 
 
@@ -104,6 +118,7 @@ def _world(
             said,
             _text(answer.get("abstained", "")),
             tuple(map(int, _numbers(answer.get("repeats", ())))),
+            int(_numbers([answer.get("silent", 0)])[0]),
         )
         shown[cell] = _texts(answer["prompts"])
         details.update(details_from_json(answer))

@@ -155,7 +155,7 @@ def _accepted(extraction: Extraction) -> Iterator[AcceptedExample]:
         for world in extraction.each:
             for cell, decision in sorted(world.decisions.items()):
                 winner = decision.place
-                taken = accepts(world.policy, winner, labels).tolist()
+                taken = accepts(world.policy, winner, labels, undecided=False).tolist()
                 for label, yes in zip(labels, taken, strict=True):
                     if yes and (label >= 0) == labelled:
                         x = space.with_label(cell, label) if space.label and labelled else cell

@@ -24,7 +24,8 @@ class Telling:
     """All that the meaning of a result's rules depends on.
 
     `proved`: they are exact. `worlds` are the names of the ways of asking, if there are several,
-    and `noun` what people call one. `repeated`: every answer is what most of several said.
+    and `noun` what people call one. `repeated`: every answer is what most of several said; if it is
+    `noisy`, what was said most often.
     """
 
     space: Space
@@ -34,6 +35,7 @@ class Telling:
     worlds: tuple[str, ...] = ()
     noun: str = "phrasing"
     repeated: bool = False
+    noisy: bool = False
 
     def sentence(self, rule: Rule, broken: int = 0, of: int = 0) -> str:
         """Return the rule as a sentence; `broken` answers `of` so many it speaks of break it."""
@@ -58,7 +60,9 @@ class Telling:
             found.append("as far as it was asked")
             if broken:
                 found.append(f"but for at most {broken:,} of {of:,} {self.question.unit}s")
-        if self.repeated:
+        if self.repeated and self.noisy:
+            found.append(f"in its most frequent answer to each {self.question.unit}")
+        elif self.repeated:
             found.append(f"in most of its answers to each {self.question.unit}")
         if self.question.averaged:
             found.append(f"on average over {len(self.question.templates)} phrasings")

@@ -258,7 +258,7 @@ def _small_share(extraction: Extraction) -> Iterator[Warning]:
 def _order(extraction: Extraction) -> Iterator[Warning]:
     """Candidates that are named for the place in which they are offered."""
     found = orders_of(extraction.details)
-    if found is not None and found.differing:
+    if found is not None and found.is_biased:
         yield Warning("order", found.sentence)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from hornlens.exact.worlds import grid_of, shared_space, union
+from hornlens.logic.certificates import Noisy
 from hornlens.logic.decisions import united
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.readable import readable
@@ -34,7 +35,12 @@ def common_consequences(envelopes: Sequence[Envelope]) -> Theory | None:
 
 
 def union_of(
-    name: str, noun: str, identity: str | None, worlds: tuple[Extraction, ...], envelope: Envelope
+    name: str,
+    noun: str,
+    identity: str | None,
+    worlds: tuple[Extraction, ...],
+    envelope: Envelope,
+    possible: Envelope | None = None,
 ) -> Extraction:
     """Return the result of several worlds; `envelope` is that of what some world accepts."""
     first = worlds[0]
@@ -61,6 +67,7 @@ def union_of(
         {},
         worlds=worlds,
         noun=noun,
+        possible=possible,
     )
 
 
@@ -117,7 +124,10 @@ def outcome_in(world: Extraction, rule: Rule) -> tuple[Outcome, int | None]:
     follows, certificate = envelope.entails(rule), envelope.certificate
     if follows and certificate.proved:
         return ("vacuous" if envelope.holds_vacuously(rule) else "holds"), None
-    broken = next(iter(world.breaking(rule)), None)
+    # What is undecided may break a rule, or not.
+    broken = next(iter(world.breaking(rule, undecided=False)), None)
+    if isinstance(certificate, Noisy) and broken is None:
+        return "unknown", None
     if broken is not None or certificate.complete:
         return "broken", broken
     # Where everything was asked, a longer rule that no answer breaks holds, too.

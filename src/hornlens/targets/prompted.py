@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hornlens.logic.decisions import Decision, Policy, agreed, calibrated, decide
 from hornlens.logic.space import Space
-from hornlens.models.protocol import Answer, Elicitation, Elicits, Model, ModelError
+from hornlens.models.protocol import Answer, Elicitation, Elicits, HasWays, Model, ModelError
 from hornlens.probes.probe import Probe
 from hornlens.probes.wording import Wording
 from hornlens.results.details import NOTHING, Details, Said
@@ -47,14 +47,33 @@ def prompted(
     Where there is only one, or the policy averages them, that is a PromptedModel.
     """
     chosen = policy or probe.policy
-    if len(probe.variants) == 1 or chosen.phrasings == "average":
-        return PromptedModel(probe, model, chosen, store, progress, repeats)
-    each = (probe.only(variant.name) for variant in probe.variants)
-    targets = {
-        one.variants[0].name: PromptedModel(one, model, chosen, store, progress, repeats)
-        for one in each
-    }
-    return Worlds(model.name, targets)
+    return in_worlds(
+        probe,
+        model,
+        chosen,
+        lambda one, way, _: PromptedModel(one, way, chosen, store, progress, repeats),
+    )
+
+
+def in_worlds(
+    probe: Probe, model: Model, policy: Policy, make: Callable[[Probe, Model, int], Target]
+) -> Target:
+    """Return a target for each phrasing of a probe and each way of asking a model, as worlds.
+
+    `make` is told how many there are. Where there is only one, it is that.
+    """
+    ways = model.ways(probe.label.words) if isinstance(model, HasWays) else {}
+    averaged = len(probe.variants) == 1 or policy.phrasings == "average"
+    phrased = [probe] if averaged else [probe.only(variant.name) for variant in probe.variants]
+    many = len(phrased) * max(1, len(ways))
+    if many == 1:
+        return make(phrased[0], model, 1)
+    targets = {}
+    for one in phrased:
+        own = "" if averaged else one.variants[0].name
+        for name, way in (ways or {"": model}).items():
+            targets[", ".join(part for part in (own, name) if part)] = make(one, way, many)
+    return Worlds(model.name, targets, "way of asking" if ways else "phrasing")
 
 
 @dataclass
@@ -150,7 +169,9 @@ class PromptedModel:
     def details(self) -> Mapping[str, Details]:
         """What the model said beside its scores, by prompt; of repeated ones, the first time."""
         known = (pair for answers in self.answers[0] for pair in answers.known.items())
-        told = ((prompt, Details(a.first, a.share, a.unknown, _said(a))) for prompt, a in known)
+        told = (
+            (prompt, Details(a.first, a.share, a.unknown, replies_of(a))) for prompt, a in known
+        )
         return {prompt: details for prompt, details in told if details != NOTHING}
 
     @property
@@ -220,7 +241,7 @@ class PromptedModel:
         return found
 
 
-def _said(answer: Answer) -> tuple[Said, ...]:
+def replies_of(answer: Answer) -> tuple[Said, ...]:
     """Return the replies that an answer rests on, as results keep them."""
     return tuple(
         Said(s.text, s.order, s.scores, s.named, s.finish, s.tokens, s.fingerprint, s.how)
@@ -228,14 +249,14 @@ def _said(answer: Answer) -> tuple[Said, ...]:
     )
 
 
-def asked_with(model: Model, wording: Wording, repeat: int = 0) -> Model:
-    """Return a model that asks as the probe wants it, where it can."""
+def asked_with(model: Model, wording: Wording, repeat: int = 0, drawn: bool = False) -> Model:
+    """Return a model that asks as the probe wants it, where it can; `drawn`: a sample a time."""
     if not isinstance(model, Elicits):
         return model
     told = wording.elicitation
     patterns = tuple((v.word, v.patterns) for v in wording.label.values if v.patterns)
     elicitation = Elicitation(told.method, told.system, told.user, patterns)
-    return model.asked_with(elicitation, repeat)
+    return model.asked_with(elicitation, repeat, drawn)
 
 
 def _mean(scores: Sequence[float]) -> float:

@@ -29,6 +29,11 @@ class Answer:
         return bool(line["scores"]) and not (line.get("repeats") and self.winner is None)
 
     @property
+    def is_undecided(self) -> bool:
+        """Whether there is an answer, which is not known: repeated answers vary."""
+        return self.winner is None and self.line.get("abstained") == "undecided"
+
+    @property
     def variant(self) -> str | None:
         """The way of asking, where there were several."""
         return self.line.get("variant")
@@ -40,6 +45,7 @@ class Reader:
 
     space: Space
     policy: Mapping[str, Any]
+    noisy: bool = False
 
     @property
     def says(self) -> tuple[str, ...]:
@@ -68,7 +74,9 @@ class Reader:
         reason = line.get("abstained", "")
         if (winner is None) != bool(reason):
             return "a winner and a reason for having none, or neither"
-        if repeats and winner is not None and 2 * repeats[winner] <= sum(repeats):
+        # Where answers vary, what was said most often is held against the certificate instead.
+        most = bool(repeats) and winner is not None and not self.noisy
+        if most and 2 * line["repeats"][winner] <= sum(line["repeats"]):
             return "the winner was not said more often than all others"
         if not answer.is_scored:
             return None
@@ -88,10 +96,10 @@ class Reader:
         }
         return None if possible.get(reason, True) else f"{reason} is not why there is no winner"
 
-    def accepted(self, answer: Answer) -> list[int]:
+    def accepted(self, answer: Answer, undecided: bool = True) -> list[int]:
         """Return the interpretations of an answer's cell that count as accepted."""
         space, cell, winner = self.space, answer.cell, answer.winner
-        abstained = self.policy["abstain"] == "accept"
+        abstained = undecided if answer.is_undecided else self.policy["abstain"] == "accept"
         if not space.labels:
             return [cell] if (abstained if winner is None else winner == 1) else []
         unset = [cell] if self.policy["label_unset"] == "accept" else []

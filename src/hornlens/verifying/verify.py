@@ -16,12 +16,13 @@ from hornlens.verifying.bounded import check_bounded
 from hornlens.verifying.files import File
 from hornlens.verifying.grids import Grid, Rule, Space, Wrong, breaks
 from hornlens.verifying.interrupted import check_interrupted, follows
+from hornlens.verifying.noise import check_counts, check_noise
 from hornlens.verifying.rules import Envelope, check_by_chaining, check_exact, check_wide
 from hornlens.verifying.worlds import AllAnswers, SomeAnswers
 
 FORMAT = 1
 """The newest files that are understood."""
-KINDS = ("exact", "bounded", "interrupted", "pac", "budget_exhausted")
+KINDS = ("exact", "bounded", "interrupted", "noisy", "pac", "budget_exhausted")
 WIDE = 1 << 20
 """Up to so many interpretations of a file are gone through one and all."""
 SHAPE = "minimal and saturated: no rule follows from the others; the readable rules say the same"
@@ -192,7 +193,8 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
     for rule in listed:
         if rule not in space.own and (rule[0] | (rule[1] or 0)) & labels:
             raise Wrong(f"background: {space.show_rule(rule)} is about the label")
-    reader = Reader(space, content["policy"])
+    noisy = content["certificate"]["kind"] == "noisy"
+    reader = Reader(space, content["policy"], noisy)
     answers = reader.read(content["answers"])
     abstained = [a.place for a in answers if a.winner is None]
     if sorted(content["abstentions"]) != abstained:
@@ -215,7 +217,7 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
             raise Wrong(f"answer {answer.place}: of no variant, {answer.variant!r}")
         worlds[answer.variant].append(answer)
     seen: AllAnswers | SomeAnswers
-    if content["certificate"]["kind"] in ("exact", "bounded"):
+    if content["certificate"]["kind"] in ("exact", "bounded", "noisy"):
         seen = AllAnswers(reader, listed, worlds)
     else:
         bound = content["settings"].get("samples") is None
@@ -223,6 +225,18 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
         notes.not_checked.append("what was not asked: a sampled result makes no claim on it")
     envelope = Envelope.of(content, space, listed)
     notes.checked.append(seen.check(envelope, list(worlds), content["statistics"]))
+    if noisy and isinstance(seen, AllAnswers):
+        check_counts(answers, content["certificate"])
+        for line in variants or [content]:
+            own, name = line["certificate"], line["name"] if variants else None
+            check_noise(worlds[name], own, len(answers))
+            if variants:
+                seen.check_possible(line["possible"], listed, [name])
+        notes.checked.append(
+            "noise: each answer was decided, or left undecided, as the certificate says"
+        )
+        notes.checked.append(seen.check_possible(content["possible"], listed, list(worlds)))
+        notes.not_checked.append("that repeated answers are independent")
     notes.checked.append(SHAPE)
     spoken, lines = Spoken(space, answers), content["readable"]
     for number, (rule, line) in enumerate(zip(envelope.readable, lines, strict=True), 1):

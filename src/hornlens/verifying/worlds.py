@@ -30,6 +30,7 @@ class AllAnswers:
         self.grid = Grid(space.axes, len(space.names))
         self.inside = self.grid.everything & ~self.grid.breaking_any(background)
         self.positive = {}
+        self.possible = {}
         cells = self.inside.bit_count() // (len(space.labels) + 1)
         for name, answers in worlds.items():
             for answer in answers:
@@ -42,10 +43,12 @@ class AllAnswers:
                 )
             accepted = (x for answer in answers for x in reader.accepted(answer))
             self.positive[name] = self.grid.set_of(map(self.grid.index, accepted))
+            decided = (x for answer in answers for x in reader.accepted(answer, undecided=False))
+            self.possible[name] = self.grid.set_of(map(self.grid.index, decided))
 
     def check(self, envelope: Envelope, names: Sequence[Any], statistics: Mapping[str, Any]) -> str:
         """Check the envelope of what one of the named worlds, or another, accepts."""
-        if (kind := envelope.certificate["kind"]) not in ("exact", "bounded"):
+        if (kind := envelope.certificate["kind"]) not in ("exact", "bounded", "noisy"):
             raise Wrong("certificate: not exact, as that of the whole is")
         positive = 0
         for name in names:
@@ -56,7 +59,7 @@ class AllAnswers:
             for key, value in counted.items():
                 if statistics[key] != value:
                     raise Wrong(f"statistics: {key} is {value}, not {statistics[key]}")
-        if kind == "exact":
+        if kind in ("exact", "noisy"):
             return check_exact(envelope, self.grid, self.inside, positive)
         grid = self.grid
         left_over = self.inside & ~positive & grid.intersections(positive)
@@ -67,14 +70,40 @@ class AllAnswers:
             lambda x: (grid.having(x) & positive).bit_count(),
         )
 
+    def check_possible(self, content: Mapping[str, Any], background: list[Rule], names: Any) -> str:
+        """Check the rules that are possible, and which answers may break each of them."""
+        space = self.reader.space
+        envelope = Envelope.of({**content, "certificate": {}}, space, background)
+        positive, certain = 0, 0
+        for name in names:
+            positive |= self.possible[name]
+            certain |= self.positive[name]
+        found = check_exact(envelope, self.grid, self.inside, positive)
+        left = [a for name in names for a in self.worlds[name] if a.is_undecided]
+        for rule, line in zip(envelope.readable, content["readable"], strict=True):
+            may = [
+                a.place
+                for a in left
+                if any(breaks(x, rule) for x in self.reader.accepted(a) if x != a.cell)
+            ]
+            if sorted(line["undecided"]) != sorted(may) or line["certain"] == bool(may):
+                raise Wrong(f"possible {space.show_rule(rule)}: not the answers that may break it")
+            if line["certain"] == bool(self.grid.breaking(rule) & certain):
+                raise Wrong(f"possible {space.show_rule(rule)}: is not certain, or is")
+        settling = {place for line in content["readable"] for place in line["undecided"]}
+        if sorted(settling) != content["settling"]:
+            raise Wrong("possible: not the answers that would settle a rule")
+        return f"possible rules, with what is undecided rejected: {found}"
+
     def check_survival(self, rule: Rule, line: Mapping[str, Any]) -> None:
         """Check in which worlds a rule is said to hold."""
         broken = self.grid.breaking(rule)
-        really = {name for name, positive in self.positive.items() if broken & positive}
+        really = {name for name, positive in self.possible.items() if broken & positive}
         if really != set(line["broken_in"]):
             raise Wrong(f"is broken in {sorted(map(str, really))}")
-        if line["unknown_in"]:
-            raise Wrong("cannot be unknown, where every cell was asked")
+        perhaps = {name for name, positive in self.positive.items() if broken & positive} - really
+        if perhaps != set(line["unknown_in"]):
+            raise Wrong("is unknown where every answer is decided, or the other way round")
         _check_named(rule, line, self.reader, self.worlds)
 
 

@@ -23,6 +23,7 @@ class Call:
     echo: bool = False
     """No question: the log-probabilities of the text itself are wanted."""
     seed: int | None = None
+    temperature: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Manner:
 class Endpoint(Protocol):
     """One model at one address, in the dialect that is spoken there."""
 
-    async def ask(self, call: Call, manner: Manner, temperature: float) -> Reply:
+    async def ask(self, call: Call, manner: Manner) -> Reply:
         """Return the reply. Raises Passing for what may pass, and ModelError for what does not."""
         ...
 

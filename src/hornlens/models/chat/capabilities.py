@@ -109,6 +109,7 @@ async def _who_answers(connection: Connection, method: str, named: str) -> str:
 
 async def _tried(connection: Connection, call: Call) -> Reply:
     """Send a call, each time without what is refused."""
+    call = replace(call, temperature=connection.temperature or 0.0)
     while True:
         manner = connection.manner
         try:

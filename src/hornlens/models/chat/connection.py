@@ -24,6 +24,7 @@ class Connection:
     open: Callable[[], Address]
     budget: Budget
     temperature: float | None = None
+    """What somebody has said it should be, so that it cannot be left out."""
     at_once: int = AT_ONCE
     patience: Patience = field(default_factory=Patience)
     manner: Manner = field(default_factory=Manner)
@@ -56,12 +57,11 @@ class Connection:
         """What people call it."""
         return f"{self.model} at {self.address.shown}"
 
-    @property
-    def how(self) -> str:
-        """How it is asked, as far as the endpoint had a say in it."""
+    def how(self, call: Call) -> str:
+        """Return how it is asked, as far as the endpoint had a say in it."""
         if not self.manner.temperature:
             return "temperature not taken"
-        return f"temperature {self.temperature or 0.0:g}"
+        return f"temperature {call.temperature:g}"
 
     def adapt(self, **changes: object) -> None:
         """Change how it is asked."""
@@ -73,7 +73,7 @@ class Connection:
         async def send() -> Reply:
             reserved = self.budget.reserve(call)
             try:
-                reply = await self.endpoint.ask(call, self.manner, self.temperature or 0.0)
+                reply = await self.endpoint.ask(call, self.manner)
                 self._check_model(reply)
                 if call.top and "choose" in self.tried and not reply.first and not reply.refused:
                     raise Passing("log-probabilities are missing", paid=True)

@@ -70,7 +70,14 @@ class Asking:
         offered = "{options}" in user_of(self.method, self.elicitation)
         return orders(words, self.order, offered)
 
-    def call(self, prompt: str, words: Sequence[str], order: Sequence[int], seed: int) -> Call:
+    def call(
+        self,
+        prompt: str,
+        words: Sequence[str],
+        order: Sequence[int],
+        seed: int,
+        temperature: float = 0.0,
+    ) -> Call:
         """Return what is sent for a prompt, with the candidates in this order."""
         if self.method == "likelihood":
             return Call(prompt.replace(MASK, words[order[0]]), echo=True)
@@ -83,6 +90,7 @@ class Asking:
             TOP if self.method == "choose" else 0,
             tuple(offered) if self.method == "constrained" else (),
             seed=seed,
+            temperature=temperature,
         )
 
     def said(self, reply: Reply, order: tuple[int, ...], words: Sequence[str], how: str) -> Said:

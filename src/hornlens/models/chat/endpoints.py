@@ -51,11 +51,11 @@ class OpenAIEndpoint:
             http_client=client,
         )
 
-    async def ask(self, call: Call, manner: Manner, temperature: float) -> Reply:
+    async def ask(self, call: Call, manner: Manner) -> Reply:
         """Send a call, and read what comes back."""
         given: dict[str, Any] = {"model": self.model, manner.room: call.room}
         if manner.temperature:
-            given["temperature"] = temperature
+            given["temperature"] = call.temperature
         if manner.seed and call.seed is not None:
             given["seed"] = call.seed
         if call.echo:
@@ -98,14 +98,14 @@ class AnthropicEndpoint:
             http_client=client,
         )
 
-    async def ask(self, call: Call, manner: Manner, temperature: float) -> Reply:
+    async def ask(self, call: Call, manner: Manner) -> Reply:
         """Send a call, and read what comes back."""
         if call.top or call.echo:
             said = "logprobs: not part of this dialect"
             raise WrongParameter(f"{self.model}: this endpoint gives no log-probabilities", said)
         given: dict[str, Any] = {"model": self.model, "max_tokens": call.room}
         if manner.temperature:  # the library has no parameter for it any more, older models do
-            given["extra_body"] = {"temperature": temperature}
+            given["extra_body"] = {"temperature": call.temperature}
         if call.system:
             given["system"] = call.system
         if call.choices:

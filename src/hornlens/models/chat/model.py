@@ -13,7 +13,7 @@ from hornlens.models.chat.budget import cost_of, most_of
 from hornlens.models.chat.connection import Connection
 from hornlens.models.chat.elicitation import Asking, first_words
 from hornlens.models.chat.loop import answers_to, wait_for
-from hornlens.models.chat.wording import keys
+from hornlens.models.chat.wording import ONLY, keys, orders
 from hornlens.models.checks import check_prompts, check_words
 from hornlens.models.protocol import (
     ELICITATIONS,
@@ -41,34 +41,73 @@ class ChatModel:
         content: Callable[[Remember], str] | None = None,
         elicitation: Elicitation | None = None,
         repeat: int = 0,
+        drawn: bool = False,
     ):
         """Keep the settings; nothing is sent yet.
 
-        `content` names what answers, where that is better known than by its address.
+        `content` names what answers, where that is better known than by its address. `drawn`: where
+        there are no log-probabilities, an answer is one reply, sampled at a temperature (1 unless
+        one is given), to the candidates in an order drawn by chance: so place counts for nothing.
         """
         self.name, self.connection = name, connection
         self.options = options or ModelOptions()
         self.elicitation = elicitation or Elicitation()
-        self.repeat = repeat
+        self.repeat, self._drawn = repeat, drawn
         self.remember: Remember = lambda path, compute: compute(path)
         self._content = content or (lambda _: f"{connection.address.shown}:{connection.model}")
         self._check_options()
 
     def _check_options(self) -> None:
         options = self.options
-        if options.elicit not in ("auto", *ELICITATIONS):
+        methods = options.elicit.split(",")
+        if any(method not in ELICITATIONS for method in methods) and methods != ["auto"]:
             known = ", ".join(ELICITATIONS)
-            raise ModelError(f"--elicit must be auto or one of {known}, not {options.elicit!r}")
-        if options.orders not in ("rotate", "once"):
-            raise ModelError(f"--orders must be rotate or once, not {options.orders!r}")
+            raise ModelError(
+                f"--elicit must be auto, or one or several of {known} with commas between them, "
+                f"not {options.elicit!r}"
+            )
+        if options.orders not in ("rotate", "once", "each") and ONLY not in options.orders:
+            raise ModelError(f"--orders must be rotate, once or each, not {options.orders!r}")
         if options.temperature is not None and not 0 <= options.temperature <= 2:
             raise ModelError(f"--temperature must be from 0 to 2, not {options.temperature:g}")
 
-    def asked_with(self, elicitation: Elicitation, repeat: int = 0) -> Model:
+    def asked_with(self, elicitation: Elicitation, repeat: int = 0, drawn: bool = False) -> Model:
         """Return the same model, asked a probe's way; what it has found out is shared."""
-        return ChatModel(
-            self.name, self.connection, self.options, self._content, elicitation, repeat
-        )
+        if drawn and self.options.temperature == 0:
+            raise ModelError(
+                "--repeats needs a temperature above 0: at 0, equal answers are not independent, "
+                "and prove nothing; leave out --temperature"
+            )
+        own = (self.options, self._content, elicitation, repeat, drawn)
+        return ChatModel(self.name, self.connection, *own)
+
+    def ways(self, candidates: Sequence[str]) -> dict[str, Model]:
+        """Return the model asked by each of several methods, or in each order of the candidates."""
+        options, found = self.options, dict[str, Model]()
+        methods = list(dict.fromkeys(options.elicit.split(",")))
+        for method in methods:
+            ways = {method: "rotate" if options.orders == "each" else options.orders}
+            if options.orders == "each" and method not in ("say", "likelihood"):
+                ways = {
+                    f"{method}, {candidates[order[0]]} first": f"{ONLY}{k}"
+                    for k, order in enumerate(orders(candidates, "rotate"))
+                }
+            for name, order in ways.items():
+                own = replace(options, elicit=method, orders=order)
+                found[name] = ChatModel(self.name, self.connection, own, self._content)
+        return found if len(found) > 1 else {}
+
+    @property
+    def sampled(self) -> bool:
+        """Whether answers have no log-probabilities, as it is asked."""
+        return self._asking().method in ("constrained", "say")
+
+    def _draws(self, method: str) -> bool:
+        return self._drawn and method in ("constrained", "say")
+
+    def _temperature(self, method: str) -> float:
+        given = self.options.temperature
+        return (1.0 if self._draws(method) else 0.0) if given is None else given
 
     def check(self, candidates: Sequence[str]) -> None:
         """Try out the way of asking; raise ModelError if the endpoint cannot do it."""
@@ -94,10 +133,10 @@ class ChatModel:
 
         Where nobody has said how to ask, the endpoint is tried out for that, the first time.
         """
-        given = self.options.temperature
+        asking, given = self._asking(), self.options.temperature
         temperature = "auto" if given is None else f"{given:g}"
-        asking = self._asking().identity
-        return f"chat-{VERSION}:{self._known_as}:{asking}:temperature-{temperature}"
+        drawn = ":drawn" if self._draws(asking.method) else ""
+        return f"chat-{VERSION}:{self._known_as}:{asking.identity}:temperature-{temperature}{drawn}"
 
     def score(
         self, prompts: Sequence[str], candidates: Sequence[str]
@@ -108,18 +147,22 @@ class ChatModel:
         if prompts and self._asking().method not in self.connection.tried:
             self.check(candidates)
         words, asking = tuple(candidates), self._asking()
-        offered = asking.orders(words)
+        temperature = self._temperature(asking.method)
 
         async def ask(prompt: str) -> Answer:
-            calls = [asking.call(prompt, words, o, self._seed(prompt, o)) for o in offered]
+            offered = self._offered(asking, words, prompt)
+            calls = [
+                asking.call(prompt, words, order, self._seed(prompt, order), temperature)
+                for order in offered
+            ]
             sent = (self.connection.ask(call) for call in calls)
             # All of them end, whatever becomes of one: none is left under way.
             replies = await asyncio.gather(*sent, return_exceptions=True)
             said = []
-            for order, reply in zip(offered, replies, strict=True):
+            for order, call, reply in zip(offered, calls, replies, strict=True):
                 if isinstance(reply, BaseException):
                     raise reply
-                said.append(asking.said(reply, order, words, self.connection.how))
+                said.append(asking.said(reply, order, words, self.connection.how(call)))
             answer = asking.answer(said, words)
             first = replies[0]
             assert not isinstance(first, BaseException)
@@ -143,7 +186,7 @@ class ChatModel:
         most = [
             most_of(asking.call(prompt, candidates, order, 0))
             for prompt in prompts
-            for order in asking.orders(candidates)
+            for order in self._offered(asking, candidates, prompt)
         ]
         sent, replied = sum(m.tokens_in for m in most), sum(m.tokens_out for m in most)
         return Estimate(len(most), sent, replied, cost_of(self.options.limits, sent, replied))
@@ -174,6 +217,13 @@ class ChatModel:
     def _with(self, method: str) -> Asking:
         asking = Asking(method, self.elicitation, self.options.orders)
         return replace(asking, room=self.connection.rooms.get(method, 0))
+
+    def _offered(self, asking: Asking, words: Sequence[str], prompt: str) -> list[tuple[int, ...]]:
+        """Return the orders in which candidates are offered: all, or one drawn by chance."""
+        orders = asking.orders(words)
+        if not self._draws(asking.method) or len(orders) == 1:
+            return orders
+        return [orders[self._seed(prompt, ()) % len(orders)]]
 
     def _seed(self, prompt: str, order: Sequence[int]) -> int:
         """Return a number of its own for each sample, the same in every run."""

@@ -9,6 +9,8 @@ from hornlens.models.protocol import MASK, Elicitation
 WORDING_VERSION = 1
 """Part of the identity: raised whenever the built-in words change."""
 BLANK = "____"
+ONLY = "only-"
+"""Before the number of the one order in which candidates are offered."""
 DIGITS, LETTERS = "123456789", "ABCDEFGHIJKLMNOPQRST"
 """What candidates are called where one token has to name them, up to nine of them and beyond. A
 digit is one token everywhere, and unlike A and I no word that a reply could begin with."""
@@ -60,8 +62,11 @@ def orders(words: Sequence[str], how: str, offered: bool = True) -> list[tuple[i
     if how == "once":
         return [base]
     if len(base) <= 3:
-        return [base[start:] + base[:start] for start in range(len(base))]
-    return [base, base[::-1]]
+        every = [base[start:] + base[:start] for start in range(len(base))]
+    else:
+        every = [base, base[::-1]]
+    number = how.removeprefix(ONLY)
+    return [every[int(number)]] if number.isdigit() else every
 
 
 def question(wording: str, method: str, prompt: str, offered: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from hornlens.report.terminal import plural
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
+from hornlens.results.possible import maybe, possible_rules, undecided_of
 from hornlens.results.question import Question
 
 SCRIPTS = (
@@ -104,6 +105,8 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
             "abstentions": plural(len(extraction.abstentions), "abstention"),
         },
         non_horn=_non_horn(envelope, question),
+        possible=_possible(extraction),
+        undecided=len(undecided_of(extraction)),
         abstained=_abstained(extraction),
         others=[NamedRule.of(rule, envelope.vocabulary) for rule in space.granted],
         warnings=content["warnings"],
@@ -131,6 +134,24 @@ def _rows(extraction: Extraction) -> list[Row]:
         vacuous = extraction.vacuous[place]
         rows.append(Row(number, place, shown, sentence, evidence, evidence.broken, vacuous))
     return rows
+
+
+def _possible(extraction: Extraction) -> list[tuple[NamedRule, str, int, str]]:
+    """Return the rules that are possible and not certain: their sentences, and what may break them.
+
+    Of the undecided cells, how many there are and what the first was asked as.
+    """
+    lines = [line for line in possible_rules(extraction) if not line.certain]
+    return [
+        (
+            in_conditions(line.rule, extraction.space),
+            maybe(extraction, line.rule),
+            len(line.undecided),
+            next(iter(extraction.each[world].show(cell)), ""),
+        )
+        for line in lines
+        for cell, world in line.undecided[:1]
+    ]
 
 
 def _strip(margins: Sequence[float], widest: float) -> str:
@@ -180,6 +201,8 @@ def _non_horn(envelope: Envelope, question: Question) -> str:
     """Return how many non-Horn negatives there are, in a sentence."""
     found, who = envelope.non_horn, question.subject.lower()
     if found.count == 0:
+        if envelope.certificate.kind == "noisy":
+            return "Nothing, where what is undecided counts as accepted."
         if not envelope.certificate.complete:
             return f"Nothing: {who}’s answers are Horn. Longer rules may say more than these do."
         return f"Nothing: {who}’s answers are Horn, so the rules say all there is to say."

@@ -28,6 +28,9 @@ BRIEF_REASONS = {
     "margin": "too small a lead",
     "top_k": "not among the first choices",
     "repeats": "repeated answers disagreed",
+    "undecided": "answers vary too much",
+    "refusal": "a refusal",
+    "other": "something else",
     "none": "no answer",
 }
 """Why a target gives no answer, beside the answer itself."""
@@ -64,7 +67,7 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
             {
                 "choices": places.of(cell)[0],
                 "world": world,
-                "winner": winner,
+                "winner": max(winner, -1),
                 "accepted": accepted[world][winner],
             }
             for cell, world in asked

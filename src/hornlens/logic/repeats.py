@@ -1,0 +1,89 @@
+"""Whether repeated answers decide a cell: an anytime-valid test, in exact arithmetic.
+
+An answer is one of several outcomes: the labels, and "no answer". The test certifies the outcome
+that is given most often. For two outcomes, of which one came s times and the other f times
+(n = s + f), the evidence that the first is the more probable one is
+
+    e(s, f) = 2 ∫ from ½ to 1 of (2q)^s (2(1 - q))^f dq
+            = (C(n+1, 0) + … + C(n+1, s)) / ((n+1) C(n, s))
+
+Where it is not, e is a non-negative supermartingale that begins at 1, so by Ville's inequality it
+ever reaches t with probability at most 1/t: one may look after every answer, and stop at any time.
+An outcome is certified when its evidence against each other one reaches t. A wrong one is certified
+only if it reaches t against a most probable one; there are at most as many such pairs as outcomes.
+So with t = outcomes · cells / α, a wrong one is certified in any of the cells with probability at
+most α, whatever the probabilities are; ties count as wrong to certify.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from math import comb
+
+from hornlens.errors import HornlensError
+
+MOST = 100
+"""How often a cell is asked at most, unless it is said."""
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How often a cell is asked: at most `most` times, until its answers decide at level `alpha`.
+
+    The level is that of all cells together. `settle`: how many times more those are asked that
+    would settle a rule.
+    """
+
+    most: int = MOST
+    alpha: float = ALPHA
+    settle: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        if not isinstance(self.most, int) or self.most < 2:
+            raise HornlensError(f"--repeats must be auto or a number from 2 on, not {self.most!r}")
+        if not isinstance(self.settle, int) or self.settle < 0:
+            raise HornlensError(f"--settle must be 0 or more, not {self.settle!r}")
+        threshold(self.alpha, 1, 2)
+
+
+def threshold(alpha: float, cells: int, outcomes: int) -> Fraction:
+    """Return the evidence that certifies one of the outcomes of one of the cells."""
+    if not 0 < alpha < 1:
+        raise HornlensError(f"--alpha must lie between 0 and 1 (exclusive), not {alpha:g}")
+    return outcomes * cells / Fraction(str(alpha))
+
+
+@cache
+def evidence(wins: int, losses: int) -> Fraction:
+    """Return e(wins, losses): how much speaks for the first of two outcomes."""
+    n = wins + losses
+    return Fraction(sum(comb(n + 1, k) for k in range(wins + 1)), (n + 1) * comb(n, wins))
+
+
+def certified(counts: Sequence[int], needed: Fraction) -> int | None:
+    """Return the place of the outcome that was certified to be the most probable; None: none yet.
+
+    At most one can be: of two, not both have the evidence against each other.
+    """
+    best = max(range(len(counts)), key=lambda place: counts[place])
+    others = (count for place, count in enumerate(counts) if place != best)
+    return best if all(reaches(counts[best], count, needed) for count in others) else None
+
+
+@cache
+def reaches(wins: int, losses: int, needed: Fraction) -> bool:
+    """Say whether the evidence is enough."""
+    return wins > losses and evidence(wins, losses) >= needed
+
+
+def fewest(needed: Fraction) -> int:
+    """Return how many answers certify an outcome at the earliest: when all are the same."""
+    many = 1
+    while evidence(many, 0) < needed:
+        many += 1
+    return many

@@ -1,0 +1,40 @@
+"""Rules that are possible where answers vary, for the terminal."""
+
+from __future__ import annotations
+
+from hornlens.report.terminal import Terminal, plural
+from hornlens.results.extraction import Extraction
+from hornlens.results.possible import maybe, possible_rules, undecided_of
+
+SHOWN = 8
+"""How many possible rules are printed."""
+
+
+def show_possible(terminal: Terminal, result: Extraction) -> None:
+    """Say which rules are possible beside the certain ones, and what would settle them."""
+    if result.possible is None:
+        return
+    lines = [line for line in possible_rules(result) if not line.certain]
+    left, unit = undecided_of(result), result.question.unit
+    if not left:
+        terminal.say(f"Every {unit} is decided: the certain rules are all that are possible.")
+        terminal.say()
+        return
+    settling = {pair for line in lines for pair in line.undecided}
+    terminal.say(
+        f"Undecided: {plural(len(left), unit)}. Possible beside the certain rules: "
+        f"{plural(len(lines), 'rule')}"
+        + (
+            f", which {plural(len(settling), unit)} would settle (--settle N asks more of them)."
+            if lines
+            else "."
+        )
+    )
+    for line in lines[:SHOWN]:
+        many = plural(len(line.undecided), f"undecided {unit}")
+        first, world = line.undecided[0]
+        shown = next(iter(result.each[world].show(first)), "")
+        terminal.say(f"  ? {maybe(result, line.rule)} ({many}; the first: {shown})")
+    if len(lines) > SHOWN:
+        terminal.say(f"… and {len(lines) - SHOWN:,} more, under possible in envelope.json")
+    terminal.say()

@@ -1,0 +1,314 @@
+"""A model whose answers vary, as a target: asked until a test decides, or not decided.
+
+Answers that are samples are repeated until an anytime-valid test certifies what is said most often.
+Answers with log-probabilities decide at once; a sample of prompts is asked again, and what leads by
+no more than the leads there have moved is undecided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from random import Random
+from typing import NamedTuple
+
+from hornlens.errors import HornlensError
+from hornlens.logic.decisions import UNDECIDED, Decision, Policy, lead
+from hornlens.logic.maskmap import mask_map
+from hornlens.logic.repeats import Repeats, certified, threshold
+from hornlens.logic.space import Space
+from hornlens.models.protocol import Answer, Model, Samples
+from hornlens.probes.probe import Probe
+from hornlens.results.details import NOTHING, Details
+from hornlens.results.question import Question
+from hornlens.store.protocol import AnswerStore
+from hornlens.targets.answers import Answers
+from hornlens.targets.prompted import Progress, PromptedModel, asked_with, in_worlds, replies_of
+from hornlens.targets.protocol import Target
+
+REASKED = 50
+"""How many prompts with log-probabilities are asked again, at least; or a tenth of all."""
+
+
+class Noise(NamedTuple):
+    """What is known of a model's noise after it was asked."""
+
+    asked: int
+    """How many answers there are in all."""
+    alpha: float | None = None
+    """The level at which repeated answers decide; None: the answers have log-probabilities."""
+    most: int | None = None
+    drift: float | None = None
+    """How far leads moved at most, when prompts were asked again."""
+    reasked: int | None = None
+
+
+class NoisyModel:
+    """A probe's questions to a model that answers with noise. One phrasing only.
+
+    `worlds`: how many such targets share the level.
+    """
+
+    repeats = 1  # beside those that are counted here
+
+    def __init__(
+        self,
+        probe: Probe,
+        model: Model,
+        policy: Policy,
+        store: AnswerStore | None = None,
+        progress: Progress | None = None,
+        noise: Repeats | None = None,
+        worlds: int = 1,
+    ):
+        """Keep the settings; nothing is asked yet."""
+        if len(probe.variants) > 1:
+            raise HornlensError(
+                "--repeats: answers that vary cannot be averaged over phrasings; leave each its "
+                "own (policy phrasings: each)"
+            )
+        self.probe, self.model, self.policy = probe, model, policy
+        self.store, self.progress, self.settings = store, progress, noise or Repeats()
+        self.worlds = worlds
+        self._rounds: list[Answers] = []
+        width = probe.space.width
+        self._counts: MutableMapping[int, list[int]] = mask_map(width)
+        self._silent: MutableMapping[int, Counter[str]] = mask_map(width)
+        self._scored: MutableMapping[int, Decision] = mask_map(width)
+        self._drift: float | None = None
+        self._reasked = 0
+        self._unsteady: set[str] = set()
+
+    # --- what every prompted target has ---
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.model.name
+
+    @property
+    def space(self) -> Space:
+        """The probe's space."""
+        return self.probe.space
+
+    @cached_property
+    def question(self) -> Question:
+        """The probe, without the wording of its values."""
+        return PromptedModel(self.probe, self.model, self.policy).question
+
+    @property
+    def prompt_count(self) -> int:
+        """How many prompts all cells take."""
+        return self.probe.prompt_count
+
+    def identity(self) -> str | None:
+        """Return the model's identity."""
+        return self._round(0).identity
+
+    def show(self, cell: int) -> tuple[str, ...]:
+        """Return a cell's prompt."""
+        return self.probe.render(cell)
+
+    @property
+    def scores(self) -> Mapping[str, Mapping[str, float]]:
+        """The scores of every prompt so far: of samples, the logarithms of their shares."""
+        words = self.probe.wordings[0].label.words
+        if not self._counts:
+            known = self._rounds[0].known if self._rounds else {}
+            return {p: dict(zip(words, a.scores, strict=True)) for p, a in known.items()}
+        return {
+            self._prompt(cell): dict(zip(words, _shares(counts[:-1]), strict=True))
+            for cell, counts in self._counts.items()
+        }
+
+    @property
+    def details(self) -> Mapping[str, Details]:
+        """What the model said beside its scores, by prompt: the replies of all repeats."""
+        found: dict[str, Details] = {}
+        for answers in self._rounds:
+            for prompt, a in answers.known.items():
+                told = found.setdefault(prompt, Details(a.first, a.share, a.unknown))
+                found[prompt] = replace(told, said=(*told.said, *replies_of(a)))
+        return {prompt: details for prompt, details in found.items() if details != NOTHING}
+
+    @property
+    def asked(self) -> int:
+        """How many prompts were put to the model, repeats included."""
+        return sum(answers.asked for answers in self._rounds)
+
+    @property
+    def reused(self) -> int:
+        """How many answers the store knew."""
+        return sum(answers.reused for answers in self._rounds)
+
+    # --- deciding ---
+
+    @cached_property
+    def sampled(self) -> bool:
+        """Whether an answer is a sample: it names something, and has no log-probabilities."""
+        found = isinstance(self._asked_with(0), Samples) and self._asked_with(0).sampled  # type: ignore[attr-defined]
+        policy = self.policy
+        if found and (policy.margin or policy.top_k or policy.calibration != "none"):
+            raise HornlensError(
+                f"{self.name} gives no log-probabilities as it is asked: no margin, top_k or "
+                "calibration can be used"
+            )
+        return found
+
+    @cached_property
+    def _needed(self) -> Fraction:
+        space = self.space
+        each = sum(1 for _ in space.cells()) if space.granted else space.cell_count
+        cells = each * self.worlds
+        return threshold(self.settings.alpha, cells, len(self.probe.label.values) + 1)
+
+    def decide(self, cells: Sequence[int]) -> list[Decision]:
+        """Return what the model says most often of each cell, or that it is not decided."""
+        if not self.sampled:
+            return self._decide_by_scores(cells)
+        self._ask(cells, self.settings.most)
+        return [self._decision(cell) for cell in cells]
+
+    def settle(self, cells: Sequence[int], more: int) -> None:
+        """Ask cells that are not decided so many times more, or until they are."""
+        if self.sampled:
+            self._ask(cells, max(sum(self._counts[cell]) for cell in cells) + more)
+
+    @property
+    def noise(self) -> Noise:
+        """What was found of its noise."""
+        if self.sampled:
+            asked = sum(map(sum, self._counts.values()))
+            most = max(map(sum, self._counts.values()), default=0)
+            return Noise(asked, self.settings.alpha, max(most, self.settings.most))
+        return Noise(
+            len(self._scored) + self._reasked, drift=self._drift or 0.0, reasked=self._reasked
+        )
+
+    def _ask(self, cells: Sequence[int], most: int) -> None:
+        """Ask each cell again until it is decided, `most` times in all."""
+        outcomes = len(self.probe.label.values) + 1
+        for cell in cells:
+            self._counts.setdefault(cell, [0] * outcomes)
+            self._silent.setdefault(cell, Counter())
+        for i in range(most):
+            now = [
+                cell
+                for cell in cells
+                if sum(self._counts[cell]) == i
+                and certified(self._counts[cell], self._needed) is None
+            ]
+            if not now:
+                continue
+            answers = self._round(i).ask([self._prompt(cell) for cell in now], self.progress)
+            for cell, answer in zip(now, answers, strict=True):
+                place = _named(answer)
+                self._counts[cell][place] += 1
+                if place < 0:
+                    self._silent[cell][answer.outcome or "tie"] += 1
+
+    def _decision(self, cell: int) -> Decision:
+        counts, repeats = self._counts[cell], tuple(self._counts[cell][:-1])
+        place = certified(counts, self._needed)
+        silent = counts[-1]
+        if place == len(repeats):  # none of the candidates, most often
+            reason = self._silent[cell].most_common(1)[0][0]
+            return Decision(None, abstained=reason, repeats=repeats, silent=silent)
+        if place is None:
+            return Decision(None, abstained=UNDECIDED, repeats=repeats, silent=silent)
+        scores = _shares(repeats)
+        others = max(score for k, score in enumerate(scores) if k != place)
+        return Decision(place, lead(scores[place], others), scores, "", repeats, silent)
+
+    def _decide_by_scores(self, cells: Sequence[int]) -> list[Decision]:
+        first = self._by_scores
+        drift = self._measured_drift(first)
+        found = []
+        for decision, cell in zip(first.decide(cells), cells, strict=True):
+            close = drift > 0 and decision.winner is not None and decision.margin <= drift
+            if self._prompt(cell) in self._unsteady:  # once there was an answer, and once not
+                decision = Decision(None, abstained=UNDECIDED)
+            elif close:
+                decision = decision._replace(winner=None, abstained=UNDECIDED)
+            self._scored[cell] = decision
+            found.append(decision)
+        return found
+
+    @cached_property
+    def _by_scores(self) -> PromptedModel:
+        found = PromptedModel(self.probe, self.model, self.policy, self.store, self.progress)
+        self._rounds[:] = [found.answers[0][0], *self._rounds[1:]]
+        return found
+
+    def _measured_drift(self, first: PromptedModel) -> float:
+        """Ask some prompts again; return how far the leads of any two candidates moved at most."""
+        if self._drift is None:
+            cells = list(self.space.cells())
+            many = min(len(cells), max(REASKED, len(cells) // 10))
+            some = sorted(Random(0).sample(range(len(cells)), many))
+            chosen = [cells[k] for k in some]
+            first.decide(cells)
+            prompts = [self._prompt(cell) for cell in chosen]
+            again = self._round(1).ask(prompts, self.progress)
+            drift = 0.0
+            for prompt, new in zip(prompts, again, strict=True):
+                old = self._rounds[0].known[prompt]
+                if old.outcome or new.outcome:
+                    if old.outcome != new.outcome:
+                        self._unsteady.add(prompt)
+                    continue
+                moved = [lead(a, b) for a, b in zip(old.scores, new.scores, strict=True)]
+                drift = max(drift, max(moved) - min(moved))
+            self._drift, self._reasked = drift, len(prompts)
+        return self._drift
+
+    def _prompt(self, cell: int) -> str:
+        return self.probe.render(cell)[0]
+
+    def _asked_with(self, repeat: int) -> Model:
+        return asked_with(self.model, self.probe.wordings[0], repeat, drawn=True)
+
+    def _round(self, i: int) -> Answers:
+        """Return the answers to the i-th repeat."""
+        while len(self._rounds) <= i:
+            k = len(self._rounds)
+            words = self.probe.wordings[0].label.words
+            self._rounds.append(Answers(self._asked_with(k), words, self.store, k))
+        return self._rounds[i]
+
+
+def _named(answer: Answer) -> int:
+    """Return the place of what an answer names; -1: nothing, or several alike."""
+    top = max(answer.scores)
+    return answer.scores.index(top) if not answer.outcome and answer.scores.count(top) == 1 else -1
+
+
+def _shares(counts: Sequence[int]) -> tuple[float, ...]:
+    """Return the logarithms of the shares that counts are of, finite whatever they are."""
+    whole = sum(counts) + len(counts) / 2
+    return tuple(math.log((count + 0.5) / whole) for count in counts)
+
+
+def noisy(
+    probe: Probe,
+    model: Model,
+    policy: Policy | None = None,
+    store: AnswerStore | None = None,
+    progress: Progress | None = None,
+    noise: Repeats | None = None,
+) -> Target:
+    """Return a model that answers with noise, each phrasing of its questions a world of its own.
+
+    All of them share the level.
+    """
+    chosen, settings = policy or probe.policy, noise or Repeats()
+    return in_worlds(
+        probe,
+        model,
+        chosen,
+        lambda one, way, many: NoisyModel(one, way, chosen, store, progress, settings, many),
+    )

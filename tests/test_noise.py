@@ -1,0 +1,382 @@
+"""Answers that vary: what is claimed of them is true, as often as is said."""
+
+import hashlib
+import json
+import math
+from contextlib import closing
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+
+from hornlens.api import extract, load
+from hornlens.errors import HornlensError
+from hornlens.extraction.questions import Questions
+from hornlens.logic.certificates import Noisy, certificate_from_json
+from hornlens.logic.decisions import UNDECIDED, Decision, Policy
+from hornlens.logic.repeats import Repeats, certified, evidence, fewest, threshold
+from hornlens.models.functions import FunctionModel
+from hornlens.models.protocol import Answer
+from hornlens.probes.loading import parse_probe
+from hornlens.results.possible import possible_rules, undecided_of
+from hornlens.store.sqlite import AnswerCache
+from hornlens.verifying.noise import evidence as evidence_again
+from hornlens.verifying.verify import verify, verify_content
+from tests import brute
+
+PROBE = """
+hornlens: 1
+name: jobs
+templates: ["{label} was born in {place} and works as {a:job}."]
+attributes:
+  - {name: job, values: [nurse, engineer, soldier], unset: person}
+  - {name: place, values: [Africa, Europe], unset: some place}
+label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}
+"""
+PHRASED = PROBE.replace(
+    'templates: ["{label} was born in {place} and works as {a:job}."]',
+    """variants:
+  - {name: long, template: "{label} was born in {place} and works as {a:job}."}
+  - {name: short, template: "{label}, {a:job} from {place}."}""",
+)
+
+
+def draws(chances, seed=0):
+    """A model that says She with the chance of the first word that a prompt has; else ½."""
+    rng = Random(seed)
+
+    def call(prompt, words):
+        chance = next((c for word, c in chances.items() if word in prompt), 0.5)
+        return [1.0, 0.0] if rng.random() < chance else [0.0, 1.0]
+
+    return FunctionModel(call, sampled=True)
+
+
+# --- the test ---
+
+
+def test_the_evidence_is_the_integral_and_is_worked_out_in_two_ways():
+    for s in range(12):
+        for f in range(12):
+            steps = 2000
+            points = [0.5 + (k + 0.5) / (2 * steps) for k in range(steps)]
+            integral = sum((2 * q) ** s * (2 - 2 * q) ** f for q in points) / steps
+            assert float(evidence(s, f)) == pytest.approx(integral, rel=1e-3)
+            assert evidence(s, f) == evidence_again(s, f)
+            # A fair coin does not change it on average; one that leans the other way lowers it.
+            after = (evidence(s + 1, f) + evidence(s, f + 1)) / 2
+            assert after == evidence(s, f)
+            assert evidence(s + 1, f) > evidence(s, f + 1)
+
+
+def test_a_unanimous_model_takes_some_eighteen_answers_for_660_cells():
+    assert fewest(threshold(0.05, 660, 2)) == 18
+    assert fewest(threshold(0.05, 660, 3)) == 19  # "no answer" is an outcome, too
+    needed = threshold(0.05, 660, 3)
+    assert certified([19, 0, 0], needed) == 0 and certified([18, 0, 0], needed) is None
+    assert certified([0, 0, 30], needed) == 2 and certified([30, 25, 0], needed) is None
+    for alpha in (0.0, 1.0, -1.0, math.nan):
+        with pytest.raises(HornlensError, match="--alpha"):
+            Repeats(alpha=alpha)
+
+
+class Simulated:
+    """Many noisy targets at once: the counts at which each cell was decided, or given up."""
+
+    def __init__(self, chances, needed, most, rng):
+        # A table of what is certified, by the counts of the three outcomes' two largest.
+        enough = np.full(most + 1, most + 1)
+        for losses in range(most + 1):
+            wins = next((w for w in range(losses + 1, most + 1 - losses)
+                         if evidence(w, losses) >= needed), None)  # fmt: skip
+            enough[losses] = most + 1 if wins is None else wins
+        shape = chances.shape[:-1]
+        counts = np.zeros(chances.shape, int)
+        self.winner = np.full(shape, -1)
+        self.asked = np.zeros(shape, int)
+        bounds = chances.cumsum(-1)
+        for _ in range(most):
+            open_ = self.winner < 0
+            drawn = (rng.random(shape)[..., None] > bounds).sum(-1).clip(0, chances.shape[-1] - 1)
+            for k in range(chances.shape[-1]):
+                counts[..., k] += open_ & (drawn == k)
+            self.asked += open_
+            best = counts.argmax(-1)
+            ordered = np.sort(counts, -1)
+            decided = open_ & (ordered[..., -1] >= enough[ordered[..., -2]])
+            self.winner[decided] = best[decided]
+
+
+class Fixed:
+    """A target over the probe's space whose decisions are given."""
+
+    name = "fixed"
+
+    def __init__(self, space, decisions):
+        self.space, self.known = space, decisions
+
+    def identity(self):
+        return None
+
+    def decide(self, cells):
+        return [self.known[cell] for cell in cells]
+
+    def show(self, cell):
+        return (str(cell),)
+
+
+def test_of_a_thousand_noisy_targets_the_claims_are_false_less_often_than_alpha():
+    alpha, targets, most = 0.1, 1000, 60
+    space = parse_probe(PROBE).space
+    cells = list(space.cells())
+    rng = np.random.default_rng(16)
+    # Some are hard: the first two outcomes nearly tie. The third is to give no answer.
+    lean = rng.choice([0.5, 0.52, 0.6, 0.75, 0.9, 0.99], (targets, len(cells)))
+    none = rng.choice([0.0, 0.05, 0.3], (targets, len(cells)))
+    first = rng.integers(0, 2, (targets, len(cells)))
+    high, low = lean * (1 - none), (1 - lean) * (1 - none)
+    chances = np.stack([np.where(first == 0, high, low), np.where(first == 0, low, high), none], -1)
+    ties = chances.max(-1, keepdims=True) == chances
+    true = np.where(ties.sum(-1) > 1, -1, chances.argmax(-1))
+    needed = threshold(alpha, len(cells), 3)
+    done = Simulated(chances, needed, most, rng)
+    wrong = ((done.winner >= 0) & (done.winner != true)).any(-1)
+    false_claims, undecided = 0, int((done.winner < 0).sum())
+    policy = Policy()
+
+    def rules(winners, accept):
+        known = {
+            cell: Decision(None, abstained="other") if w == 2
+            else Decision(int(w)) if w >= 0
+            else Decision(None, abstained=UNDECIDED)
+            for cell, w in zip(cells, winners, strict=True)
+        }  # fmt: skip
+        return Questions(Fixed(space, known), policy).tabulate(accept).dg_basis()
+
+    # Where every decided cell is right, the brackets hold.
+    for k in range(targets):
+        background = space.background
+        certain, possible = rules(done.winner[k], True), rules(done.winner[k], False)
+        truth = rules(np.where(true[k] < 0, 2, true[k]), True)  # a tie claims nothing
+        held = all((truth + background).entails(rule) for rule in certain) and all(
+            (possible + background).entails(rule) for rule in truth
+        )
+        assert held or wrong[k]
+        false_claims += not held
+    margin = 3 * math.sqrt(alpha * (1 - alpha) / targets)
+    assert wrong.sum() <= (alpha + margin) * targets
+    assert false_claims <= (alpha + margin) * targets
+    assert 0 < undecided < done.winner.size
+    asked = done.asked.mean()
+    print(f"{wrong.sum()} of {targets} runs wrong; {asked:.1f} answers a cell, {most} if fixed")
+    assert asked < most
+
+
+# --- extraction ---
+
+
+def test_certain_rules_and_possible_rules_are_those_of_the_two_readings(tmp_path):
+    for seed in range(25):
+        rng = Random(seed)
+        chances = {f"{job} .": 0.0 for job in ()}
+        space = parse_probe(PROBE).space
+        chances = {
+            word: rng.choice([0.02, 0.5, 0.98])
+            for word in ("nurse", "engineer", "soldier", "Africa", "Europe")
+        }
+        found = extract(
+            draws(chances, seed), parse_probe(PROBE), cache=False, repeats=Repeats(most=40)
+        )
+        assert isinstance(found.envelope.certificate, Noisy)
+        readings = {True: [], False: []}
+        for cell, decision in found.decisions.items():
+            for accept, accepted in readings.items():
+                accepted.append(cell)
+                for k in range(2):
+                    if decision.winner == k or (decision.abstained == UNDECIDED and accept):
+                        accepted.append(space.with_label(cell, k))
+        points = list(space)
+        for accept, theory in ((True, found.envelope.basis), (False, found.possible.basis)):
+            assert brute.pairs(theory) == brute.dg(readings[accept], points), seed
+        certain = found.envelope
+        for line in possible_rules(found):
+            assert line.certain == certain.entails(line.rule), seed
+            for cell, _ in line.undecided:
+                worst = [space.with_label(cell, k) for k in range(2)]
+                assert any(not line.rule.satisfied_by(x) for x in worst)
+        found.save(tmp_path)
+        again = load(tmp_path)
+        assert again.possible.basis == found.possible.basis
+        assert again.envelope.certificate == found.envelope.certificate
+        assert verify(tmp_path).ok
+
+
+def test_a_rule_that_is_only_possible_is_unknown_and_one_that_is_broken_is_so():
+    chances = {"nurse": 0.99, "soldier": 0.5, "engineer": 0.01}
+    found = extract(draws(chances), parse_probe(PROBE), cache=False, repeats=Repeats(most=60))
+    rules = [
+        "nurse & male -> false",
+        "soldier & male -> false",
+        "engineer & male -> false",
+    ]
+    checked = found.check({"require": rules})
+    assert [outcome.status for outcome in checked.outcomes] == ["holds", "unknown", "broken"]
+    assert "Possibly" not in found.rules[0].sentence
+    assert found.rules[0].sentence.startswith("In its most frequent answer to each prompt, ")
+
+
+def test_settling_asks_only_what_would_settle_a_rule():
+    asked = []
+    rng = Random(3)
+
+    def call(prompt, words):
+        asked.append(prompt)
+        chance = 0.7 if "soldier" in prompt else 0.99
+        return [1.0, 0.0] if rng.random() < chance else [0.0, 1.0]
+
+    model = FunctionModel(call, sampled=True)
+    before = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(most=25))
+    assert undecided_of(before)
+    may = {pair for line in possible_rules(before) for pair in line.undecided}
+    prompts = {before.show(cell)[0] for cell, _ in may}
+    rng.seed(3)
+    asked.clear()
+    after = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(25, settle=400))
+    assert len(undecided_of(after)) < len(undecided_of(before))
+    further = asked[before.envelope.statistics["model_calls"] :]
+    assert further and set(further) <= prompts
+    assert after.envelope.certificate.most >= max(map(asked.count, prompts))
+    assert after.envelope.statistics["model_calls"] == len(asked)
+
+
+def test_a_refusal_that_is_certified_is_decided_and_no_rejection():
+    class Refusing(FunctionModel):
+        def score(self, prompts, candidates):
+            for index, prompt in enumerate(prompts):
+                outcome = "refusal" if "nurse" in prompt else ""
+                yield [(index, Answer((0.0, -1.0), outcome=outcome))]
+
+    model = Refusing(lambda *_: (), sampled=True)
+    found = extract(model, parse_probe(PROBE), cache=False, repeats="auto")
+    assert {d.abstained for _, d in found.abstentions} == {"refusal"}
+    assert not undecided_of(found) and not found.entails("nurse & male -> false")
+    assert found.entails("engineer & male -> false")
+    assert found.possible.basis == found.envelope.basis
+
+
+def test_log_probabilities_decide_at_once_up_to_the_drift(tmp_path):
+    rng = Random(5)
+
+    def call(prompt, words):
+        lead = 0.01 if "soldier" in prompt else 3.0
+        return [lead + rng.uniform(-0.1, 0.1), 0.0]
+
+    with closing(AnswerCache(tmp_path / "a.sqlite")) as cache:
+        model = FunctionModel(call, identity="x")
+        found = extract(model, parse_probe(PROBE), cache=cache, repeats="auto")
+        certificate = found.envelope.certificate
+        assert 0 < certificate.drift <= 0.2 and certificate.reasked == 12
+        assert certificate.alpha is None and "No probability is claimed" in certificate.sentence
+        near = {c for c, d in found.decisions.items() if d.margin <= certificate.drift}
+        assert {cell for cell, _ in undecided_of(found)} == near and len(near) == 3
+        again = extract(model, parse_probe(PROBE), cache=cache, repeats="auto")
+        assert again.record.asked == 0 and again.decisions == found.decisions
+    steady = FunctionModel(lambda p, w: [1.0, 0.0] if "nurse" in p else [0.0, 1.0])
+    found = extract(steady, parse_probe(PROBE), cache=False, repeats="auto")
+    assert found.envelope.certificate.drift == 0 and not undecided_of(found)
+    assert found.entails("nurse & male -> false")
+    with pytest.raises(HornlensError, match="--settle repeats samples"):
+        extract(steady, parse_probe(PROBE), cache=False, repeats=Repeats(settle=5))
+
+
+def test_phrasings_share_the_level_and_what_is_possible_is_told_of_each(tmp_path):
+    chances = {"nurse": 0.99, "soldier": 0.5, "engineer": 0.01}
+    found = extract(draws(chances), parse_probe(PHRASED), cache=False, repeats=Repeats(most=60))
+    assert found.envelope.certificate.prompts == 24
+    assert {world.envelope.certificate.prompts for world in found.worlds} == {12}
+    assert found.entails("nurse & male -> false")
+    assert found.possible.entails("soldier & male -> false")
+    found.save(tmp_path)
+    content = json.loads((tmp_path / "envelope.json").read_text(encoding="utf-8"))
+    assert content["possible"]["settling"] and content["variants"][0]["possible"]["rules"]
+    assert load(tmp_path).worlds[1].possible.basis == found.worlds[1].possible.basis
+
+
+def test_a_result_that_claims_too_much_is_found_out(tmp_path):
+    chances = {"nurse": 0.99, "soldier": 0.5, "engineer": 0.01}
+    found = extract(draws(chances), parse_probe(PROBE), cache=False, repeats=Repeats(most=60))
+    found.save(tmp_path)
+    text = (tmp_path / "envelope.json").read_text(encoding="utf-8")
+
+    def said(change):
+        content = json.loads(text)
+        change(content)
+        done = verify_content(content, tmp_path)
+        assert not done.ok
+        return done.wrong
+
+    decided = next(k for k, a in enumerate(json.loads(text)["answers"]) if a["winner"])
+    left = next(k for k, a in enumerate(json.loads(text)["answers"]) if not a["winner"])
+    assert "do not decide" in said(lambda c: c["certificate"].update(alpha=1e-9))
+    assert "are undecided" in said(lambda c: c["certificate"].update(undecided=0))
+    assert "answers" in said(lambda c: c["certificate"].update(answers=7))
+    assert "answers" in said(lambda c: c["certificate"].update(most=3))
+    assert "decide" in said(lambda c: c["answers"][left].update(repeats=[60, 0]))
+    assert said(lambda c: c["answers"][decided].update(repeats=[5, 5]))
+    assert said(lambda c: c["possible"]["rules"].pop())
+    assert "settle" in said(lambda c: c["possible"]["settling"].pop())
+    assert "break" in said(
+        lambda c: next(r for r in c["possible"]["readable"] if r["undecided"])["undecided"].pop()
+    )
+
+
+def test_what_noise_cannot_be_brought_together_with_is_refused():
+    from hornlens.results.settings import Settings
+
+    probe = parse_probe(PROBE)
+    model = draws({})
+    for settings in (Settings(equivalence="pac"), Settings(limit=3), Settings(max_conditions=1)):
+        with pytest.raises(HornlensError, match="--repeats"):
+            extract(model, probe, cache=False, repeats="auto", settings=settings)
+    with pytest.raises(HornlensError, match="no log-probabilities"):
+        extract(model, probe, cache=False, repeats="auto", policy=Policy(margin=1.0))
+    for bad in ({"most": 1}, {"most": 2.5}, {"settle": -1}, {"alpha": 2}):
+        with pytest.raises(HornlensError):
+            Repeats(**bad)
+
+
+def test_the_certificate_says_itself_and_is_read_back():
+    for certificate in (
+        Noisy(660, 12, 15000, 0.05, 100),
+        Noisy(660, 3, 726, drift=0.02, reasked=66),
+    ):
+        assert certificate_from_json(certificate.as_json()) == certificate
+        assert "this wording, this snapshot of the model" in certificate.sentence
+    assert "With probability 0.95 or more" in Noisy(660, 12, 15000, 0.05, 100).sentence
+    for bad in ({"alpha": 2.0}, {}, {"alpha": 0.05, "drift": 0.1}, {"drift": -1.0}):
+        with pytest.raises(ValueError):
+            Noisy(10, 1, 20, **bad)
+    with pytest.raises(ValueError):
+        Noisy(1, 2, 3, 0.05)
+
+
+def test_the_same_answers_decide_alike_whatever_the_process(tmp_path):
+    """Each repeat is kept under its own number: a second run asks nothing, and finds the same."""
+
+    def call(prompt, words):
+        call.count += 1
+        digest = hashlib.sha256(f"{prompt}{call.count}".encode()).digest()[0]
+        return [1.0, 0.0] if digest < 200 else [0.0, 1.0]
+
+    call.count = 0
+    model = FunctionModel(call, identity="noisy", sampled=True)
+    with closing(AnswerCache(tmp_path / "a.sqlite")) as cache:
+        one = extract(model, parse_probe(PROBE), cache=cache, repeats=Repeats(most=30))
+        asked = call.count
+        two = extract(model, parse_probe(PROBE), cache=cache, repeats=Repeats(most=30))
+        assert call.count == asked and two.decisions == one.decisions
+        # More repeats go on from there.
+        three = extract(model, parse_probe(PROBE), cache=cache, repeats=Repeats(most=60))
+        assert call.count > asked and three.record.reused >= one.record.asked - 1
+    assert Fraction(1, 2) < Fraction(200, 256)

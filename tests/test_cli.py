@@ -599,7 +599,7 @@ def test_rows_enough_for_a_rule(tmp_path):
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (("envelope", PRONOUNS, "--min-support", 2), "needs --max-conditions"),
+        (("envelope", PRONOUNS, "--min-support", 2), "--min-support is for tables"),
         (("envelope", PRONOUNS, "--max-conditions", 1, "--min-support", 2), "is for tables"),
         (("extract", "--max-conditions", 2, "--equivalence", "pac"), "which no sample can"),
         (("extract", "--max-conditions", 2, "--limit", 10), "which no sample can"),

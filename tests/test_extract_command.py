@@ -19,7 +19,10 @@ from hornlens.store.sqlite import AnswerCache
 from tests import brute
 
 PAPER = load_probe("gender-occupation")
-SAME = ("envelope.json", "rules.csv", "scores.csv", "rates.csv", "flips.csv", "report.html")
+SAME = (
+    *("envelope.json", "rules.csv", "scores.csv", "rates.csv", "flips.csv", "levels.csv"),
+    "report.html",
+)
 
 
 def command(out, cache, *more):

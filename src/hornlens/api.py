@@ -52,8 +52,9 @@ class Result(Extraction):
 
             files["report.html"] = extraction_page(self, content)
         write_files({out / name: text for name, text in files.items()})
-        if self.space.label is None:
-            (out / "report.html").unlink(missing_ok=True)  # of another result
+        for name in ("report.html", "almost.csv", "levels.csv"):
+            if name not in files:
+                (out / name).unlink(missing_ok=True)  # of another result
 
     @cached_property
     def warnings(self) -> tuple[Warning, ...]:

@@ -21,20 +21,25 @@ from hornlens.cli.options import (
     BatchSize,
     Cache,
     Debug,
+    Detail,
     Device,
     Dtype,
     Elicit,
+    ExceptionCost,
     Margin,
     MaxCalls,
     MaxConditions,
     MaxCost,
     MaxRules,
     MaxTokens,
+    MinConfidence,
+    MinSupport,
     NoCache,
     Orders,
     PriceIn,
     PriceOut,
     Quiet,
+    Rank,
     RepeatsOption,
     Settle,
     Temperature,
@@ -69,13 +74,10 @@ def envelope(
         ),
     ] = None,
     max_conditions: MaxConditions = None,
-    min_support: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            min=1,
-            help="Tables, with --max-conditions: only rules whose conditions so many rows have.",
-        ),
-    ] = None,
+    min_support: MinSupport = None,
+    min_confidence: MinConfidence = None,
+    detail: Detail = None,
+    exception_cost: ExceptionCost = 1.0,
     time_limit: TimeLimit = None,
     max_rules: MaxRules = None,
     quiet: Quiet = False,
@@ -86,10 +88,17 @@ def envelope(
     Ended early, by a limit or Ctrl-C, it prints the rules that are proved by then.
     """
     from hornlens.cli.envelope import envelope_command
+    from hornlens.results.settings import Settings
 
+    wanted = Settings(
+        max_conditions=max_conditions,
+        min_support=min_support,
+        min_confidence=min_confidence,
+        detail=detail,
+        exception_cost=exception_cost,
+    )
     limits = Limits(time_limit, max_rules)
-    asked = file, format, background, max_conditions, min_support, quiet
-    raise typer.Exit(envelope_command(*asked, limits=limits))
+    raise typer.Exit(envelope_command(file, format, background, wanted, quiet, limits=limits))
 
 
 def learn(
@@ -186,6 +195,11 @@ def extract(
     ] = 200_000,
     seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0,
     max_conditions: MaxConditions = None,
+    min_support: MinSupport = None,
+    min_confidence: MinConfidence = None,
+    detail: Detail = None,
+    exception_cost: ExceptionCost = 1.0,
+    rank: Rank = "support",
     protocol: Annotated[
         Literal["default", "paper"],
         typer.Option(help="paper: everything as the paper's experiment had it."),
@@ -273,6 +287,11 @@ def extract(
                 limit,
                 seed,
                 max_conditions=max_conditions,
+                min_support=min_support,
+                min_confidence=min_confidence,
+                detail=detail,
+                exception_cost=exception_cost,
+                rank=rank,
             ),
             protocol=protocol,
             policy={

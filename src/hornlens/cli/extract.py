@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,9 @@ from hornlens.api import Result, extract
 from hornlens.cli.executors import Doing, ExecutorOptions
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
+from hornlens.logic.almost import AlmostRules
 from hornlens.logic.decisions import Policy, reason_in_words
+from hornlens.logic.levels import Levels
 from hornlens.logic.repeats import Repeats
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
@@ -22,7 +25,9 @@ from hornlens.probes.loading import default_model, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.possible import show_possible
 from hornlens.report.rates import show_rates
+from hornlens.report.summaries import say_level, show_sentences
 from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
+from hornlens.results.almost import Nearly, Summary
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.opening import open_store
 
@@ -154,7 +159,10 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         "bold",
     )
     _show_warnings(terminal, result, out)
-    if evidence:
+    levels, summary = envelope.levels, Summary(result)
+    if levels is not None and levels.chosen is not None:
+        _show_level(terminal, summary, levels, out)
+    elif evidence:
         terminal.say()
         for item in evidence[:8]:
             count = f"{item.support} of {item.prompts} {question.unit}s"
@@ -175,6 +183,8 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         )
         if len(evidence) > SHOWN:
             terminal.say(f"… and {len(evidence) - SHOWN} more: {out / 'rules.csv'}")
+    if envelope.almost is not None:
+        _show_almost(terminal, summary, envelope.almost, out)
     if vacuous:
         terminal.say()
         terminal.say(
@@ -212,6 +222,32 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     terminal.say(
         f"Report: {out / 'report.html'} (beside it envelope.json, rules.csv, rates.csv, …)"
     )
+
+
+def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:
+    """Print the level of detail that was asked for: its rules, and all that it gets wrong."""
+    say_level(terminal, levels)
+    chosen = summary.steps[: levels.chosen]
+    show_sentences(terminal, _with_exceptions(summary, chosen), str(out / "envelope.json"))
+    terminal.say(f"The whole curve: {out / 'levels.csv'}; all exact rules: {out / 'rules.csv'}")
+
+
+def _show_almost(terminal: Terminal, summary: Summary, almost: AlmostRules, out: Path) -> None:
+    """Print the almost-rules, apart from the others, each with its exceptions."""
+    terminal.say()
+    terminal.say(f"{plural(len(almost.rules), 'almost-rule')}: {almost.sentence}", "bold")
+    held = [nearly for _, nearly in summary.almost]
+    show_sentences(terminal, _with_exceptions(summary, held), str(out / "almost.csv"))
+
+
+def _with_exceptions(summary: Summary, rules: Sequence[Nearly]) -> list[tuple[str, list[str]]]:
+    """Return rules as sentences, each with the prompts that break it."""
+    each = summary.extraction.each
+    found = []
+    for nearly in rules:
+        shown = [" / ".join(each[e.world].show(e.cell)) for e in nearly.exhibits]
+        found.append((summary.sentence(nearly), shown))
+    return found
 
 
 def _show_warnings(terminal: Terminal, result: Result, out: Path) -> None:

@@ -34,6 +34,36 @@ MaxConditions = Annotated[
         min=0, help="Only rules with at most so many conditions: all of them, and much sooner."
     ),
 ]
+MinSupport = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, help="Only rules that speak of at least so many prompts, cells or rows."),
+]
+MinConfidence = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(
+        help="Beside the rules, almost-rules: they hold in such a share (0.95) of what they speak "
+        "of. All exceptions are listed."
+    ),
+]
+Detail = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="LEVEL",
+        help="Show a summary: so many rules (5), as many as explain a share of the rejections "
+        "(90%), the best choice of so many (best:5); or exact.",
+    ),
+]
+ExceptionCost = Annotated[
+    float,
+    typer.Option(help="For --detail: how many explained rejections an exception outweighs."),
+]
+Rank = Annotated[
+    Literal["support", "margin", "surprise"],
+    typer.Option(
+        help="Which rules come first: with the most cases, the widest margins, or the most that "
+        "no other rule says."
+    ),
+]
 TimeLimit = Annotated[
     Optional[float],  # noqa: UP045
     typer.Option(help="End after so many seconds, with what is proved by then."),

@@ -15,7 +15,7 @@ import numpy as np
 
 from hornlens.exact.engine import Progress, Step, run
 from hornlens.exact.envelopes import GRID_LIMIT, NO_QUERIES, UNKNOWN, check_rows, with_support
-from hornlens.exact.grid import LabelledSpace, labels_of_positives
+from hornlens.exact.grid import LabelledSpace, Labels, labels_of_positives
 from hornlens.exact.saturation import Pair, Saturated, in_order, saturation
 from hornlens.exact.short import Rows, Short, ShortSearch
 from hornlens.limits import Limits
@@ -143,7 +143,7 @@ class _Points:
         self._found = Short(none, none, 0)
 
     def steps(self) -> Iterator[float]:
-        self._found = Short(*_short_points(self.labelled, self.most), 0)
+        self._found = Short(*short_points(self.labelled, self.most), 0)
         self.complete_to = self.most
         yield 1.0
 
@@ -151,10 +151,14 @@ class _Points:
         return self._found
 
 
-def _short_points(labelled: LabelledSpace, most: int) -> tuple[Words, Words]:
+def short_points(
+    labelled: LabelledSpace, most: int, enough: Labels | None = None
+) -> tuple[Words, Words]:
     """Return the points with at most so many conditions that are not closed, and their closures.
 
-    Small ones first; those from which no more follows than with a condition less are left out.
+    Small ones first; those from which no more follows than with a condition less are left out, and
+    such as `enough` does not allow, by their places in the grid: what it allows, it allows with a
+    condition less.
     """
     space, closures = labelled.space, labelled.closures
     conditions = np.zeros(space.shape, dtype=np.int64)
@@ -168,6 +172,8 @@ def _short_points(labelled: LabelledSpace, most: int) -> tuple[Words, Words]:
         same = (grid == grid.take([0], axis=axis)).all(axis=-1)
         told |= said & same
     short = np.flatnonzero(((conditions <= most) & ~told).ravel())
+    if enough is not None:
+        short = short[enough[short]]
     short = short[np.argsort(conditions.ravel()[short], kind="stable")]
     short = short[(labelled.points[short] != closures[short]).any(axis=1)]
     return labelled.rows.words(labelled.points[short]), labelled.rows.words(closures[short])

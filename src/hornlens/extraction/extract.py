@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from hornlens.errors import HornlensError
 from hornlens.extraction.noise import certificate_of, check_noise, noisy_target, settle
 from hornlens.extraction.questions import Questions, UnitedQuestions
+from hornlens.extraction.summing import summed_up
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.certificates import EXACT
 from hornlens.logic.decisions import Policy
@@ -20,7 +21,7 @@ from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.space import Space
 from hornlens.results.extraction import Extraction, Record
 from hornlens.results.question import Question
-from hornlens.results.settings import Settings
+from hornlens.results.settings import COUNTED, Settings
 from hornlens.results.worlds import union_of
 from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
@@ -70,8 +71,12 @@ def extract(
     asked = [_World(name, each, _policy(each, policy)) for name, each in worlds.items()]
     unit = "prompt" if asked[0].prompted else "cell"
     exhaustive = chosen.is_exhaustive(sum(world.size for world in asked), unit)
-    if chosen.max_conditions is not None and not (learner is None and equivalence is None):
-        raise HornlensError("a learner cannot promise every rule up to --max-conditions")
+    if not (learner is None and equivalence is None):
+        if chosen.max_conditions is not None:
+            raise HornlensError("a learner cannot promise every rule up to --max-conditions")
+        for name in COUNTED:
+            if getattr(chosen, name) is not None:
+                raise HornlensError(f"{name} is for what is asked completely, not for a learner")
     for world in asked:
         if world.policy.calibration == "mean" and not exhaustive:
             raise HornlensError(
@@ -81,12 +86,15 @@ def extract(
     noisy = noisy_target(asked[0].target)
     if noisy is not None:
         plain = learner is None and equivalence is None and chosen.max_conditions is None
+        plain = plain and all(getattr(chosen, name) is None for name in COUNTED)
         check_noise(exhaustive, plain)
     identity = target.identity()
 
-    def envelope_of(questions: Questions | UnitedQuestions, watch: Watch | None) -> Envelope:
+    def envelope_of(
+        questions: Questions | UnitedQuestions, watch: Watch | None, whole: bool = True
+    ) -> Envelope:
         if learner is None and equivalence is None and exhaustive:
-            return _tabulated(questions, chosen.max_conditions)
+            return _tabulated(questions, chosen, asked[0].question.unit, whole and noisy is None)
         labelled = questions.tabulate() if exhaustive else None
         return _learned(questions, chosen, labelled, learner, equivalence, watch)
 
@@ -95,7 +103,7 @@ def extract(
     if not isinstance(target, Worlds):
         found = asked[0].extraction(chosen, envelope_of(asked[0].questions, watch), identity)
         return replace(found, record=_record(asked, started, clock))
-    own = [envelope_of(world.questions, None) for world in asked]
+    own = [envelope_of(world.questions, None, whole=False) for world in asked]
     every = [world.questions for world in asked]
     whole = envelope_of(UnitedQuestions(every), watch)
     # Only now: learning them together may have asked a world more than learning it alone did.
@@ -201,13 +209,21 @@ def _policy(target: Target, given: Policy | None) -> Policy:
 
 def _possible(questions: Questions | UnitedQuestions) -> Envelope:
     """Return the rules that hold if what is undecided breaks none."""
-    return _tabulated(questions, None, undecided=False)
+    return _tabulated(questions, Settings(), "cell", whole=False, undecided=False)
 
 
 def _tabulated(
-    questions: Questions | UnitedQuestions, max_conditions: int | None, undecided: bool = True
+    questions: Questions | UnitedQuestions,
+    settings: Settings,
+    unit: str,
+    whole: bool,
+    undecided: bool = True,
 ) -> Envelope:
-    """Label the whole space: the envelope is exact, up to so many conditions if that is wanted."""
+    """Label the whole space: the envelope is exact, up to what the settings leave out.
+
+    `whole`: it is not that of one way of asking among others, so that it is summed up, too.
+    """
+    max_conditions = settings.max_conditions
     labelled = questions.tabulate(undecided)
     inside, positive = labelled.inside(), labelled.positive
     statistics = {
@@ -215,17 +231,26 @@ def _tabulated(
         "membership_queries": int(inside.sum()),
         "negatives": int((inside & ~positive).sum()),
     }
-    if max_conditions is not None:
+    if settings.min_support is not None:
+        from hornlens.exact.supported import supported_envelope_of_grid
+
+        asked = len(questions.worlds) if isinstance(questions, UnitedQuestions) else 1
+        found = supported_envelope_of_grid(
+            labelled, settings.min_support, max_conditions, statistics, f"{unit}s", asked
+        )
+    elif max_conditions is not None:
         from hornlens.exact.bounded import bounded_envelope_of_grid
 
-        return bounded_envelope_of_grid(labelled, max_conditions, statistics)
-    return Envelope.of(
-        questions.space,
-        labelled.dg_basis(),
-        certificate=EXACT,
-        non_horn=NonHorn.of(labelled.non_horn()),
-        statistics=statistics,
-    )
+        found = bounded_envelope_of_grid(labelled, max_conditions, statistics)
+    else:
+        found = Envelope.of(
+            questions.space,
+            labelled.dg_basis(),
+            certificate=EXACT,
+            non_horn=NonHorn.of(labelled.non_horn()),
+            statistics=statistics,
+        )
+    return summed_up(found, labelled, settings) if whole else found
 
 
 def _learned(

@@ -34,7 +34,10 @@ def check_noise(exhaustive: bool, plain: bool) -> None:
             "raise --limit and use --equivalence exhaustive"
         )
     if not plain:
-        raise HornlensError("--repeats cannot be used with --max-conditions or a learner")
+        raise HornlensError(
+            "--repeats cannot be used with --max-conditions, --min-support, --min-confidence, "
+            "--detail or a learner"
+        )
 
 
 def settle(worlds: Sequence[Questions], more: int) -> None:

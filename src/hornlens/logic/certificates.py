@@ -64,29 +64,38 @@ class Bounded(_Certificate):
 
     A condition is what a rule's left side says of one attribute, or of the label. `rules` is how
     many rules there are. With `min_support`, sets of conditions that fewer positive examples have
-    were not looked at.
+    (or prompts, or cells, as `of` says) were not looked at; then `max_conditions` may be None.
     """
 
     kind: ClassVar[str] = "bounded"
     title: ClassVar[str] = "Bounded"
     proved: ClassVar[bool] = True
     settled: ClassVar[bool] = True
-    max_conditions: int
-    rules: int
+    max_conditions: int | None = None
+    rules: int = 0
     min_support: int | None = None
+    of: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse numbers that can not be."""
-        _check_counts(self, *(field.name for field in fields(self)))
+        """Refuse what can not be."""
+        _check_counts(self, "max_conditions", "rules", "min_support")
+        if self.max_conditions is None and self.min_support is None:
+            raise ValueError("max_conditions or min_support must be there")
+        if self.of not in (None, "prompts", "cells"):
+            raise ValueError(f"of must be prompts or cells, not {self.of!r}")
 
     @property
     def sentence(self) -> str:
         """What is claimed."""
-        most = self.max_conditions
-        rule = f"rule with at most {most:,} {'condition' if most == 1 else 'conditions'}"
-        if self.min_support:
+        most, rule = self.max_conditions, "rule"
+        if most is not None:
+            rule += f" with at most {most:,} {'condition' if most == 1 else 'conditions'}"
+        if self.min_support and self.of:
+            rule += f" that speaks of at least {self.min_support:,} {self.of}"
+        elif self.min_support:
             examples = "example has" if self.min_support == 1 else "examples have"
-            rule += f", which at least {self.min_support:,} positive {examples},"
+            which = "the conditions of which" if most is None else "which"
+            rule += f", {which} at least {self.min_support:,} positive {examples},"
         if not self.rules:
             return f"There is no {rule.rstrip(',')}."
         return f"Every {rule} follows from these."

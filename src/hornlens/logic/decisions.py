@@ -49,7 +49,7 @@ def check_choices(value: Any) -> None:
             if given not in allowed:
                 words = ", ".join(map(repr, allowed))
                 raise HornlensError(f"{name} must be one of {words}, not {given!r}")
-        elif given is None and NoneType in allowed:
+        elif (given is None and NoneType in allowed) or (isinstance(given, str) and str in allowed):
             continue
         elif not isinstance(given, Real) or isinstance(given, bool) or not _is_finite(given):
             raise HornlensError(f"{name} must be a number, not {given!r}")

@@ -6,8 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hornlens.logic.almost import AlmostRules
 from hornlens.logic.bits import BOTTOM, bits, canonical
 from hornlens.logic.certificates import EXACT, Certificate
+from hornlens.logic.levels import Levels
 from hornlens.logic.named import NamedRule
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
@@ -42,7 +44,8 @@ class Envelope:
     """The DG basis of a target's Horn consequences relative to a space, and its readable form.
 
     `readable` has the rules of `basis` in the same order; `support`, where known, counts for each
-    the positive examples that it speaks of.
+    the positive examples that it speaks of. `almost` and `levels`, where they were asked for, say
+    what nearly holds, and how few rules say most of it: neither is part of the envelope.
     """
 
     space: Space
@@ -52,6 +55,8 @@ class Envelope:
     non_horn: NonHorn = NonHorn()
     support: Sequence[int] | None = None
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    almost: AlmostRules | None = None
+    levels: Levels | None = None
 
     @classmethod
     def of(

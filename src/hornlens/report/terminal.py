@@ -226,9 +226,14 @@ def show_non_horn(terminal: Terminal, envelope: Envelope) -> None:
     """Print what no Horn rule can reject."""
     non_horn = envelope.non_horn
     longer = envelope.statistics.get("rejected_by_longer_rules")
+    left_out = envelope.statistics.get("rules_left_out")
+    if left_out is not None:
+        least = getattr(envelope.certificate, "min_support", None)
+        terminal.say(f"{plural(left_out, 'rule')} with less support than {least} left out.")
     if longer:
         amount = plural(longer, "interpretation")
-        terminal.say(f"Longer rules reject {amount} more; they are not among these.")
+        which = "Longer rules" if left_out is None else "Rules that are left out"
+        terminal.say(f"{which} reject {amount} more; they are not among these.")
     if rare := envelope.statistics.get("rare_conditions_left_out"):
         amount = plural(rare, "set")
         terminal.say(f"{amount} of conditions, which too few rows have, were not looked at.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fractions import Fraction
 from itertools import islice, zip_longest
 
 from hornlens.errors import InputError
@@ -12,6 +13,7 @@ from hornlens.logic.bits import BOTTOM
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
+from hornlens.results.almost import Summary, nearly_all
 from hornlens.results.checks import Checked, CheckOutcome, ShownAnswer, Status
 from hornlens.results.evidence import evidence_for
 from hornlens.results.extraction import Extraction
@@ -29,6 +31,8 @@ from hornlens.results.worlds import outcome_in
 
 SHOWN = 3
 """How many answers, or flips, are listed of those that an outcome rests on."""
+COUNTED = ("exact", "bounded")
+"""Certificates of results in which every cell was asked: exceptions can be counted."""
 STRENGTH = {"exact": 2, "pac": 1}
 """What certificates are worth; all others claim less."""
 
@@ -65,6 +69,8 @@ class _Checking:
         """Look in each world, or in what all worlds have in common: does the rule hold in one?"""
         result = self.result
         rule = self._read(required.rule, required.line)
+        if required.confidence is not None:
+            return self._almost(required, rule, required.confidence)
         every = required.scope == "every variant" or not result.worlds
         looked_at = (result,) if every else result.worlds
         statuses = [outcome_in(world, rule)[0] for world in looked_at]
@@ -95,6 +101,45 @@ class _Checking:
             count=count,
             of=of,
             answers=answers,
+        )
+
+    def _almost(self, required: RuleRequirement, rule: Rule, confidence: float) -> CheckOutcome:
+        """Count what breaks a rule: does it hold often enough, in all worlds at once or in one?"""
+        result = self.result
+        every = required.scope == "every variant" or not result.worlds
+        worlds: Sequence[Extraction] = (result,) if every else result.worlds
+        held = [nearly_all(world, [rule])[0] for world in worlds]
+        best, nearly = max(zip(worlds, held, strict=True), key=lambda pair: pair[1].confidence)
+        settled = all(
+            each.decisions and each.envelope.certificate.kind in COUNTED for each in worlds
+        )
+        enough = settled and Fraction(nearly.of - nearly.broken, max(1, nearly.of)) >= Fraction(
+            repr(confidence)
+        )
+        enough = enough or (settled and not nearly.of)
+        status: Status = "almost" if enough else "broken"
+        if not settled:
+            status = "unknown"
+        elif not nearly.broken:
+            status = "holds"
+        finding = Summary(best).sentence(nearly)
+        if nearly.of:
+            finding += f" That is a confidence of {100 * nearly.confidence:.4g}%."
+        if not settled:
+            missing = "not all cells were asked" if best.decisions else "there are no answers"
+            finding = f"Unknown: {missing}. {finding}"
+        where = "" if every else " in any variant"
+        return CheckOutcome(
+            kind=required.kind,
+            what=f"{required.rule} in {100 * confidence:.6g}% or more{where}",
+            passed=enough == (required.kind == "require") and settled,
+            status=status,
+            finding=finding,
+            because=required.because,
+            line=required.line,
+            count=nearly.broken,
+            of=nearly.of,
+            answers=tuple(ShownAnswer.of(best.each[e.world], e.cell) for e in nearly.exhibits),
         )
 
     def _read(self, named: NamedRule, line: int | None) -> Rule:

@@ -12,7 +12,7 @@ from hornlens.results.codec import Codec
 from hornlens.results.extraction import Extraction
 
 Kind = Literal["forbid", "require", "invariant", "at_least", "rules"]
-Status = Literal["holds", "vacuous", "broken", "unknown"]
+Status = Literal["holds", "vacuous", "almost", "broken", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,9 @@ class CheckOutcome:
     """What became of one requirement.
 
     `status` is that of what was required or forbidden: it holds, holds only because what it speaks
-    of never occurs, is broken, or is unknown. `finding` says what was found. Of `count` answers, or
-    flips, that show it among `of`, the first and the closest call are listed.
+    of never occurs, holds almost (where that was asked for), is broken, or is unknown. `finding`
+    says what was found. Of `count` answers, or flips, that show it among `of`, the first and the
+    closest call are listed; of what almost holds, all exceptions.
     """
 
     kind: Kind

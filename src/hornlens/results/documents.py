@@ -10,6 +10,7 @@ from hornlens.formats.spaces import space_as_json
 from hornlens.logic.decisions import NO, YES
 from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
+from hornlens.results.almost import Summary
 from hornlens.results.answers import Position, answers_of, places_of
 from hornlens.results.details import details_as_json
 from hornlens.results.envelope import envelope_as_json
@@ -92,6 +93,7 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
     position = places_of(asked)
     places = range(len(each))
     _point_to_evidence(content, extraction, places, position)
+    Summary(extraction).point_to_answers(content, position)
     if extraction.possible is not None:
         content["possible"] = possible_as_json(extraction, position)
     for place, world in enumerate(extraction.worlds):

@@ -17,6 +17,12 @@ from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.results.codec import FORMAT, check_format
+from hornlens.results.summaries import (
+    almost_as_json,
+    almost_from_json,
+    levels_as_json,
+    levels_from_json,
+)
 
 
 def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
@@ -43,6 +49,8 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
         "certificate": envelope.certificate.as_json(),
         "claim": envelope.certificate.sentence,
         "statistics": dict(envelope.statistics),
+        **({} if envelope.almost is None else almost_as_json(envelope.almost, names)),
+        **({} if envelope.levels is None else {"levels": levels_as_json(envelope.levels, names)}),
     }
 
 
@@ -93,4 +101,6 @@ def _envelope(content: Mapping[str, Any], path: Path) -> Envelope:
         NonHorn(found["count"], examples, found.get("at_least", found["count"] or 0)),
         None if None in support else support,
         statistics,
+        almost_from_json(content, names),
+        levels_from_json(content, names),
     )

@@ -20,6 +20,7 @@ from hornlens.results.details import Details
 from hornlens.results.evidence import Evidence, evidence_for
 from hornlens.results.left import columns_of, left_by, masks_of
 from hornlens.results.question import Question
+from hornlens.results.ranking import order_of
 from hornlens.results.rates import Rates, rates_of
 from hornlens.results.rules import RuleRow, Rules
 from hornlens.results.sentences import Part, Telling, plain
@@ -187,13 +188,8 @@ class Extraction:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The places of the readable rules, the strongest first: by support, then mean margin."""
-
-        def strength(place: int) -> tuple[object, ...]:
-            evidence = self.evidence[place]
-            return -evidence.support, -(evidence.mean_margin or 0.0), evidence.rule.key
-
-        return tuple(sorted(range(len(self.evidence)), key=strength))
+        """The places of the readable rules, the strongest first, as the settings rank them."""
+        return order_of(self.evidence, self.settings.rank, self.space, self._cells)
 
     @cached_property
     def telling(self) -> Telling:

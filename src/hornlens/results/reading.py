@@ -67,7 +67,7 @@ def _extraction(
             {**content, **variant, "probe": {**content["probe"], **variant, "name": name}},
             [variant["template"]] if variant["template"] else [],
             [answer for answer in answers if answer["variant"] == variant["name"]],
-            envelope_from_json({**content, **variant}, path),
+            envelope_from_json(_alone(content, variant), path),
             scores,
             world=variant["name"],
         )
@@ -87,6 +87,12 @@ def _extraction(
         possible_from_json(content.get("possible"), envelope, path),
     )
     return replace(whole, record=record)
+
+
+def _alone(content: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the envelope of one way of asking: almost-rules and levels are those of all."""
+    of_all = ("almost", "levels")
+    return {**{key: value for key, value in content.items() if key not in of_all}, **variant}
 
 
 def _world(

@@ -17,7 +17,8 @@ class RuleRequirement:
     """A rule that must follow from those found (`require`), or must not (`forbid`).
 
     Forbidden in any variant, none may have it; in every variant, not all may. `line` is where it
-    stands in its file.
+    stands in its file. With a `confidence`, it counts if it holds in such a share of what it speaks
+    of; without, only a rule without exceptions does.
     """
 
     kind: Literal["forbid", "require"]
@@ -25,6 +26,7 @@ class RuleRequirement:
     scope: Scope = "every variant"
     because: str = ""
     line: int | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)

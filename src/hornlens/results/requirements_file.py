@@ -37,6 +37,9 @@ class RuleFile(_Part):
     rule: Text = Field(description="such as: nurse & male -> false")
     because: Text | None = Field(None, description="why, for whoever reads the violation")
     scope: Scope | None = Field(None, alias="in", description="default: the file's")
+    confidence: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = Field(
+        None, description="an almost-rule: it holds in such a share of what it speaks of"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -117,7 +120,8 @@ def _requirements(document: Document[RequirementsFile]) -> Requirements:
             except InputError as error:
                 raise document.refuse(error.message, kind, i, "rule") from None
             scope, because = each.scope or content.scope, each.because or ""
-            found.append(RuleRequirement(kind, rule, scope, because, line(kind, i)))
+            at = line(kind, i)
+            found.append(RuleRequirement(kind, rule, scope, because, at, each.confidence))
     for i, same in enumerate(content.invariant):
         names, because = tuple(same.attributes), same.because or ""
         scope = same.scope or content.scope

@@ -9,6 +9,7 @@ from hornlens.formats.files import read_text, write_files
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.scorefiles import parse_scores, scores_text
 from hornlens.logic.decisions import Policy
+from hornlens.results.almost import Summary
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.envelope import envelope_from_json
 from hornlens.results.extraction import Extraction
@@ -35,6 +36,11 @@ def extraction_files(
         "flips.csv": flips_csv(extraction),
         "run.json": RUN.text(run_record(extraction, key)),
     }
+    summary = Summary(extraction)
+    if extraction.envelope.almost is not None:
+        files["almost.csv"] = summary.almost_csv()
+    if summary.levels is not None:
+        files["levels.csv"] = summary.levels_csv()
     return files, content
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.decisions import Policy
@@ -15,6 +16,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.question import Question
 
+Almost = Literal["exactly", "at most"]
 Part = tuple[str, str]
 """A kind, and a text: "" plain words, "word" the label's, "names" what is said of a cell."""
 
@@ -42,13 +44,27 @@ class Telling:
         return plain(self.parts(rule, broken, of))
 
     def parts(
-        self, rule: Rule, broken: int = 0, of: int = 0, holds_in: Sequence[str] | None = None
+        self,
+        rule: Rule,
+        broken: int = 0,
+        of: int = 0,
+        holds_in: Sequence[str] | None = None,
+        almost: Almost | None = None,
     ) -> list[Part]:
         """Return the sentence that says a rule, in parts that pages may mark up.
 
-        `holds_in`: the worlds in which it holds, if that is not all of them.
+        `holds_in`: the worlds in which it holds, if that is not all of them. `almost`: it is an
+        almost-rule, which `broken` cells break `of` those in which it rejects something; at most,
+        where there was no answer in some of them.
         """
-        scope = self._scope(broken, of, holds_in)
+        scope = self._scope(0 if almost else broken, of, holds_in)
+        if almost:
+            # Of several worlds, a cell breaks it if it does so in one.
+            unit = "cell" if self.worlds else self.question.unit
+            could = "" if self._rejects_everywhere(rule) else " that could break it"
+            many = f"at most {broken:,}" if almost == "at most" else f"{broken:,}"
+            but = f"but for {many} of {of:,} {unit}{'' if of == 1 else 's'}{could}"
+            scope = f"{scope}, {but}" if scope else but
         who = self.question.subject
         start = f"{scope[0].upper()}{scope[1:]}, {who.lower()} " if scope else f"{who} "
         return [("", start), *self._claim(rule), ("", ".")]
@@ -72,6 +88,10 @@ class Telling:
         elif many:
             found.append(f"in every one of {many} {self.noun}s")
         return ", ".join(found)
+
+    def _rejects_everywhere(self, rule: Rule) -> bool:
+        """Say whether a rule rejects something in every cell that it speaks of."""
+        return rule.is_negative or not rule.new & ~self.space.label_mask
 
     def _claim(self, rule: Rule) -> list[Part]:
         given, new = self._where(rule.antecedent), self._clauses(rule.new)

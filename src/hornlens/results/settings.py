@@ -8,7 +8,15 @@ from typing import Literal
 from hornlens.errors import HornlensError
 from hornlens.logic.certificates import check_tolerances
 from hornlens.logic.decisions import Policy, check_choices
+from hornlens.logic.levels import parse_detail
 
+Rank = Literal["support", "margin", "surprise"]
+COUNTED = {
+    "min_support": "the cases",
+    "min_confidence": "the exceptions",
+    "detail": "the exceptions",
+}
+"""Settings that need every answer, and what they count."""
 Equivalence = Literal["auto", "exhaustive", "exact", "pac", "budget"]
 MOST_ASKED = 20_000_000
 """So many questions at most are all asked, whatever the limit: their answers are held in memory."""
@@ -22,6 +30,11 @@ class Settings:
 
     `exact` is another word for `exhaustive`; `auto` is that if the prompts fit `limit`, else `pac`.
     With `max_conditions`, the rules with at most so many conditions: everything must be asked.
+    So it must for what follows. `min_support`: only rules that speak of so many prompts or cells.
+    `min_confidence`: almost-rules as well, that hold in such a share of what they speak of.
+    `detail`: how much of it people are shown, as `logic.levels.parse_detail` has it, and
+    `exception_cost` how many explained rejections an exception outweighs there. `rank` is what
+    makes a rule a strong one.
     """
 
     equivalence: Equivalence = "auto"
@@ -32,6 +45,11 @@ class Settings:
     seed: int = 0
     samples: int | None = None
     max_conditions: int | None = None
+    min_support: int | None = None
+    min_confidence: float | None = None
+    detail: str | None = None
+    exception_cost: float = 1.0
+    rank: Rank = "support"
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -40,10 +58,19 @@ class Settings:
             object.__setattr__(self, "equivalence", "exhaustive")
         check_tolerances(self.epsilon, self.delta)
         least = {"max_equivalence_queries": 0, "limit": 1, "samples": 1, "max_conditions": 0}
+        least |= {"min_support": 1, "exception_cost": 0}
         for name, bound in least.items():
             value = getattr(self, name)
             if value is not None and value < bound:
                 raise HornlensError(f"{name} must be {bound} or more, not {value!r}")
+        if self.min_confidence is not None and not 0 < self.min_confidence < 1:
+            raise HornlensError(
+                "min_confidence must lie between 0 and 1 (exclusive), not "
+                f"{self.min_confidence!r}: rules without exceptions are always listed"
+            )
+        object.__setattr__(self, "exception_cost", float(self.exception_cost))
+        if self.detail is not None:
+            parse_detail(self.detail)
 
     def is_exhaustive(self, questions: int, unit: str = "prompt") -> bool:
         """Say whether everything is asked, of so many questions; too many are an error."""
@@ -66,6 +93,13 @@ class Settings:
                 "--max-conditions promises every rule up to that length, which no sample can: "
                 f"use --equivalence exhaustive, with a --limit of {questions:,} {unit}s or more"
             )
+        for name, what in COUNTED.items():
+            if getattr(self, name) is not None and not exhaustive:
+                raise HornlensError(
+                    f"--{name.replace('_', '-')} counts {what} of all answers, which no sample "
+                    f"can: use --equivalence exhaustive, with a --limit of {questions:,} {unit}s "
+                    "or more"
+                )
         return exhaustive
 
 

@@ -24,7 +24,8 @@ def check_bounded(
     """
     check_by_chaining(envelope)
     space, rules, claim = envelope.space, envelope.rules, envelope.certificate
-    most, least = claim["max_conditions"], claim.get("min_support") or 0
+    most, least = claim.get("max_conditions"), claim.get("min_support") or 0
+    most = len(space.axes) if most is None else most
     if claim["rules"] != len(rules):
         raise Wrong(f"certificate: there are {len(rules)} rules, not {claim['rules']}")
     groups = [_union(axis) for axis in space.axes]

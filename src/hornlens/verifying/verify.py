@@ -11,6 +11,7 @@ from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.formats.jsonfiles import read_json
+from hornlens.verifying.almost import Known, check_almost, check_almost_rows, check_levels
 from hornlens.verifying.answers import Answer, Reader, Spoken, check_statistics
 from hornlens.verifying.bounded import check_bounded
 from hornlens.verifying.files import File
@@ -174,6 +175,18 @@ def _check_file(
             )
             notes.not_checked.append("that all rules are there: a sampled result claims less")
     notes.checked.append(SHAPE)
+    rows = file.rows if file.clauses is None else None
+    if "almost" in content and rows is not None:
+        known = envelope.rules + envelope.background
+        notes.checked.append(check_almost_rows(content, space, known, rows))
+    if "levels" in content or ("almost" in content and rows is None):
+        if _size(space) > WIDE:
+            raise Wrong("levels: of more interpretations than are ever counted")
+        points = Grid(space.axes, len(space.names))
+        allowed = points.everything & ~points.breaking_any(listed)
+        target = Known(space, points, allowed, file.positive(points, allowed))
+        counted = {k: v for k, v in content.items() if k != "almost" or rows is None}
+        _check_summaries(counted, envelope, target, notes)
     lines = content["readable"]
     for number, (rule, line) in enumerate(zip(envelope.readable, lines, strict=True), 1):
         support = file.support(rule[0])
@@ -243,6 +256,11 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
         with _about(f"readable rule {number}, {space.show_rule(rule)}"):
             reader.check_evidence(rule, line, spoken.of(rule, line))
     notes.checked.append("evidence: support, margins and counts are those of the answers")
+    if isinstance(seen, AllAnswers):
+        _check_summaries(content, envelope, seen.known(list(worlds)), notes)
+        _check_exceptions(content, reader, answers)
+    elif "almost" in content or "levels" in content:
+        raise Wrong("almost-rules and levels: not all cells were asked")
     if not variants:
         plain = policy.get("calibration", "none") == "none"
         check_statistics(content["statistics"], answers, plain)
@@ -256,6 +274,29 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
             seen.check_survival(rule, line)
     count, rules = len(variants), len(content["survival"])
     notes.checked.append(f"variants: {count} envelopes likewise, and where {rules} rules hold")
+
+
+def _check_summaries(content: Any, envelope: Envelope, known: Known, notes: _Notes) -> None:
+    """Check almost-rules and levels, where there are any."""
+    exact, granted = envelope.rules, envelope.background
+    if "almost" in content:
+        notes.checked.append(check_almost(content, known.space, exact + granted, known))
+    if "levels" in content:
+        notes.checked.append(check_levels(content, known.space, exact, known))
+        notes.not_checked.append("that each level has the best rules for it")
+
+
+def _check_exceptions(content: Any, reader: Reader, answers: list[Answer]) -> None:
+    """Check that the answers said to break an almost-rule, or that of a level, are all that do."""
+    lists = [("almost-rule", content.get("almost", []))]
+    lists.append(("level", content.get("levels", {}).get("steps", [])))
+    for what, lines in lists:
+        for number, (rule, line) in enumerate(
+            zip(reader.space.rules(lines), lines, strict=True), 1
+        ):
+            really = [a.place for a in answers if any(breaks(x, rule) for x in reader.accepted(a))]
+            if sorted(line["answers"]) != really:
+                raise Wrong(f"{what} {number}: the answers listed are not those that break it")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from hornlens.errors import InputError
+from hornlens.verifying.almost import Known
 from hornlens.verifying.answers import Answer, Reader
 from hornlens.verifying.bounded import check_bounded
 from hornlens.verifying.grids import LIMIT, Grid, Rule, Wrong, breaks
@@ -64,11 +65,23 @@ class AllAnswers:
         grid = self.grid
         left_over = self.inside & ~positive & grid.intersections(positive)
         envelope.check_examples(lambda x: grid.has(left_over, x), left_over.bit_count())
-        return check_bounded(
-            envelope,
-            lambda x: grid.common(grid.having(x) & positive),
-            lambda x: (grid.having(x) & positive).bit_count(),
-        )
+        labels = sum(self.reader.space.label_masks)
+
+        def support(x: int) -> int:
+            """Return how many answers there are about what has the conditions."""
+            if envelope.certificate.get("of") is None:
+                return (grid.having(x) & positive).bit_count()
+            about = grid.having(x & ~labels) & self.inside
+            return about.bit_count() // (len(self.reader.space.labels) + 1) * len(names)
+
+        return check_bounded(envelope, lambda x: grid.common(grid.having(x) & positive), support)
+
+    def known(self, names: Sequence[Any]) -> Known:
+        """Return what one of the named worlds, or another, accepts."""
+        positive = 0
+        for name in names:
+            positive |= self.positive[name]
+        return Known(self.reader.space, self.grid, self.inside, positive)
 
     def check_possible(self, content: Mapping[str, Any], background: list[Rule], names: Any) -> str:
         """Check the rules that are possible, and which answers may break each of them."""

@@ -17,19 +17,22 @@ from hornlens.logic.named import NamedRule
 from hornlens.report.page.assemble import assemble
 from hornlens.report.page.marking import marked, marked_template
 from hornlens.report.page.rates import rate_charts
+from hornlens.report.page.summaries import almost_rows, levels_picture
 from hornlens.report.page.survival import survival_picture
 from hornlens.report.page.view import in_conditions, is_complete, is_scored, view_of
 from hornlens.report.rates import condition_of, words_for
 from hornlens.report.terminal import plural
+from hornlens.results.almost import Summary
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
 from hornlens.results.possible import maybe, possible_rules, undecided_of
 from hornlens.results.question import Question
+from hornlens.results.ranking import EXPLAINED
 
 SCRIPTS = (
     *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "rules.js", "map.js", "ask.js"),
-    *("survival.js", "limits.js", "files.js", "extraction.js"),
+    *("levels.js", "survival.js", "limits.js", "files.js", "extraction.js"),
 )
 FINDINGS = 8
 """How many rules stand at the top as sentences."""
@@ -76,11 +79,13 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
     if content is None:
         content = extraction_as_json(extraction)
     record, question, space = extraction.record, extraction.question, extraction.space
+    summary = Summary(extraction)
+    levels = levels_picture(summary)
     return assemble(
         "extraction.html",
         SCRIPTS,
         content if fits else _without_answers(content),
-        view=view_of(extraction, fits),
+        view={**view_of(extraction, fits), "levels": None if levels is None else levels.as_view()},
         title=f"{extraction.name} on {question.name}" if question.templates else extraction.name,
         content=content,
         extraction=extraction,
@@ -88,6 +93,10 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
         plural=plural,
         marked_template=marked_template,
         survival=survival_picture(extraction),
+        levels=levels,
+        almost=envelope.almost,
+        almost_rows=almost_rows(summary),
+        ranked=EXPLAINED[extraction.settings.rank].format(unit=question.unit),
         drawn=_drawn(extraction),
         scored=is_scored(extraction),
         complete=is_complete(extraction),
@@ -165,6 +174,11 @@ def _without_answers(content: dict[str, Any]) -> dict[str, Any]:
         return [{**line, "evidence": [], "closest": None} for line in lines]
 
     found = {**content, "answers": [], "abstentions": [], "readable": bare(content["readable"])}
+    without: dict[str, Any] = {"answers": [], "exceptions": [], "new_exceptions": []}
+    if "almost" in content:
+        found["almost"] = [{**line, **without} for line in content["almost"]]
+    if (levels := content.get("levels")) is not None:
+        found["levels"] = {**levels, "steps": [{**line, **without} for line in levels["steps"]]}
     if "variants" in content:
         found["variants"] = [{**v, "readable": bare(v["readable"])} for v in content["variants"]]
     return found

@@ -3,6 +3,8 @@
 const result = readResult(begin(), JSON.parse(byId("view").textContent));
 extractionFiles(result);
 const rules = rulesTable(result);
+levelSlider(result);
+almostTable(result);
 survivalTable(result);
 nonHornList(result);
 abstentionList(result);

@@ -35,6 +35,7 @@ function readResult(content, view) {
     unit: view.unit, // what is counted: a prompt, or a cell
     subject: view.subject, // who answers, at the start of a sentence
     nonHorn: view.non_horn,
+    levels: view.levels, // what each level of detail explains, in words, and its place on the curve
     reasons: view.reasons,
     at, // by the choices of a cell, the positions of its answers
   };

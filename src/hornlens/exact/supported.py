@@ -1,0 +1,100 @@
+"""Rules that speak of enough: of cells or prompts, of rows; and how many others there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hornlens.exact.bounded import bounded_envelope_of_grid, short_points
+from hornlens.exact.envelopes import NO_QUERIES, with_support
+from hornlens.exact.grid import LabelledSpace
+from hornlens.exact.saturation import saturate
+from hornlens.exact.sums import Sums, sums_above
+from hornlens.logic.certificates import Bounded, Certificate, Interrupted
+from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.table import Table
+from hornlens.logic.theory import Theory
+
+
+def supported_envelope_of_grid(
+    labelled: LabelledSpace,
+    min_support: int,
+    max_conditions: int | None = None,
+    statistics: Mapping[str, Any] | None = None,
+    unit: str = "cells",
+    asked: int = 1,
+) -> Envelope:
+    """Return the rules of a labelled space that speak of at least so many cells.
+
+    A rule speaks of the cells that have what its left side says of them; each was asked about so
+    many times (`asked`), in what people call a `unit`. Every such rule follows from these; of the
+    rules that there are without the bound, those that do not follow are counted.
+    """
+    space = labelled.space
+    inside = labelled.inside().reshape(space.shape)
+    cells = inside if space.label is None else inside[..., 0]
+    covered = asked * sums_above(cells, space.attributes)
+    enough = covered >= min_support
+    if space.label is not None:
+        enough = np.broadcast_to(enough[..., None], space.shape)
+    most = len(space.shape) if max_conditions is None else max_conditions
+    points = short_points(labelled, most, enough.reshape(-1))
+    saturated = saturate(*points, space.background)
+    basis = saturated.basis
+    if max_conditions is None:
+        whole = labelled.dg_basis()
+    else:
+        whole = bounded_envelope_of_grid(labelled, max_conditions).basis
+    non_horn = labelled.non_horn()
+    left = ~labelled.positive & labelled.inside() & labelled.left_by(basis)
+    counted = {
+        "rejected_by_longer_rules": int(np.count_nonzero(left)) - len(non_horn),
+        "rules_left_out": _not_following(labelled, basis, whole),
+    }
+    return Envelope.of(
+        space,
+        basis,
+        saturated.generators,
+        certificate=Bounded(max_conditions, len(basis), min_support, unit),
+        non_horn=NonHorn.of(non_horn),
+        statistics={**(statistics or NO_QUERIES), **counted},
+    )
+
+
+def _not_following(labelled: LabelledSpace, known: Theory, rules: Theory) -> int:
+    """Count the rules that do not follow from those known; sides of all are points of the grid."""
+    space = labelled.space
+    left = Sums(space, labelled.inside() & labelled.left_by(known)).above
+
+    def above(x: int) -> int:
+        return int(left[tuple(space.places(x)) or 0])
+
+    return sum(
+        above(rule.antecedent) > (0 if rule.is_negative else above(rule.consequent))
+        for rule in rules.rules
+    )
+
+
+def only_supported(envelope: Envelope, table: Table, min_support: int) -> Envelope:
+    """Return the exact envelope of a table without the rules whose conditions fewer rows have.
+
+    What follows from conditions that enough rows have takes no other rules: whatever fires on the
+    way from a set to its closure is contained in as many rows as the set itself.
+    """
+    support = with_support(envelope, table).support or ()
+    pairs = zip(envelope.basis.rules, support, strict=True)
+    kept = tuple(rule for rule, rows in pairs if rows >= min_support)
+    claim: Certificate = Bounded(None, len(kept), min_support)
+    if isinstance(envelope.certificate, Interrupted):  # then others of them may be missing, too
+        claim = replace(envelope.certificate, rules=len(kept))
+    found = Envelope.of(
+        envelope.space,
+        Theory(envelope.space.width, kept),
+        certificate=claim,
+        non_horn=envelope.non_horn,
+        statistics={**envelope.statistics, "rules_left_out": len(support) - len(kept)},
+    )
+    return with_support(found, table)

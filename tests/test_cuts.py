@@ -22,12 +22,15 @@ def test_every_interval_is_one_condition():
         (1, 2): "age ≥ 30",
         (2, 2): "age ≥ 60",
     }
-    after = Cuts((np.nextafter(30, 31), np.nextafter(60, 61)), ("30", "60"), after=True)
+    after = Cuts((np.nextafter(30, 31), np.nextafter(60, 61)), ("30", "60"), frozenset({0, 1}))
     assert [after.say("age", 0, 0), after.say("age", 1, 1), after.say("age", 2, 2)] == [
         "age ≤ 30",
         "30 < age ≤ 60",
         "age > 60",
     ]
+    both = after.with_cuts(Cuts.at([30, 45]))
+    said = [both.say("age", place, place) for place in range(5)]
+    assert said == ["age < 30", "30 ≤ age ≤ 30", "30 < age < 45", "45 ≤ age ≤ 60", "age > 60"]
     assert after.places([30, 30.000001, 60, 61]).tolist() == [0, 1, 1, 2]
 
 

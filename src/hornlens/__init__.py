@@ -12,6 +12,7 @@ __all__ = [
     "Decision",
     "Envelope",
     "Exact",
+    "Explanation",
     "FormulaTarget",
     "FunctionTarget",
     "HornlensError",
@@ -37,9 +38,12 @@ __all__ = [
     "Verification",
     "Worlds",
     "ended_by_ctrl_c",
+    "explain",
     "extract",
+    "flips",
     "load",
     "load_probe",
+    "prove",
     "verify",
 ]
 
@@ -47,6 +51,10 @@ __all__ = [
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hornlens.api import Result, extract, load
+    from hornlens.classifiers.explain import explain
+    from hornlens.classifiers.flipping import flips
+    from hornlens.classifiers.proving import prove
+    from hornlens.classifiers.result import Explanation
     from hornlens.errors import HornlensError, InputError
     from hornlens.limits import Limits, ended_by_ctrl_c
     from hornlens.logic.attributes import Attribute, Nominal
@@ -81,6 +89,10 @@ else:
     # stays quick. A test holds the two lists together.
     _HOMES = {
         "api": "Result extract load",
+        "classifiers.explain": "explain",
+        "classifiers.flipping": "flips",
+        "classifiers.proving": "prove",
+        "classifiers.result": "Explanation",
         "errors": "HornlensError InputError",
         "limits": "Limits ended_by_ctrl_c",
         "logic.attributes": "Attribute Nominal",

@@ -626,6 +626,66 @@ def doctor(
     doctor_command(format)
 
 
+def explain(
+    model: Annotated[Path, typer.Argument(help="A classifier: .onnx or .skops, never a pickle.")],
+    data: Annotated[Path, typer.Argument(help="A .csv table of rows as it takes them.")],
+    target: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The column that the classifier predicts; it is no feature."),
+    ] = None,
+    bins: Annotated[
+        Literal["auto", "model", "quantile", "uniform"],
+        typer.Option(help="How numbers are cut: at the thresholds of trees, or into bins."),
+    ] = "auto",
+    n_bins: Annotated[int, typer.Option(min=2, help="How many bins a column gets at most.")] = 4,
+    domain: Annotated[
+        Literal["grid", "data"],
+        typer.Option(help="Every combination of levels, or those near the rows."),
+    ] = "grid",
+    changes: Annotated[
+        int, typer.Option(min=0, help="Data: how many features may differ from a row.")
+    ] = 1,
+    background: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help='What is taken for granted: "pregnant -> sex = f"; may be repeated.'),
+    ] = None,
+    all_rules: Annotated[
+        bool, typer.Option("--all-rules", help="Every rule, not enough of them to decide all.")
+    ] = False,
+    max_conditions: MaxConditions = None,
+    limit: Annotated[int, typer.Option(min=1, help="Ask all cells if there are so few.")] = 200_000,
+    seed: Annotated[int, typer.Option(help="For what is drawn at random.")] = 0,
+    trust: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Skops: a type that may be loaded; may be repeated."),
+    ] = None,
+    basis: Annotated[bool, typer.Option("--basis", help="Print the full basis, too.")] = False,
+    out: Annotated[Optional[Path], typer.Option(help="Write the result there.")] = None,  # noqa: UP045
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: a table, or explanation.json.")
+    ] = "text",
+    debug: Debug = False,
+) -> None:
+    """Explain a classifier: all cells asked, the rules it obeys, proved."""
+    from hornlens.classifiers.explain import Options
+    from hornlens.cli.explain import ExplainOptions, explain_command
+
+    options = Options(
+        bins=bins,
+        n_bins=n_bins,
+        domain=domain,
+        changes=changes,
+        background=tuple(background or ()),
+        rules="all" if all_rules else "cover",
+        max_conditions=max_conditions,
+        limit=limit,
+        seed=seed,
+        target=target or "class",
+    )
+    trusted = tuple(trust or ())
+    explain_command(ExplainOptions(model, data, target, options, out, format, basis, trusted))
+
+
 COMMANDS = {
     command.__name__: command
     for command in (
@@ -639,6 +699,7 @@ COMMANDS = {
         verify,
         report,
         bias,
+        explain,
         doctor,
     )
 }

@@ -26,7 +26,7 @@ Numbers = NDArray[np.float64]
 class Cuts:
     """The cuts of a column, from low to high, and their texts.
 
-    `after`: the texts name the last number below each cut, and not the first one above it.
+    `after` has the places of cuts whose texts name the last number below, and not the first above.
 
     >>> cuts = Cuts.at([30, 60])
     >>> cuts.places([29, 30, 59.5, 60]).tolist()
@@ -37,7 +37,7 @@ class Cuts:
 
     values: tuple[float, ...]
     texts: tuple[str, ...]
-    after: bool = False
+    after: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         """Refuse what is no row of numbers that goes up."""
@@ -64,20 +64,42 @@ class Cuts:
 
     def say(self, name: str, low: int, high: int) -> str:
         """Return the interval from one bin to another (both in it) as one condition."""
-        above, below = ("<", "≤") if self.after else ("≤", "<")
         first = self.texts[low - 1] if low else None
         last = self.texts[high] if high < len(self.values) else None
+        below = "≤" if high in self.after else "<"
         if first is None and last is None:
             return f"{name} is any number"
         if first is None:
             return f"{name} {below} {last}"
         if last is None:
-            return f"{name} {'>' if self.after else '≥'} {first}"
-        return f"{first} {above} {name} {below} {last}"
+            return f"{name} {'>' if low - 1 in self.after else '≥'} {first}"
+        return f"{first} {'<' if low - 1 in self.after else '≤'} {name} {below} {last}"
+
+    def with_cuts(self, more: Cuts) -> Cuts:
+        """Return the cuts of both; of two at one place, or that are shown alike, this one's."""
+        own = {(text, place in self.after) for place, text in enumerate(self.texts)}
+        new = [i for i, t in enumerate(more.texts) if (t, i in more.after) not in own]
+        more = Cuts(
+            tuple(more.values[i] for i in new),
+            tuple(more.texts[i] for i in new),
+            frozenset(at for at, i in enumerate(new) if i in more.after),
+        )
+        shown = {v: (t, i in c.after) for c in (more, self) for i, (v, t) in enumerate(c.pairs)}
+        values = tuple(sorted(shown))
+        after = frozenset(place for place, value in enumerate(values) if shown[value][1])
+        return Cuts(values, tuple(shown[value][0] for value in values), after)
+
+    @property
+    def pairs(self) -> list[tuple[float, str]]:
+        """The cuts with their texts."""
+        return list(zip(self.values, self.texts, strict=True))
 
     def ordered(self, name: str) -> Ordered:
         """Return the attribute of a space whose intervals are those of these bins."""
-        texts = map(number_text, self.values) if self.after else self.texts
+        texts = (
+            number_text(value) if place in self.after else text
+            for place, (value, text) in enumerate(self.pairs)
+        )
         return Ordered.cut(name, tuple(texts))
 
 
@@ -141,7 +163,7 @@ def shortest_between(low: float, high: float) -> float:
     """
     if low < 0 <= high:
         return 0.0
-    top = Decimal(high)
+    top = Decimal(repr(high))  # as it is written: 5.1, and not 5.0999999999999996
     first = max(top.adjusted() if high else Decimal(low).adjusted(), Decimal(low).adjusted()) + 1
     for exponent in range(first, first - 19, -1):
         whole = top.scaleb(-exponent).to_integral_value(ROUND_FLOOR)

@@ -61,7 +61,9 @@ def verify(
     `background` what it took for granted. A file that is no result is an InputError.
     """
     path = Path(result)
-    path = path / "envelope.json" if path.is_dir() else path
+    if path.is_dir():
+        explained = path / "explanation.json"
+        path = explained if explained.is_file() else path / "envelope.json"
     content = read_json(path)
     file = None if against is None else File.read(Path(against))
     return verify_content(content, path, file, None if background is None else Path(background))
@@ -92,6 +94,15 @@ class _Notes:
 
 
 def _check(content: Any, file: File | None, background: Path | None, notes: _Notes) -> None:
+    if content.get("kind") == "classifier":
+        if file is not None:
+            raise InputError("is of a classifier: there is nothing to hold it against")
+        from hornlens.verifying.classifiers import check_classifier
+
+        checked, not_checked = check_classifier(content)
+        notes.checked.extend(checked)
+        notes.not_checked.extend(not_checked)
+        return
     if not isinstance(content.get("format", 0), int) or content.get("format", 0) > FORMAT:
         raise InputError("was written by a newer hornlens: upgrade hornlens")
     if "rules" not in content:

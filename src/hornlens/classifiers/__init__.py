@@ -1,0 +1,1 @@
+"""Any classifier: its features in bins, its cells decided, and the rules it obeys, proved."""

@@ -1,0 +1,372 @@
+"""`explain`: a classifier and rows in, the rules it obeys out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, log, prod
+from typing import Any, Literal
+
+import numpy as np
+
+from hornlens.classifiers.answering import Classifier, read_classifier
+from hornlens.classifiers.binning import Binning, Bins, bin_columns
+from hornlens.classifiers.boxes import Background, cuts_asked_for
+from hornlens.classifiers.cells import (
+    OUTSIDE,
+    Binned,
+    GridCells,
+    Levels,
+    ListedCells,
+    cells_at,
+    shape_of,
+)
+from hornlens.classifiers.claims import (
+    Agreement,
+    Claim,
+    bounded_claim,
+    exact_claim,
+    sampled_claim,
+)
+from hornlens.classifiers.columns import Table
+from hornlens.classifiers.result import Explanation
+from hornlens.classifiers.rulesets import (
+    Found,
+    bits_of,
+    cover_of_grid,
+    cover_of_list,
+    every_rule,
+    short_rules_of_grid,
+    short_rules_of_list,
+    subsets,
+)
+from hornlens.errors import HornlensError, InputError
+from hornlens.logic.certificates import check_tolerances
+
+Domain = Literal["grid", "data"]
+Which = Literal["cover", "all"]
+DRAWN = 10_000
+"""How many uniform inputs the agreement is measured by."""
+USUAL = 2
+"""How many conditions rules have, where not all cells can be asked and nothing is said of it."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to explain; see `explain`."""
+
+    bins: Bins = "auto"
+    n_bins: int = 4
+    domain: Domain = "grid"
+    changes: int = 1
+    background: tuple[str, ...] = ()
+    rules: Which = "cover"
+    max_conditions: int | None = None
+    limit: int = 200_000
+    samples: int = 50_000
+    epsilon: float = 0.05
+    delta: float = 0.05
+    seed: int = 0
+    target: str = "class"
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        for name, known in (("domain", ("grid", "data")), ("rules", ("cover", "all"))):
+            if getattr(self, name) not in known:
+                raise InputError(
+                    f"{name} must be {' or '.join(known)}, not {getattr(self, name)!r}"
+                )
+        check_tolerances(self.epsilon, self.delta)
+        least = {"n_bins": 2, "changes": 0, "limit": 1, "samples": 1, "max_conditions": 0}
+        for name, bound in least.items():
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < bound):
+                raise InputError(f"{name} must be {bound} or more, not {value!r}")
+
+
+def explain(
+    clf: Any,
+    X: Any,  # noqa: N803 - as all of scikit-learn calls it
+    *,
+    bins: Bins = "auto",
+    n_bins: int = 4,
+    domain: Domain = "grid",
+    changes: int = 1,
+    background: Sequence[str] = (),
+    rules: Which = "cover",
+    max_conditions: int | None = None,
+    limit: int = 200_000,
+    samples: int = 50_000,
+    epsilon: float = 0.05,
+    delta: float = 0.05,
+    seed: int = 0,
+    target: str = "class",
+) -> Explanation:
+    """Return the rules that a classifier obeys, each proved where that can be done.
+
+    `clf` is a fitted estimator or Pipeline, anything with `predict` or `predict_proba`, or a
+    function of rows. `X` are rows as it takes them: an array, or a pandas or polars frame.
+
+    `bins`: "model" reads the thresholds of scikit-learn's trees, and the rules are then exact for
+    every input; "quantile", "uniform", edges by column ({"age": [30, 60]}) or a fitted
+    KBinsDiscretizer cut numbers into bins; "auto" is "model" where that can be done, else
+    "quantile". `n_bins` is how many bins a column gets at most.
+
+    `domain`: "grid" is every combination of levels; "data" those of the rows of X, and what differs
+    from one of them in at most `changes` features. What breaks a rule of the `background`
+    ("pregnant -> sex = female") does not occur.
+
+    `rules`: a "cover" has enough rules to decide every cell, each as general as it can be; "all"
+    has every such rule. With `max_conditions`, every rule with at most so many conditions.
+
+    Up to `limit` cells are asked one and all. Where there are more, rules have at most
+    `max_conditions` conditions (2 if it is not given): proved for ensembles of trees, else by
+    `samples` random cells, with `epsilon` and `delta`.
+    """
+    options = Options(
+        bins,
+        n_bins,
+        domain,
+        changes,
+        (background,) if isinstance(background, str) else tuple(background),
+        rules,
+        max_conditions,
+        limit,
+        samples,
+        epsilon,
+        delta,
+        seed,
+        target,
+    )
+    return explain_with(clf, read_classifier(clf, X), options)
+
+
+def explain_with(clf: Any, classifier: Classifier, options: Options) -> Explanation:
+    """Return the rules of a classifier that was read."""
+    table = classifier.table
+    granted = Background(options.background, table.names)
+    numbers = [n for n, k in zip(table.names, table.kinds, strict=True) if k in ("number", "whole")]
+    whole = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "whole"]
+    more = cuts_asked_for(granted.conditions, numbers, whole)
+    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
+    binned = Binned(classifier, binning.features)
+    return _Explaining(classifier, binning, binned, granted, options).run()
+
+
+@dataclass(frozen=True, eq=False)
+class _Explaining:
+    classifier: Classifier
+    binning: Binning
+    binned: Binned
+    granted: Background
+    options: Options
+
+    @property
+    def table(self) -> Table:
+        return self.classifier.table
+
+    def run(self) -> Explanation:
+        rows = self.binned.places(self.table)
+        said = self.classifier.decide(self.table.columns)
+        agreement = self._agreement(rows, said)
+        vote = self._vote()
+        found, labelled, claim = self._found(rows, agreement, vote)
+        return Explanation(
+            self.binned,
+            tuple(found),
+            labelled,
+            claim,
+            agreement,
+            rows,
+            said,
+            self.binning.exact,
+            self.binning.how,
+            self.options.background,
+            self.options.target,
+            self._notes(),
+            vote,
+        )
+
+    def _vote(self) -> Any:
+        trees = self.binning.trees
+        if trees is None or not trees.trees.summed:
+            return None
+        from hornlens.classifiers.voting import Vote
+
+        return Vote(self.binned, trees)
+
+    def _found(
+        self, rows: Levels, agreement: Agreement, vote: Any
+    ) -> tuple[list[Found], GridCells | ListedCells, Claim]:
+        options, most = self.options, self.options.max_conditions
+        if options.domain == "data":
+            return self._by_list(rows, agreement)
+        if self.binned.cell_count <= options.limit:
+            return self._by_grid(rows, agreement)
+        if options.rules == "all" and most is None:
+            raise HornlensError(
+                f"there are {self.binned.cell_count:,} cells, more than limit={options.limit:,}, "
+                "too many to list every rule: raise the limit, or give max_conditions"
+            )
+        if vote is not None and not options.background:
+            return self._by_proofs(rows, agreement, vote, USUAL if most is None else most)
+        return self._by_samples(agreement, USUAL if most is None else most)
+
+    # --- which cells ---
+
+    def _by_grid(self, rows: Levels, agreement: Agreement) -> tuple[list[Found], GridCells, Claim]:
+        features, options = self.binned.features, self.options
+        labels = self.binned.label_grid()
+        of = "all that there are"
+        if options.background:
+            flat = labels.reshape(-1)
+            cells = cells_at(np.arange(labels.size), shape_of(features))
+            flat[~self.granted.allows(cells, features)] = OUTSIDE
+            of = "all that the background allows"
+            if (flat == OUTSIDE).all():
+                raise InputError("the background allows no cell: nothing is left to explain")
+        grid = GridCells(features, labels)
+        asked = int(np.count_nonzero(labels != OUTSIDE))
+        if options.max_conditions is not None:
+            found = short_rules_of_grid(grid, options.max_conditions)
+            claim = bounded_claim(
+                options.max_conditions, len(found), of, self.binning.exact, agreement
+            )
+            return found, grid, claim
+        if options.rules == "all":
+            found = every_rule(bits_of(labels), features)
+        else:
+            found = cover_of_grid(grid, _commonest(rows))
+        every = self.binning.exact and not options.background
+        return found, grid, exact_claim(of, asked, self.binning.how, every, agreement)
+
+    def _by_list(
+        self, rows: Levels, agreement: Agreement
+    ) -> tuple[list[Found], ListedCells, Claim]:
+        options = self.options
+        cells, weights = np.unique(rows, axis=0, return_counts=True)
+        every = _around(cells, shape_of(self.binned.features), options.changes, options.limit)
+        new = np.unique(every, axis=0)
+        new = new[self.granted.allows(new, self.binned.features)]
+        if not len(new):
+            raise InputError("the background allows no row of X: nothing is left to explain")
+        listed = ListedCells(self.binned.features, new, self.binned.ask(new))
+        changes = f"{options.changes} feature{'' if options.changes == 1 else 's'}"
+        of = f"those of the rows of X and all that differ from one in at most {changes}"
+        if options.max_conditions is not None:
+            found = [one for one, _ in short_rules_of_list(listed, options.max_conditions)]
+            claim = bounded_claim(options.max_conditions, len(found), of, False, agreement)
+            return found, listed, claim
+        if options.rules == "all":
+            raise InputError("rules='all' needs domain='grid', or max_conditions")
+        here = {
+            tuple(cell): int(count) for cell, count in zip(cells.tolist(), weights, strict=True)
+        }
+        weight = np.array([here.get(tuple(cell), 0) for cell in new.tolist()])
+        found = cover_of_list(listed, weight)
+        return found, listed, exact_claim(of, len(new), self.binning.how, False, agreement)
+
+    def _by_proofs(
+        self, rows: Levels, agreement: Agreement, vote: Any, most: int
+    ) -> tuple[list[Found], ListedCells, Claim]:
+        from hornlens.classifiers.short import short_rules_of_vote
+
+        done = short_rules_of_vote(vote, most, rows, self.options.seed)
+        of = "of every input"
+        claim = bounded_claim(most, len(done.rules), of, True, agreement, done.unsettled)
+        cells = np.unique(rows, axis=0)
+        return done.rules, ListedCells(vote.features, cells, self.binned.ask(cells)), claim
+
+    def _by_samples(
+        self, agreement: Agreement, most: int
+    ) -> tuple[list[Found], ListedCells, Claim]:
+        """Draw complete cells. A rule is listed if enough of them speak for it by itself.
+
+        With n cells in its box and none against it, a rule that more than ε of its cells break
+        would have come through with probability (1 - ε)^n at most; over all rules there can be,
+        that must not exceed δ.
+        """
+        options, features = self.options, self.binned.features
+        rng = np.random.default_rng(options.seed)
+        cells = np.column_stack([rng.integers(0, f.size, options.samples) for f in features])
+        cells = cells[self.granted.allows(cells, features)]
+        if not len(cells):
+            raise InputError("the background allows none of the cells that were drawn")
+        drawn = ListedCells(features, cells, self.binned.ask(cells))
+        possible = sum(
+            prod(len(features[place].ranges) for place in some) for some in subsets(features, most)
+        ) * len(self.classifier.classes)
+        least = ceil(log(possible / options.delta) / -log(1 - options.epsilon))
+        found = [one for one, _ in short_rules_of_list(drawn, most, least)]
+        claim = sampled_claim(options.epsilon, options.delta, len(cells), least, most, agreement)
+        return found, drawn, claim
+
+    # --- what to say of the bins ---
+
+    def _agreement(self, rows: Levels, said: Levels) -> Agreement:
+        """Compare the classifier with what it says of the points that stand for cells."""
+        rng = np.random.default_rng(self.options.seed)
+        drawn = [feature.draw_uniform(DRAWN, rng) for feature in self.binned.every]
+        there = Table(
+            self.table.names, tuple(drawn), self.table.kinds, self.table.levels, self.table.rebuild
+        )
+        uniform = self.binned.places(there)
+        answers = self.classifier.decide(drawn)
+        every = np.concatenate([rows, uniform])
+        cells, where = np.unique(every, axis=0, return_inverse=True)
+        points = self.binned.ask(cells)[where.reshape(-1)]
+        right = points == np.concatenate([said, answers])
+        mixed = len(np.unique(where.reshape(-1)[~right]))
+        return Agreement(
+            float(right[: len(rows)].mean()),
+            float(right[len(rows) :].mean()),
+            DRAWN,
+            len(cells),
+            mixed,
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        found = []
+        for feature, column in zip(self.binned.every, self.table.columns, strict=True):
+            if feature.size > 1:
+                continue
+            if feature.cuts is not None and len(np.unique(column)) > 1:
+                found.append(f"the model never asks for column {feature.name!r}")
+            else:
+                value = feature.points[0]
+                shown = f"{value:g}" if isinstance(value, float) else str(value)
+                found.append(
+                    f"column {feature.name!r} is constant ({shown}): rules are silent on it"
+                )
+        return tuple(found)
+
+
+def _commonest(rows: Levels) -> Levels:
+    """Return the cells of rows, the commonest first."""
+    cells, counts = np.unique(rows, axis=0, return_counts=True)
+    return np.asarray(cells[np.argsort(-counts, kind="stable")])
+
+
+def _around(cells: Levels, shape: tuple[int, ...], changes: int, limit: int) -> Levels:
+    """Return cells and all that differ from one of them in at most so many features."""
+    found = cells
+    for _ in range(changes):
+        parts = [found]
+        total = len(found)
+        for axis, size in enumerate(shape):
+            total += len(found) * (size - 1)
+            if total > 20 * limit:
+                raise HornlensError(
+                    f"more than limit={limit:,} cells differ from the rows of X in at most "
+                    f"{changes} features: give a larger limit, or fewer changes"
+                )
+            more = np.repeat(found, size, axis=0)
+            more[:, axis] = np.tile(np.arange(size), len(found))
+            parts.append(more)
+        found = np.unique(np.concatenate(parts), axis=0)
+    if len(found) > limit:
+        raise HornlensError(
+            f"{len(found):,} cells differ from the rows of X in at most {changes} features, more "
+            f"than limit={limit:,}: give a larger limit, or fewer changes"
+        )
+    return found

@@ -1,0 +1,26 @@
+"""`flips`: does changing one column of a classifier ever change what it says?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hornlens.classifiers.answering import read_classifier
+from hornlens.classifiers.columns import column_of
+from hornlens.classifiers.explain import Options, explain_with
+from hornlens.classifiers.flips import Flips, flips_of
+from hornlens.errors import HornlensError
+
+
+def flips(clf: Any, feature: str, X: Any, **options: Any) -> Flips:  # noqa: N803
+    """Say whether changing only `feature` ever changes what a classifier says, and how often.
+
+    Proved for every input for ensembles of scikit-learn's trees; for others of the binned model, if
+    its cells can all be asked. Options are those of `explain`.
+    """
+    if not isinstance(feature, str):
+        raise HornlensError("flips needs the name of a column")
+    classifier = read_classifier(clf, X)
+    column_of(classifier.table, feature)
+    # Rules are not asked for: of what cannot be enumerated, none are searched.
+    options.setdefault("max_conditions", 0)
+    return flips_of(explain_with(clf, classifier, Options(**options)), feature)

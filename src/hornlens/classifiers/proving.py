@@ -1,0 +1,228 @@
+"""`prove`: is anyone's rule true of a classifier, for every input? If not, a row that breaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+
+from hornlens.classifiers.answering import Classifier, read_classifier
+from hornlens.classifiers.binning import Bins, bin_columns
+from hornlens.classifiers.boxes import box_of, cuts_asked_for
+from hornlens.classifiers.cells import Binned, Levels, cells_at
+from hornlens.classifiers.conditions import ParsedRule, parse_rule
+from hornlens.classifiers.features import Box
+from hornlens.classifiers.voting import Vote
+from hornlens.errors import InputError
+
+TRIED = 20_000
+"""How many random inputs are tried."""
+Status = Literal["proved", "refuted", "not refuted", "vacuous"]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What became of a rule; true if it is proved.
+
+    `row` is an input that breaks it, and `said` what the classifier says of it.
+    """
+
+    rule: str
+    status: Status
+    sentence: str
+    row: Mapping[str, Any] | None = None
+    said: str | None = None
+
+    def __bool__(self) -> bool:
+        """Say whether the rule is proved, or speaks of nothing that can be."""
+        return self.status in ("proved", "vacuous")
+
+    def __str__(self) -> str:
+        """Return what was found."""
+        return self.sentence
+
+
+def prove(
+    clf: Any,
+    rule: str,
+    X: Any = None,  # noqa: N803
+    *,
+    bins: Bins = "auto",
+    n_bins: int = 4,
+    limit: int = 200_000,
+    target: str = "class",
+    seed: int = 0,
+) -> Proof:
+    """Prove a rule of a classifier for every input, or find a row that breaks it.
+
+    >>> from hornlens import prove
+    >>> prove(lambda rows: rows[:, 0] > 2, "x0 > 3 -> True", [[1.0], [4.0]]).status
+    'not refuted'
+
+    A rule of an ensemble of scikit-learn's trees is decided for every input. Of other classifiers,
+    rows of X, random inputs and the cells of a grid are tried: a row that breaks the rule refutes
+    it, and where there is none it is "not refuted". X can be left out for trees over plain numbers.
+    """
+    if not isinstance(rule, str):
+        raise InputError(f"a rule is a text, not {type(rule).__name__}")
+    classifier = read_classifier(clf, _rows_for(clf) if X is None else X)
+    table = classifier.table
+    parsed = parse_rule(rule, table.names, target)
+    wanted = _wanted(parsed, classifier)
+    numbers = [n for n, k in zip(table.names, table.kinds, strict=True) if k in ("number", "whole")]
+    whole = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "whole"]
+    more = cuts_asked_for(parsed.conditions, numbers, whole)
+    binning = bin_columns(clf, classifier, bins, n_bins, more)
+    binned = Binned(classifier, binning.features)
+    every = box_of(parsed.conditions, binned.every)
+    if every is None:
+        return Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
+    box = tuple(every[place] for place in binned.telling)
+    trees = binning.trees
+    if trees is not None and trees.trees.summed:
+        return _by_vote(rule, Vote(binned, trees), box, wanted)
+    return _by_search(rule, binned, box, wanted, limit, seed, binning.exact)
+
+
+def _rows_for(clf: Any) -> Any:
+    """Return a row of zeros, for a model of numbers that needs no more to be read."""
+    count = getattr(clf, "n_features_in_", None)
+    names = getattr(clf, "feature_names_in_", None)
+    if count is None:
+        raise InputError("prove needs rows: prove(clf, rule, X)")
+    if names is None:
+        return np.zeros((1, count))
+    from hornlens.classifiers.columns import Table
+
+    columns = tuple(np.zeros(1) for _ in range(count))
+    return Table(
+        tuple(map(str, names)),
+        columns,
+        ("number",) * count,
+        ((),) * count,
+        _named_rows(list(map(str, names))),
+    )
+
+
+def _named_rows(names: Sequence[str]) -> Any:
+    """Return what makes rows with names, if pandas is there; else the model warns, and goes on."""
+
+    def rebuild(columns: Sequence[Any]) -> Any:
+        try:
+            import pandas
+        except ImportError:
+            return np.column_stack(columns)
+        return pandas.DataFrame(dict(zip(names, columns, strict=True)), columns=list(names))
+
+    return rebuild
+
+
+def _wanted(parsed: ParsedRule, classifier: Classifier) -> int:
+    """Return the classes that a rule allows, as bits."""
+    if parsed.label is None:
+        return 0
+    labels = classifier.labels
+    wanted = parsed.label.strip()
+    if wanted in labels:
+        place = labels.index(wanted)
+    else:
+        folded = [label.lower() for label in labels]
+        if wanted.lower() not in folded:
+            known = ", ".join(labels[:8])
+            raise InputError(f"there is no class {wanted!r} (there are: {known})")
+        place = folded.index(wanted.lower())
+    bit = 1 << place
+    return ((1 << len(labels)) - 1) & ~bit if parsed.negated else bit
+
+
+def _by_vote(rule: str, vote: Vote, box: Box, wanted: int) -> Proof:
+    """Decide it for every input, by the trees themselves."""
+    binned, classes = vote.binned, vote.binned.classifier.classes
+    allowed = [place for place in range(len(classes)) if wanted >> place & 1]
+    if len(allowed) == 1:
+        packed = vote.packed([vote.mask(box)])
+        cells, status = vote.others_in(packed, np.array(allowed), 50 * 20_000)
+        if status[0] == 1:
+            return _refuted(rule, binned, cells[0])
+        if status[0] == 0:
+            return Proof(rule, "proved", "Proved for every input.")
+        return Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
+    cell, settled = vote.any_of(vote.mask(box), ~wanted)
+    if cell is not None:
+        return _refuted(rule, binned, cell)
+    if settled:
+        return Proof(rule, "proved", "Proved for every input.")
+    return Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
+
+
+def _refuted(rule: str, binned: Binned, cell: Levels) -> Proof:
+    columns = binned.columns(cell[None, :])
+    place = int(binned.classifier.decide(columns)[0])
+    return _broken_by(rule, binned, [column[0] for column in columns], place)
+
+
+def _broken_by(rule: str, binned: Binned, values: Sequence[Any], place: int) -> Proof:
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    row = dict(zip(binned.classifier.table.names, plain, strict=True))
+    said = binned.classifier.labels[place]
+    shown = ", ".join(f"{name} = {_shown(value)}" for name, value in row.items())
+    return Proof(rule, "refuted", f"Refuted: the model says {said} of {shown}.", row, said)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+def _by_search(
+    rule: str, binned: Binned, box: Box, wanted: int, limit: int, seed: int, exact: bool
+) -> Proof:
+    """Try rows of X, cells of the box, and random inputs in it."""
+    table, classifier = binned.classifier.table, binned.classifier
+    allowed = np.array([bool(wanted >> place & 1) for place in range(len(classifier.classes))])
+    rows = binned.places(table)
+    inside = np.ones(len(rows), dtype=np.bool_)
+    for axis, (low, high) in enumerate(box):
+        inside &= (rows[:, axis] >= low) & (rows[:, axis] <= high)
+    tried = int(inside.sum())
+    if tried:
+        columns = [column[inside] for column in table.columns]
+        if (found := _first_other(rule, binned, columns, allowed)) is not None:
+            return found
+    shape = tuple(high - low + 1 for low, high in box)
+    count = prod(shape)
+    rng = np.random.default_rng(seed)
+    lows = np.array([low for low, _ in box], dtype=np.intp)
+    if count <= limit:
+        cells = cells_at(np.arange(count), shape) + lows
+    else:
+        cells = np.column_stack([rng.integers(low, high + 1, limit) for low, high in box])
+    if (found := _first_other(rule, binned, binned.columns(cells), allowed)) is not None:
+        return found
+    if exact and count <= limit:
+        return Proof(
+            rule, "proved", f"Proved: each of {count:,} cells that it speaks of was asked."
+        )
+    some = cells[rng.integers(0, len(cells), TRIED)]
+    columns = binned.columns(some)
+    for axis, place in enumerate(binned.telling):
+        columns[place] = binned.every[place].draw(some[:, axis], rng)
+    if (found := _first_other(rule, binned, columns, allowed)) is not None:
+        return found
+    total = tried + len(cells) + TRIED
+    return Proof(
+        rule, "not refuted", f"Not proved: none of {total:,} inputs that were tried breaks it."
+    )
+
+
+def _first_other(
+    rule: str, binned: Binned, columns: Sequence[Any], allowed: np.ndarray[Any, Any]
+) -> Proof | None:
+    said = binned.classifier.decide(columns)
+    wrong = np.flatnonzero(~allowed[said])
+    if not len(wrong):
+        return None
+    row = int(wrong[0])
+    return _broken_by(rule, binned, [column[row] for column in columns], int(said[row]))

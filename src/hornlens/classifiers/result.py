@@ -1,0 +1,39 @@
+"""What `explain` returns: a classifier's rules, which save and check themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hornlens.classifiers.explanation import Explained
+
+if TYPE_CHECKING:
+    from hornlens.logic.envelope import Envelope
+    from hornlens.results.checks import Checked
+    from hornlens.results.requirements_file import Source
+
+
+class Explanation(Explained):
+    """The rules of a classifier: a table, a predictor, and what may be claimed of them."""
+
+    def basis(self) -> Envelope:
+        """Return all that holds of the cells, as the DG basis: more than what implies a class.
+
+        Every cell must have been asked; too many things that can be said are an error.
+        """
+        from hornlens.classifiers.bases import basis_of
+
+        return basis_of(self)
+
+    def check(self, requirements: Source) -> Checked:
+        """Hold the rules against requirements, as results are: a YAML file, or its fields."""
+        from hornlens.classifiers.checking import check_explanation
+        from hornlens.results.requirements_file import read_requirements
+
+        return check_explanation(self, read_requirements(requirements))
+
+    def save(self, folder: str | Path) -> None:
+        """Write explanation.json and rules.csv under a folder, or nothing."""
+        from hornlens.classifiers.saving import save_explanation
+
+        save_explanation(self, folder)

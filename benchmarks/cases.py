@@ -14,6 +14,7 @@ from hornlens.exact.bounded import (
 )
 from hornlens.exact.engine import run as run_engine
 from hornlens.exact.implicates import ImplicateSearch
+from hornlens.exact.levels import levels_of_grid
 from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource
 from hornlens.learning.driver import run
@@ -129,6 +130,23 @@ def bounded_labelled(values: int, rules: int, conditions: int, seed: int) -> dic
         "interpretations": len(domain.positive),
         "rules": len(found.basis),
         "of": len(whole.basis),
+        "ratio": slow / fast,
+    }
+
+
+def levels(values: int, rules: int, conditions: int, seed: int) -> dict[str, Any]:
+    """The curve of a labelled domain, and the time of its full envelope divided by the curve's."""
+    domain = random_labelled_domain(values, rules, seed)
+    basis, slow = _timed(domain.dg_basis)
+    found, fast = _timed(lambda: levels_of_grid(domain, basis, conditions))
+    last = len(found.steps)
+    return {
+        "seconds": fast,
+        "interpretations": len(domain.positive),
+        "rules": last,
+        "of": len(basis),
+        "explained": found.explained(last) / max(1, found.rejections),
+        "exceptions": found.exceptions(last),
         "ratio": slow / fast,
     }
 

@@ -73,3 +73,9 @@ def test_it_is_told_in_tables_and_as_json_and_no_secret_is(tmp_path):
 def test_an_extra_that_needs_another_one_lists_its_packages(name):
     extras = {extra.name: extra for extra in look()[1]}
     assert "torch" in {package.name for package in extras[name].packages}
+
+
+def test_the_address_of_a_database_is_not_shown():
+    text = run(HORNLENS_CACHE="postgresql://auditor:sesame@h/d")
+    assert text.returncode == 0 and "a PostgreSQL database" in text.stdout
+    assert "sesame" not in text.stdout + text.stderr

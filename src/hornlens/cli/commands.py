@@ -26,6 +26,7 @@ from hornlens.cli.options import (
     Dtype,
     Elicit,
     ExceptionCost,
+    Label,
     Margin,
     MaxCalls,
     MaxConditions,
@@ -41,6 +42,7 @@ from hornlens.cli.options import (
     Quiet,
     Rank,
     RepeatsOption,
+    Scales,
     Settle,
     Temperature,
     Threads,
@@ -60,13 +62,31 @@ def envelope(
     file: Annotated[
         Path,
         typer.Argument(
-            help="DIMACS .cnf, or positive examples as 0/1 .csv with a header or Burmeister .cxt."
+            help="DIMACS .cnf, or positive examples: .csv with a header, .parquet, .xlsx, or a "
+            "context (.cxt, .ctx, FIMI .dat, .json)."
         ),
     ],
     format: Annotated[
-        Literal["text", "json", "dimacs", "csv", "latex", "prolog"],
+        Literal["text", "json", "dimacs", "csv", "latex", "prolog", "conexp", "fcar"],
         typer.Option(help="How to print the rules."),
     ] = "text",
+    scale: Scales = None,
+    label: Label = None,
+    basis: Annotated[
+        Literal["readable", "canonical", "unit", "direct"],
+        typer.Option(
+            help="Which rules: as short as can be said, the DG basis, one conclusion "
+            "each, or (tables) all minimal premises."
+        ),
+    ] = "readable",
+    closed_top: Annotated[
+        bool,
+        typer.Option(
+            "--closed-top",
+            help="Take the set of all variables as closed, as concept analysis does: "
+            "what never occurs implies all of them, instead of ⊥.",
+        ),
+    ] = False,
     background: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it at run time
         typer.Option(
@@ -87,7 +107,7 @@ def envelope(
 
     Ended early, by a limit or Ctrl-C, it prints the rules that are proved by then.
     """
-    from hornlens.cli.envelope import envelope_command
+    from hornlens.cli.envelope import TableOptions, envelope_command
     from hornlens.results.settings import Settings
 
     wanted = Settings(
@@ -98,7 +118,22 @@ def envelope(
         exception_cost=exception_cost,
     )
     limits = Limits(time_limit, max_rules)
-    raise typer.Exit(envelope_command(file, format, background, wanted, quiet, limits=limits))
+    asked = file, format, background, wanted, quiet
+    tables = TableOptions(scale or (), label, basis, closed_top)
+    raise typer.Exit(envelope_command(*asked, limits=limits, tables=tables))
+
+
+def convert(
+    file: Annotated[Path, typer.Argument(help="A table or a context, as `envelope` takes it.")],
+    out: Annotated[Path, typer.Argument(help="The context: .cxt, .ctx, .dat, .json or 0/1 .csv.")],
+    scale: Scales = None,
+    label: Label = None,
+    debug: Debug = False,
+) -> None:
+    """Write a table as a formal context, its columns scaled to variables."""
+    from hornlens.cli.envelope import convert_command
+
+    convert_command(file, out, scale or (), label)
 
 
 def learn(
@@ -593,6 +628,18 @@ def doctor(
 
 COMMANDS = {
     command.__name__: command
-    for command in (envelope, learn, extract, study, compare, check, verify, report, bias, doctor)
+    for command in (
+        envelope,
+        convert,
+        learn,
+        extract,
+        study,
+        compare,
+        check,
+        verify,
+        report,
+        bias,
+        doctor,
+    )
 }
 """By name, in the order of the help."""

@@ -185,10 +185,14 @@ def _tried(name: str) -> Package:
 
 def _places() -> list[tuple[str, str, str]]:
     """Return where things are kept, and which variables are set."""
+    from hornlens.store.opening import is_address
     from hornlens.store.sqlite import default_path
 
     cache = default_path()
     places = [("answers", str(cache), _size(cache))]
+    if is_address(os.environ.get("HORNLENS_CACHE", "")):
+        # Not the address: there may be a password in it, though it would be refused.
+        places = [("answers", "a PostgreSQL database", "as HORNLENS_CACHE says")]
     return places + [
         (name, "environment", "set" if os.environ.get(name) else "not set") for name in VARIABLES
     ]

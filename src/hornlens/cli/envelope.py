@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from hornlens.cli.limits import exit_code
 from hornlens.errors import InputError
+from hornlens.exact.bases import Basis, in_basis
 from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
-from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
+from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table, with_support
 from hornlens.exact.supported import only_supported
 from hornlens.extraction.summing import summed_up_formula, summed_up_table
+from hornlens.formats.anytables import ENDINGS, open_table
 from hornlens.formats.backgrounds import read_background
+from hornlens.formats.contexts import write_table
 from hornlens.formats.dimacs import read_dimacs
+from hornlens.formats.fca import without_bottom
 from hornlens.formats.jsonfiles import json_text
-from hornlens.formats.tables import read_csv, read_cxt
 from hornlens.formats.writers import WRITERS
 from hornlens.limits import Limits, ended_by_ctrl_c
+from hornlens.logic.named import NamedRule
+from hornlens.logic.table import Table
 from hornlens.report.summaries import show_almost, show_claim_only, show_level
 from hornlens.report.terminal import Terminal, plural, show_envelope
 from hornlens.results.envelope import envelope_as_json
 from hornlens.results.settings import Settings
+
+
+class TableOptions(NamedTuple):
+    """How the columns of a table are read, and which rules are shown."""
+
+    scales: Sequence[str] = ()
+    label: str | None = None
+    basis: Basis = "readable"
+    closed_top: bool = False
+    """Whether the set of all variables counts as closed, as it does in concept analysis."""
 
 
 def envelope_command(
@@ -30,10 +48,13 @@ def envelope_command(
     wanted: Settings,
     quiet: bool,
     limits: Limits,
+    tables: TableOptions,
 ) -> int:
     """Read the file by its ending, compute, print; return the exit code."""
     max_conditions, min_support = wanted.max_conditions, wanted.min_support
     terminal = Terminal(quiet)
+    table: Table | None = None
+    said: tuple[str, ...] = ()
     with (
         ended_by_ctrl_c(limits),
         terminal.searching(f"Envelope of {path.name}") as progress,
@@ -44,6 +65,10 @@ def envelope_command(
             granted = read_background(background, formula.vocabulary) if background else None
             if min_support is not None:
                 raise InputError("a formula has no rows: --min-support is for tables", path)
+            if tables.scales or tables.label is not None:
+                raise InputError(
+                    "a formula has no columns: --scale and --label are for tables", path
+                )
             if max_conditions is None:
                 result = envelope_of_formula(formula, granted, progress, limits)
             else:
@@ -52,17 +77,17 @@ def envelope_command(
                 )
             result = summed_up_formula(result, formula, wanted)
             what = plural(len(formula.clauses), "clause")
-        elif suffix in (".csv", ".cxt"):
-            table = read_csv(path) if suffix == ".csv" else read_cxt(path)
+        elif suffix in ENDINGS:
+            table, space, said = open_table(path, tables.scales, tables.label)
             granted = read_background(background, table.vocabulary) if background else None
             try:
                 if max_conditions is None:
-                    result = envelope_of_table(table, granted, progress, limits)
+                    result = envelope_of_table(table, granted, progress, limits, space)
                     if min_support is not None:
                         result = only_supported(result, table, min_support)
                 else:
                     result = bounded_envelope_of_table(
-                        table, max_conditions, granted, min_support or 0, limits, progress
+                        table, max_conditions, granted, min_support or 0, limits, progress, space
                     )
                 result = summed_up_table(result, table, wanted)
             except InputError as error:
@@ -73,18 +98,39 @@ def envelope_command(
             if not path.is_file():
                 reason = "is a directory, not a file" if path.is_dir() else "no such file"
                 raise InputError(reason, path)
-            raise InputError("unknown kind of file; expected .cnf, .csv or .cxt", path)
+            raise InputError("unknown kind of file; expected .cnf, " + ", ".join(ENDINGS), path)
+    try:
+        shown = in_basis(result, tables.basis, table)
+    except InputError as error:
+        raise InputError(error.message, path) from None
+    if tables.closed_top:
+        shown = replace(
+            shown, basis=without_bottom(shown.basis), readable=without_bottom(shown.readable)
+        )
+        shown = shown if table is None else with_support(shown, table)
     if form == "text":
         terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {what}.")
+        if said:
+            terminal.say(f"Columns: {'; '.join(said)}.")
         if result.levels is not None and result.levels.chosen is not None:
             show_claim_only(terminal, result)
             show_level(terminal, result)
         else:
-            show_envelope(terminal, result)
+            show_envelope(terminal, shown)
         show_almost(terminal, result)
+    elif form == "json":
+        content = envelope_as_json(result)
+        if shown is not result:  # `rules` stay what they are promised to be
+            rules = [NamedRule.of(rule, shown.vocabulary).as_json() for rule in shown.readable]
+            content["basis"] = {"kind": tables.basis, "rules": rules}
+        sys.stdout.write(json_text(content))
     else:
-        if result.almost is not None and form != "json":
+        if result.almost is not None:
             terminal.warn(f"{form} has the exact rules only: almost-rules are in text and json")
-        written = json_text(envelope_as_json(result)) if form == "json" else WRITERS[form](result)
-        sys.stdout.write(written)
+        sys.stdout.write(WRITERS[form](shown))
     return exit_code(limits)
+
+
+def convert_command(path: Path, out: Path, scales: Sequence[str], label: str | None) -> None:
+    """Read a table, scale it, and write it as a context."""
+    write_table(open_table(path, scales, label).table, out)

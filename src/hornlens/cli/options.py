@@ -144,6 +144,17 @@ Settle = Annotated[
 Timeout = Annotated[
     float, typer.Option(min=0.1, help="Chat models: seconds that one answer may take.")
 ]
+Scales = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        help="COLUMN=KIND, how a column is read: nominal, ordinal[:low<high], interval:30,60, "
+        "quantiles[:4], uniform[:4], binary[:yes], drop. May be given several times."
+    ),
+]
+Label = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="The column of a table that is the label (the class)."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the whole traceback.")]
 

@@ -13,12 +13,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from hornlens.errors import InputError
 from hornlens.exact.engine import Progress, Step, run
 from hornlens.exact.envelopes import GRID_LIMIT, NO_QUERIES, UNKNOWN, check_rows, with_support
 from hornlens.exact.grid import LabelledSpace, Labels, labels_of_positives
 from hornlens.exact.saturation import Pair, Saturated, in_order, saturation
 from hornlens.exact.short import Rows, Short, ShortSearch
 from hornlens.limits import Limits
+from hornlens.logic.attributes import Nominal
 from hornlens.logic.batch import Words, pack
 from hornlens.logic.certificates import Bounded, Interrupted
 from hornlens.logic.cnf import Cnf, clauses_of
@@ -210,19 +212,29 @@ def bounded_envelope_of_table(
     min_support: int = 0,
     limits: Limits | None = None,
     progress: Progress | None = None,
+    space: Space | None = None,
 ) -> Envelope:
     """Return the rules with at most `max_conditions` conditions of a table of positive examples.
 
     With `min_support`, of those whose conditions at least so many rows have; how many sets of
-    conditions were left out because of it is among the statistics.
+    conditions were left out because of it is among the statistics. `space`, if the columns are the
+    variables of one: an interval is one condition.
     """
     granted = check_rows(table, background)
-    space = Space.of_variables(table.vocabulary, tuple(granted))
+    if space is None:
+        space = Space.of_variables(table.vocabulary, tuple(granted))
+    else:
+        space = replace(space, granted=tuple(granted))
     if space.count <= GRID_LIMIT and not min_support:
         labels = labels_of_positives(space, list(table.rows))
         labelled = LabelledSpace(space, labels)
         found = bounded_envelope_of_grid(labelled, max_conditions, None, limits, progress)
         return with_support(found, table)
+    if not all(isinstance(attribute, Nominal) for attribute in space.all_attributes):
+        raise InputError(
+            "has too many combinations for short rules over intervals: scale the numbers as "
+            "nominal, with fewer cuts, or leave columns out (--scale)"
+        )
     rows = Rows(table.rows, space.width)
     search = ShortSearch(rows, max_conditions, rows.with_support(min_support))
     engine = ShortRules(search, space.background)

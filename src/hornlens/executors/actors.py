@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hornlens import __version__
 from hornlens.errors import HornlensError
-from hornlens.models.protocol import Answer, Model
+from hornlens.models.protocol import Answer, Batched, Model
 
 
 class Loaded(NamedTuple):
@@ -18,6 +18,8 @@ class Loaded(NamedTuple):
     version: str
     ip: str
     pid: int
+    batched: bool
+    """Whether it says itself which prompts it takes together."""
 
 
 class Failure(NamedTuple):
@@ -46,18 +48,39 @@ class ModelActor:
         """Load the model, and see that it can score these words."""
         try:
             model = self._checked_for(candidates)
-            return Loaded(model.identity(), __version__, _ip(), os.getpid())
+            return Loaded(
+                model.identity(), __version__, _ip(), os.getpid(), isinstance(model, Batched)
+            )
         except Exception as error:
             return _failure(error)
 
-    def score(self, prompts: Sequence[str], candidates: Sequence[str]) -> list[Answer] | Failure:
-        """Return the answer to each prompt, in order."""
+    def batches(
+        self, prompts: Sequence[str], candidates: Sequence[str]
+    ) -> list[list[int]] | Failure:
+        """Return the batches that the model makes of prompts."""
         try:
             model = self._checked_for(candidates)
-            found = {i: a for batch in model.score(prompts, candidates) for i, a in batch}
+            assert isinstance(model, Batched)
+            return model.batches(prompts, candidates)
         except Exception as error:
             return _failure(error)
-        if left_out := next((p for i, p in enumerate(prompts) if i not in found), None):
+
+    def score(
+        self, prompts: Sequence[str], candidates: Sequence[str], sizes: Sequence[int] = ()
+    ) -> list[Answer] | Failure:
+        """Return the answer to each prompt, in order; they are given in batches of some sizes."""
+        found: dict[int, Answer] = {}
+        start = 0
+        try:
+            model = self._checked_for(candidates)
+            for size in sizes or (len(prompts),):
+                for batch in model.score(prompts[start : start + size], candidates):
+                    found.update((start + index, answer) for index, answer in batch)
+                start += size
+        except Exception as error:
+            return _failure(error)
+        left_out = next((p for i, p in enumerate(prompts) if i not in found), None)
+        if left_out is not None:
             return Failure(_ip(), f"model {model.name} gave no answer to {left_out!r}")
         return [found[i] for i in range(len(prompts))]
 

@@ -12,28 +12,18 @@ from typing import Any
 from hornlens import __version__
 from hornlens.errors import HornlensError
 from hornlens.executors.actors import Failure, Loaded, ModelActor
+from hornlens.executors.blocks import BLOCK, SMALLEST, Block, Bundle, cut, packed
 from hornlens.executors.cluster import Cluster, Needs
-from hornlens.models.protocol import Answer, Model, ModelError
+from hornlens.models.protocol import TOGETHER, Answer, Model, ModelError
 
-BLOCK = 64
-"""Prompts a block: sending one costs about a millisecond."""
-SMALLEST = 8
 IN_FLIGHT = 2
 """Blocks that a replica has at a time: one at work, and one so that it need not wait for us."""
+PLENTY = 2 * IN_FLIGHT
+"""Blocks for each replica, after which no more are cut."""
 DEATHS = 4
 """How often a process may die over the same block, or before it has loaded its model."""
 LOOK_AGAIN = 2.0
 """Seconds after which nodes are counted again."""
-
-
-@dataclass(eq=False)
-class Block:
-    """Prompts that go out together. `question` is for whoever sends them."""
-
-    prompts: Sequence[str]
-    candidates: tuple[str, ...]
-    question: Hashable = None
-    deaths: int = 0
 
 
 @dataclass(eq=False)
@@ -45,6 +35,8 @@ class _Replica:
     about: Loaded | None = None
     flight: dict[Any, Block] = field(default_factory=dict)
     """The blocks that it has, in the order in which it takes them."""
+    planning: tuple[Any, Bundle] | None = None
+    """What it is asked how it would put into batches."""
 
 
 class Pool:
@@ -67,6 +59,7 @@ class Pool:
         """Begin without a replica. `open_it` is called on the nodes, `identity` is the driver's."""
         self.cluster, self.name, self.identity, self.needs = cluster, name, identity, needs
         self._open_it, self._block = open_it, block
+        self._uncut: deque[Bundle] = deque()
         self._queue: deque[Block] = deque()
         self._replicas: list[_Replica] = []
         self._saved: list[tuple[Block, list[Answer]]] = []
@@ -79,13 +72,15 @@ class Pool:
     @property
     def idle(self) -> bool:
         """Whether nothing is to be done, or being done."""
-        return not (self._queue or self._saved or any(r.flight for r in self._replicas))
+        waiting = self._uncut or self._queue or self._saved
+        return not (waiting or any(r.flight or r.planning for r in self._replicas))
 
     @property
     def refs(self) -> list[Any]:
         """What to wait for."""
         loading = [r.loading for r in self._replicas if r.loading is not None]
-        return loading + [ref for replica in self._replicas for ref in replica.flight]
+        planning = [r.planning[0] for r in self._replicas if r.planning is not None]
+        return loading + planning + [ref for replica in self._replicas for ref in replica.flight]
 
     def check(self, candidates: tuple[str, ...]) -> None:
         """Return when a replica has loaded the model and can score these words."""
@@ -101,12 +96,10 @@ class Pool:
     def submit(
         self, prompts: Sequence[str], candidates: tuple[str, ...], question: Hashable = None
     ) -> None:
-        """Put prompts into the queue, in blocks: smaller ones if they would not go round."""
+        """Have prompts answered."""
         self._words = candidates
-        each = ceil(len(prompts) / max(1, self._limit()))
-        size = max(min(self._block, SMALLEST), min(self._block, each))
-        for start in range(0, len(prompts), size):
-            self._queue.append(Block(prompts[start : start + size], candidates, question))
+        for start in range(0, len(prompts), TOGETHER):
+            self._uncut.append(Bundle(prompts[start : start + TOGETHER], candidates, question))
 
     def answers(self) -> Iterator[tuple[Block, list[Answer]]]:
         """Yield every block with its answers, in any order, until nothing is left."""
@@ -116,25 +109,42 @@ class Pool:
 
     def fill(self, least: int = 0) -> None:
         """Begin as many replicas as there is room and work for; hand out blocks."""
+        uncut = [*self._uncut, *(r.planning[1] for r in self._replicas if r.planning)]
         work = len(self._queue) + sum(len(r.flight) for r in self._replicas)
+        work += sum(ceil(len(bundle.prompts) / min(SMALLEST, self._block)) for bundle in uncut)
         wanted = min(max(work, least), self._limit())
         while len(self._replicas) < wanted:
             self._begin()
         ready = [r for r in self._replicas if r.about is not None]
+        self._cut(ready)
         for depth in range(IN_FLIGHT):
             # A second block only while there is plenty: the last ones go to whoever is free.
             for replica in ready:
                 if len(replica.flight) == depth and len(self._queue) > depth * len(ready):
                     block = self._queue.popleft()
-                    ref = replica.actor.score.remote(block.prompts, block.candidates)
+                    ref = replica.actor.score.remote(block.prompts, block.candidates, block.sizes)
                     replica.flight[ref] = block
+
+    def _cut(self, ready: Sequence[_Replica]) -> None:
+        """Have blocks for a while; a model whose batches matter is asked for them first."""
+        while self._uncut and ready and len(self._queue) < PLENTY * len(ready):
+            if not (ready[0].about and ready[0].about.batched):
+                self._queue += cut(self._uncut.popleft(), self._block, self._limit())
+                continue
+            if not any(replica.planning for replica in ready):
+                least = min(ready, key=lambda replica: len(replica.flight))
+                bundle = self._uncut.popleft()
+                ref = least.actor.batches.remote(bundle.prompts, bundle.candidates)
+                least.planning = (ref, bundle)
+            return
 
     def take(self, done: Iterable[Any]) -> list[tuple[Block, list[Answer]]]:
         """Return the blocks that are done, with their answers; `done` may name others' refs too."""
         found, self._saved = self._saved, []
         wanted = set(done)
         for replica in list(self._replicas):
-            mine = [ref for ref in (replica.loading, *replica.flight) if ref in wanted]
+            plan = replica.planning[0] if replica.planning is not None else None
+            mine = [ref for ref in (replica.loading, plan, *replica.flight) if ref in wanted]
             for ref in mine:
                 value = self._value(ref)
                 if isinstance(value, Exception):
@@ -142,6 +152,8 @@ class Pool:
                     break
                 if ref is replica.loading:
                     self._loaded(replica, value)
+                elif ref is plan:
+                    self._planned(replica, value)
                 else:
                     found.append((replica.flight.pop(ref), self._answered(value)))
         return found
@@ -152,6 +164,7 @@ class Pool:
             self.cluster.ray.kill(replica.actor)
         self._replicas, self._saved = [], []
         self._queue.clear()
+        self._uncut.clear()
 
     def _limit(self) -> int:
         """Return how many replicas there may be now."""
@@ -202,6 +215,13 @@ class Pool:
         replica.loading, replica.about, self._stillborn = None, value, 0
         self._checked.add(replica.words)
 
+    def _planned(self, replica: _Replica, value: list[list[int]] | Failure) -> None:
+        if isinstance(value, Failure):
+            raise ModelError(self._in_a_line(value))
+        assert replica.planning is not None
+        self._queue += packed(replica.planning[1], value, self._block)
+        replica.planning = None
+
     def _answered(self, value: list[Answer] | Failure) -> list[Answer]:
         if isinstance(value, Failure):
             raise ModelError(self._in_a_line(value))
@@ -240,15 +260,22 @@ class Pool:
             raise HornlensError(
                 f"a node cannot run hornlens {__version__}: {reason}; install it there"
             )
-        found, left = [], []
+        found: list[tuple[Block, list[Answer]]] = []
+        left: list[Block | Bundle] = []
         for ref, block in replica.flight.items():
             value = self._value(ref)
             if isinstance(value, Exception):
                 left.append(block)
             else:
                 found.append((block, self._answered(value)))
-        self._queue.extendleft(reversed(left))
-        cause, where = _cause(said), f"on node {replica.about.ip}" if replica.about else "somewhere"
+        self._queue.extendleft(block for block in reversed(left) if isinstance(block, Block))
+        if replica.planning is not None:
+            self._uncut.appendleft(replica.planning[1])
+            left.append(replica.planning[1])
+        cause, where = (
+            _cause(error),
+            f"on node {replica.about.ip}" if replica.about else "somewhere",
+        )
         about = f"a process of model {self.name} {where} died ({cause})"
         log = f"; log: {self.cluster.logs(replica.about.pid)}" if replica.about else ""
         if replica.about is None:
@@ -269,10 +296,11 @@ class Pool:
 NODE_LOST = "its node was lost"
 
 
-def _cause(said: str) -> str:
+def _cause(error: Exception) -> str:
     """Say why a process died, from what Ray says at length."""
-    if "node has died" in said or "node was terminated" in said:
+    kind, said = type(error).__name__, str(error)
+    if kind == "NodeDiedError" or "node has died" in said or "node was terminated" in said:
         return NODE_LOST
-    if "low on memory" in said or "memory pressure" in said:
-        return "its node ran out of memory"
+    if kind == "OutOfMemoryError" or "low on memory" in said or "memory pressure" in said:
+        return "its node ran out of memory; fewer --replicas or more --model-cpus leave it more"
     return "killed, or crashed; perhaps for want of memory"

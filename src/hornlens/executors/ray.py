@@ -7,10 +7,12 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
+from hornlens.errors import HornlensError
+from hornlens.executors.blocks import BLOCK
 from hornlens.executors.cluster import Cluster, Needs
-from hornlens.executors.pool import BLOCK, Pool
+from hornlens.executors.pool import Pool
 from hornlens.executors.protocol import Advance, OpenStore, R, T, Work
-from hornlens.models.protocol import Answer, HashesFiles, ModelOptions, Remember
+from hornlens.models.protocol import Answer, Elicits, HashesFiles, ModelOptions, Remember
 from hornlens.models.registry import open_model
 
 
@@ -98,6 +100,12 @@ class PooledModel:
         self.spec, self.options = spec, options
         self._executor, self._here = executor, open_model(spec, options)
         self.name = self._here.name
+        if isinstance(self._here, Elicits):
+            # Its limits and its pace are counted in one process, which asks many at a time.
+            raise HornlensError(
+                f"{self.name} is a chat model, which is asked from one machine: "
+                "leave --executor ray out"
+            )
 
     @property
     def remember(self) -> Remember:

@@ -51,7 +51,9 @@ def csv_rows(text: str, path: Path | str = "<text>") -> Iterator[tuple[int, list
     try:
         for cells in reader:
             if cells:
-                yield reader.line_num, [_unguarded(cell) for cell in cells]
+                if "'" in "".join(cells):  # asked of a row, for it takes a quarter of the time
+                    cells = [_unguarded(cell) for cell in cells]
+                yield reader.line_num, cells
     except csv.Error as error:
         raise InputError(f"not a well-formed CSV line: {error}", path, reader.line_num) from None
 

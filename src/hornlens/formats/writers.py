@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from hornlens.formats.csvfiles import csv_text, named_cells
 from hornlens.formats.dimacs import write_dimacs
+from hornlens.formats.fca import write_conexp, write_fcar
 from hornlens.formats.latex import latex_conjunction
 from hornlens.formats.plain import escaped
 from hornlens.logic.cnf import Cnf, clauses_of
@@ -90,4 +91,6 @@ WRITERS: dict[str, Callable[[Envelope], str]] = {
     "csv": write_csv,
     "latex": write_latex,
     "prolog": write_prolog,
+    "conexp": write_conexp,
+    "fcar": write_fcar,
 }

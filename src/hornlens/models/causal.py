@@ -98,9 +98,27 @@ class CausalModel:
         self, prompts: Sequence[str], candidates: Sequence[str]
     ) -> Iterator[list[tuple[int, Answer]]]:
         """Answer the prompts, ordered so that those which begin alike are in one batch."""
+        return self._answers(self._read(prompts, candidates))
+
+    def batches(self, prompts: Sequence[str], candidates: Sequence[str]) -> list[list[int]]:
+        """Return which prompts are run together."""
+        return self._cut(self._read(prompts, candidates))
+
+    def _read(self, prompts: Sequence[str], candidates: Sequence[str]) -> list[Sentences]:
         check_words(self.name, candidates)
         check_prompts(self.name, prompts)
-        return self._answers(read_sentences(self.name, self._checkpoint(), prompts, candidates))
+        return read_sentences(self.name, self._checkpoint(), prompts, candidates)
+
+    def _cut(self, sentences: list[Sentences]) -> list[list[int]]:
+        """Return the batches, by index: what could be one is one, more begin with smaller ones."""
+        order = sorted(range(len(sentences)), key=lambda index: sentences[index].tokens)
+        most = self.options.batch_size or PROMPTS_A_BATCH
+        size = most if self.options.batch_size or len(order) <= most else FIRST_BATCH
+        batches, start = [], 0
+        while start < len(order):
+            batches.append(order[start : start + size])
+            start, size = start + size, min(2 * size, most)
+        return batches
 
     def _answers(self, sentences: list[Sentences]) -> Iterator[list[tuple[int, Answer]]]:
         every = [sentence for row in sentences for sentence in row.tokens]
@@ -108,11 +126,7 @@ class CausalModel:
         self.work.nodes += len(trie_of([sentence[:-1] for sentence in every]).tokens)
         share = self.share_prefixes and max(map(len, every), default=0) <= self._window()
         likelihoods_of = self._shared if share else self._plain
-        order = sorted(range(len(sentences)), key=lambda index: sentences[index].tokens)
-        size, start = self.options.batch_size or FIRST_BATCH, 0
-        while start < len(order):
-            batch = order[start : start + size]
-            start, size = start + size, self.options.batch_size or min(2 * size, PROMPTS_A_BATCH)
+        for batch in self._cut(sentences):
             read = [sentence for index in batch for sentence in sentences[index].tokens]
             # a prompt's first words are asked for once, with its first candidate
             places = [

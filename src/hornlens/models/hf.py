@@ -92,18 +92,27 @@ class HfMaskedModel:
 
         Before the model is run once, every word is resolved in every prompt, or ModelError raised.
         """
+        return self._answers(self._in_order(prompts, candidates))
+
+    def batches(self, prompts: Sequence[str], candidates: Sequence[str]) -> list[list[int]]:
+        """Return which prompts are run together."""
+        cut = self._cut(self._in_order(prompts, candidates))
+        return [[each.index for each in batch] for batch in cut]
+
+    def _in_order(self, prompts: Sequence[str], candidates: Sequence[str]) -> list[Encoded]:
         check_words(self.name, candidates)
         check_prompts(self.name, prompts)
-        encoded = sorted(self._encode(prompts, candidates), key=lambda e: len(e.ids))
-        return self._answers(encoded)
+        return sorted(self._encode(prompts, candidates), key=lambda e: len(e.ids))
 
-    def _answers(self, encoded: list[Encoded]) -> Iterator[list[tuple[int, Answer]]]:
-        torch = require("torch")
+    def _cut(self, encoded: list[Encoded]) -> list[list[Encoded]]:
         longest = max((len(e.ids) for e in encoded), default=1)
         fitting = max(1, min(PROMPTS_A_BATCH, TOKENS_A_BATCH // longest))
         size = self.options.batch_size or fitting
-        for start in range(0, len(encoded), size):
-            batch = encoded[start : start + size]
+        return [encoded[start : start + size] for start in range(0, len(encoded), size)]
+
+    def _answers(self, encoded: list[Encoded]) -> Iterator[list[tuple[int, Answer]]]:
+        torch = require("torch")
+        for batch in self._cut(encoded):
             with torch.inference_mode():
                 logits = self._mask_logits([e.ids for e in batch], [e.row for e in batch]).float()
                 words = torch.tensor([e.words for e in batch], device=logits.device)

@@ -113,6 +113,25 @@ class HashesFiles(Protocol):
     """How it comes by them; whoever has a place to keep hashes in may replace it."""
 
 
+TOGETHER = 1 << 16
+"""Prompts that a model which makes batches of them is given at most at once."""
+
+
+@runtime_checkable
+class Batched(Protocol):
+    """A model whose scores depend, in their last digits, on which prompts are in a batch together.
+
+    Whoever has others answer in its place has them answer the same batches.
+    """
+
+    def batches(self, prompts: Sequence[str], candidates: Sequence[str]) -> list[list[int]]:
+        """Return the batches that `score` makes of prompts, by their indices.
+
+        The prompts of one, scored by themselves in their order, are that batch again.
+        """
+        ...
+
+
 ELICITATIONS = ("choose", "constrained", "say", "likelihood")
 """The ways in which a chat model can be made to name a candidate."""
 

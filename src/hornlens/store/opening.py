@@ -12,6 +12,11 @@ from hornlens.store.sqlite import AnswerCache, default_path
 _DATABASE = ("postgresql://", "postgres://")
 
 
+def is_address(place: object) -> bool:
+    """Say whether a place is the address of a database."""
+    return str(place).startswith(_DATABASE)
+
+
 def open_store(
     place: str | Path | None = None, warn: Callable[[str], None] = lambda message: None
 ) -> ManagedStore:
@@ -20,7 +25,7 @@ def open_store(
     None: as HORNLENS_CACHE says, or else in the user's folder for caches.
     """
     chosen = place or os.environ.get("HORNLENS_CACHE") or default_path()
-    if str(chosen).startswith(_DATABASE):
+    if is_address(chosen):
         from hornlens.store.postgres import PostgresStore
 
         return PostgresStore(str(chosen), warn)

@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from hornlens.errors import HornlensError
 from hornlens.models.checks import check_answer
-from hornlens.models.protocol import Answer, Elicits, HashesFiles, Model, ModelError, Rests, Said
+from hornlens.models.protocol import (
+    TOGETHER,
+    Answer,
+    Batched,
+    Elicits,
+    HashesFiles,
+    Model,
+    ModelError,
+    Rests,
+    Said,
+)
 from hornlens.store.protocol import Scores, SharedStore
 
 if TYPE_CHECKING:
@@ -140,6 +150,11 @@ class Answers:
         self, prompts: Sequence[str], progress: Callable[[int], None] | None
     ) -> None:
         self._check()
+        most = TOGETHER if isinstance(self.model, Batched) else max(1, len(prompts))
+        for start in range(0, len(prompts), most):
+            self._ask_at_once(prompts[start : start + most], progress)
+
+    def _ask_at_once(self, prompts: Sequence[str], progress: Callable[[int], None] | None) -> None:
         with self._model_at_work():
             batches = iter(self.model.score(prompts, self.candidates))
         while True:

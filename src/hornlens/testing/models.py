@@ -17,7 +17,7 @@ from random import Random
 from typing import ClassVar
 
 from hornlens.models.checks import check_answer
-from hornlens.models.protocol import MASK, Answer, Model, ModelError, ModelOptions
+from hornlens.models.protocol import MASK, Answer, Batched, Model, ModelError, ModelOptions
 
 
 def ask(model: Model, prompts: Sequence[str], words: Sequence[str]) -> list[Answer]:
@@ -160,6 +160,24 @@ class ModelConformance:
         """Padding changes nothing."""
         model, answers = self.asked()
         assert furthest(ask(model, self.prompts[-1:], self.words), answers[-1:]) <= self.close
+
+    def test_a_batch_of_its_own_making_asked_alone_gets_the_same_answers_to_the_last_bit(
+        self,
+    ) -> None:
+        """Of a model that says which prompts it takes together."""
+        for size in (None, 5):
+            model = self.build(ModelOptions(batch_size=size))
+            if not isinstance(model, Batched):
+                return
+            model.check(self.words)
+            answers = ask(model, self.prompts, self.words)
+            batches = model.batches(self.prompts, self.words)
+            assert sorted(i for batch in batches for i in batch) == [*range(len(self.prompts))]
+            for batch in batches:
+                part = [self.prompts[index] for index in batch]
+                [alone] = model.score(part, self.words)
+                assert [index for index, _ in alone] == [*range(len(part))]
+                assert [answer for _, answer in alone] == [answers[index] for index in batch]
 
     def test_no_prompts_get_no_answers(self) -> None:
         """And no error."""

@@ -1,0 +1,44 @@
+"""Tables in whatever file: contexts as they are, values scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hornlens.errors import InputError
+from hornlens.formats.contexts import READERS
+from hornlens.formats.scaling import parse_scales, scaled
+from hornlens.formats.values import FRAMES, read_values
+from hornlens.logic.space import Space
+from hornlens.logic.table import Table
+
+ENDINGS = (".csv", *FRAMES, *READERS)
+
+
+class Opened(NamedTuple):
+    """A table; the space of its columns, if some of them are scaled; what became of each column."""
+
+    table: Table
+    space: Space | None = None
+    said: tuple[str, ...] = ()
+
+
+def open_table(path: Path, scales: Sequence[str] = (), label: str | None = None) -> Opened:
+    """Read a table by the ending of its file; `scales` are texts as `--scale` takes them."""
+    suffix = path.suffix.lower()
+    if suffix in READERS:
+        if scales or label is not None:
+            raise InputError("is a context, whose columns have no values to scale", path)
+        return Opened(READERS[suffix](path))
+    if suffix not in ENDINGS:
+        raise InputError(f"unknown kind of table; expected one of {', '.join(ENDINGS)}", path)
+    values = read_values(path)
+    asked = parse_scales(scales)
+    try:
+        found = scaled(values, asked, label)
+    except InputError as error:
+        raise InputError(error.message, path, error.line) from None
+    if found.space.label is None and not len(found.space.background) and not asked:
+        return Opened(found.table)
+    return Opened(found.table, found.space, found.said)

@@ -1,0 +1,110 @@
+"""Tables of any values, as they stand in files: CSV; Parquet and Excel through pandas or polars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from hornlens.errors import InputError
+from hornlens.formats.csvfiles import csv_rows
+from hornlens.formats.files import read_text
+
+MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "None"})
+"""Cells that say nothing."""
+FRAMES = {".parquet": "read_parquet", ".xlsx": "read_excel", ".xls": "read_excel"}
+
+
+@dataclass(frozen=True)
+class Values:
+    """Columns by name, in order, with a text a row; `lines` says where in the file a row stood."""
+
+    columns: dict[str, list[str]]
+    rows: int
+    lines: tuple[int, ...] = ()
+
+
+def read_values(path: Path) -> Values:
+    """Read a table by its ending: .csv, .parquet, .xlsx."""
+    if path.suffix.lower() in FRAMES:
+        return _of_frame(path)
+    return parse_values(read_text(path), path)
+
+
+def parse_values(text: str, path: Path | str = "<text>") -> Values:
+    """Return the table that CSV text describes: names in the first line, then a row a line."""
+    names: list[str] | None = None
+    header_line = 0
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    for line, cells in csv_rows(text, path):
+        if len(cells) == 1 and not cells[0].strip() and (names is None or len(names) > 1):
+            continue  # a line of spaces
+        if names is None:
+            names, header_line = [cell.strip() for cell in cells], line
+            check_names(names, path, header_line)
+            continue
+        if len(cells) != len(names):
+            raise InputError(
+                f"{len(cells)} cells, but the header has {len(names)} columns", path, line
+            )
+        rows.append(cells)
+        lines.append(line)
+    columns = [[cell.strip() for cell in column] for column in zip(*rows, strict=True)]
+    named = dict(zip(names or [], columns or [[] for _ in names or []], strict=True))
+    return Values(named, len(rows), tuple(lines))
+
+
+def check_names(names: Sequence[str], path: Path | str, line: int | None) -> None:
+    """Refuse columns without a name, or with one name."""
+    if names and all(name in ("0", "1") for name in names):
+        raise InputError("the first line must name the columns; it is a row of 0 and 1", path, line)
+    seen: set[str] = set()
+    for i, name in enumerate(names, start=1):
+        if not name:
+            raise InputError(f"column {i} has no name", path, line)
+        if name in seen:
+            raise InputError(f"two columns have the name {name!r}", path, line)
+        seen.add(name)
+
+
+def _of_frame(path: Path) -> Values:
+    """Read a file through pandas, or polars where there is no pandas."""
+    if not path.is_file():
+        raise InputError("is a directory, not a file" if path.is_dir() else "no such file", path)
+    module = _frames(path)
+    try:
+        frame = getattr(module, FRAMES[path.suffix.lower()])(path)
+        names = [str(name).strip() for name in frame.columns]
+        columns = [[_text(cell) for cell in frame[name].to_list()] for name in frame.columns]
+    except Exception as error:  # theirs may be any; often pyarrow or openpyxl is missing
+        raise InputError(f"cannot be read: {_first_line(error)}", path) from None
+    check_names(names, path, None)
+    return Values(dict(zip(names, columns, strict=True)), len(columns[0]) if columns else 0)
+
+
+def _frames(path: Path) -> Any:
+    for name in ("pandas", "polars"):
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    kind = "pyarrow" if path.suffix.lower() == ".parquet" else "openpyxl"
+    raise InputError(f"needs pandas or polars to be read: pip install pandas {kind}", path)
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as text; what is missing is nothing, and 3.0 is 3, as in a CSV file."""
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, bool):
+        return str(int(cell))
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -5,17 +5,21 @@ from random import Random
 from time import perf_counter
 from typing import Any
 
+from benchmarks.featuremodels import feature_model
 from benchmarks.targets import random_3cnf, random_horn, random_labelled_domain
 from hornlens.exact.bounded import (
     bounded_envelope_of_formula,
     bounded_envelope_of_grid,
     bounded_envelope_of_table,
 )
+from hornlens.exact.engine import run as run_engine
 from hornlens.exact.implicates import ImplicateSearch
+from hornlens.exact.levels import levels_of_grid
 from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
+from hornlens.limits import Limits
 from hornlens.logic.basis import dg_basis, in_canonical_order
 from hornlens.logic.closures import dg_basis_of_closure
 from hornlens.logic.envelope import Envelope, NonHorn
@@ -98,6 +102,21 @@ def bounded_formula(variables: int, clauses: int, conditions: int, seed: int) ->
     return {"seconds": seconds, "rules": len(found.basis)}
 
 
+def bounded_feature_model(features: int, conditions: int, seed: int) -> dict[str, Any]:
+    """The short rules of a feature model; and what the full search has proved in as much time."""
+    formula = feature_model(features, seed)
+    found, seconds = _timed(lambda: bounded_envelope_of_formula(formula, conditions))
+    limits = Limits(max(seconds, 0.1))
+    whole = run_engine(EnvelopeSearch(FormulaSource(formula)), limits)
+    return {
+        "seconds": seconds,
+        "clauses": len(formula.clauses),
+        "rules": len(found.basis),
+        "proved_by_full_search": len(whole.basis),
+        "full_search_ended": whole.ended or "by itself",
+    }
+
+
 def bounded_labelled(values: int, rules: int, conditions: int, seed: int) -> dict[str, Any]:
     """The short rules of a labelled domain, and the time of its full envelope divided by theirs."""
     domain = random_labelled_domain(values, rules, seed)
@@ -111,6 +130,23 @@ def bounded_labelled(values: int, rules: int, conditions: int, seed: int) -> dic
         "interpretations": len(domain.positive),
         "rules": len(found.basis),
         "of": len(whole.basis),
+        "ratio": slow / fast,
+    }
+
+
+def levels(values: int, rules: int, conditions: int, seed: int) -> dict[str, Any]:
+    """The curve of a labelled domain, and the time of its full envelope divided by the curve's."""
+    domain = random_labelled_domain(values, rules, seed)
+    basis, slow = _timed(domain.dg_basis)
+    found, fast = _timed(lambda: levels_of_grid(domain, basis, conditions))
+    last = len(found.steps)
+    return {
+        "seconds": fast,
+        "interpretations": len(domain.positive),
+        "rules": last,
+        "of": len(basis),
+        "explained": found.explained(last) / max(1, found.rejections),
+        "exceptions": found.exceptions(last),
         "ratio": slow / fast,
     }
 

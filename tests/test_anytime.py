@@ -1,10 +1,16 @@
 """Ended at any step, every engine says what is true; let go on, it ends as if nothing had been."""
 
+import json
+import subprocess
+import sys
 from itertools import combinations, count
 from random import Random
 
 import pytest
 
+import hornlens
+from hornlens import Policy, Settings, load, verify
+from hornlens.api import extract
 from hornlens.errors import HornlensError
 from hornlens.exact import bounded, envelopes, grid, saturation, short
 from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
@@ -14,10 +20,12 @@ from hornlens.exact.grid import GridEngine, LabelledSpace
 from hornlens.exact.implicates import ImplicateSearch
 from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource, TableSource
-from hornlens.limits import Limits, Stopped
+from hornlens.extraction.formulas import LearnSettings, learn
+from hornlens.limits import ENDING, Limits, Stopped
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.bits import BOTTOM, mask_of
 from hornlens.logic.certificates import EXACT, Interrupted, certificate_from_json
+from hornlens.logic.decisions import YES, Decision, accepts
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
@@ -221,3 +229,203 @@ def test_the_certificate_says_itself_and_is_read_back(claim, sentence):
     assert certificate_from_json(claim.as_json()) == claim
     with pytest.raises(HornlensError, match="reason must be one of"):
         certificate_from_json({**claim.as_json(), "reason": "boredom"})
+
+
+def random_target(rng):
+    """A target with labels or without, that abstains at times, and what it decides of each cell."""
+    while True:
+        space = random_space(rng)
+        if space.cell_count <= 60:
+            break
+    labels = 2 if space.label is None else len(space.label.variables)
+    choices = [None, *range(labels), *range(labels)]
+    said = {cell: Decision(rng.choice(choices)) for cell in space.cells()}
+    said = {
+        cell: d if d.winner is not None else Decision(None, abstained="none")
+        for cell, d in said.items()
+    }
+    return Decided(space, said)
+
+
+class Decided:
+    """A target that looks its answers up."""
+
+    name = "decided"
+
+    def __init__(self, space, said):
+        self.space, self.said = space, said
+
+    def identity(self):
+        return None
+
+    def decide(self, cells):
+        return [self.said[cell] for cell in cells]
+
+    def show(self, cell):
+        return (str(cell),)
+
+
+def may_be_accepted(target, policy, known):
+    """Every interpretation that is accepted in some completion of what is known."""
+    space = target.space
+    labels = [YES] if space.label is None else [-1, *range(len(space.label.variables))]
+    found = []
+    for cell in space.cells():
+        winners = [target.said[cell].place] if cell in known else [-1, *range(max(2, len(labels)))]
+        for label in labels:
+            x = cell if label < 0 or space.label is None else space.with_label(cell, label)
+            anything = cell not in known and label >= 0
+            if anything or any(accepts(policy, winner, label) for winner in winners):
+                found.append(x)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_extractions_ended_at_any_step_claim_what_is_certain_and_all_of_it(seed):
+    rng = Random(seed)
+    target = random_target(rng)
+    policy = Policy(
+        label_unset=rng.choice(["accept", "reject"]), abstain=rng.choice(["accept", "reject"])
+    )
+    whole = extract(target, policy=policy)
+    for steps in count(1):
+        found = extract(target, policy=policy, limits=StopAt(steps))
+        if found.envelope.certificate == EXACT:
+            assert found.envelope == whole.envelope
+            break
+        space, claim, case = target.space, found.envelope.certificate, (seed, steps)
+        possible = may_be_accepted(target, policy, set(found.decisions))
+        if claim.unasked:
+            assert claim.unasked == sum(c not in found.decisions for c in space.cells()), case
+            wanted = brute.dg(possible, list(space))
+            assert brute.pairs(found.envelope.basis) == wanted, case
+        for rule in (*found.envelope.basis, *found.envelope.readable):
+            assert all(rule.satisfied_by(x) for x in possible), (case, rule)
+        assert (whole.envelope.basis + space.background).entails(found.envelope.basis), case
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_learners_ended_at_any_step_prove_some_and_hold_nothing_that_is_broken(seed, tmp_path):
+    rng = Random(seed)
+    target = random_target(rng)
+    policy = Policy(label_unset=rng.choice(["accept", "reject"]))
+    settings = Settings("pac", epsilon=0.3, delta=0.3)
+    whole = extract(target, policy=policy, settings=settings)
+    steps = 0
+    while True:
+        steps += rng.randint(1, 9)
+        found = extract(target, policy=policy, settings=settings, limits=StopAt(steps))
+        envelope = found.envelope
+        if not isinstance(envelope.certificate, Interrupted):
+            assert envelope == whole.envelope
+            break
+        case = (seed, steps)
+        possible = may_be_accepted(target, policy, set(found.decisions))
+        for rule in (*envelope.basis, *envelope.readable):
+            assert all(rule.satisfied_by(x) for x in possible), (case, rule)
+        for rule in envelope.hypotheses:
+            assert not found.breaking(rule), (case, rule)
+            assert not (envelope.basis + envelope.background).entails(rule), (case, rule)
+        assert envelope.certificate.hypotheses == (len(envelope.hypotheses) or None)
+        if steps % 4 == 0:
+            found.save(tmp_path)
+            verified = verify(tmp_path)
+            assert verified.ok, (case, verified.wrong)
+            assert load(tmp_path).envelope.hypotheses == envelope.hypotheses
+
+
+@pytest.mark.parametrize("algorithm", ["envelope", "horn1"])
+@pytest.mark.parametrize("equivalence", ["exact", "pac"])
+def test_learning_from_a_formula_can_be_ended_at_any_step(algorithm, equivalence):
+    for seed in range(6):
+        kind = "horn" if algorithm == "horn1" else KINDS[seed % len(KINDS)]
+        formula, clauses = random_formula(seed, kind, widths=(2, 5))
+        positives = brute.positives_of(clauses, formula.width)
+        settings = LearnSettings(algorithm, equivalence=equivalence, epsilon=0.3, delta=0.3)
+        whole = learn(formula, settings)
+        for steps in count(1):
+            found = learn(formula, settings, limits=StopAt(steps))
+            if not isinstance(found.run.certificate, Interrupted):
+                assert found.envelope == whole.envelope
+                break
+            hold_to_it(found.envelope, positives, (seed, steps))
+            assert found.run.certificate == found.envelope.certificate
+
+
+def test_a_prompted_model_ended_early_goes_on_from_its_answers(tmp_path):
+    cache = tmp_path / "answers.sqlite"
+    whole = hornlens.extract(cache=False)
+    asked = []
+    for _ in range(9):
+        found = hornlens.extract(cache=cache, limits=StopAt(3))
+        asked.append(len(found.decisions))
+        if found.envelope.certificate == EXACT:
+            break
+        assert (whole.envelope.basis + whole.space.background).entails(found.envelope.basis)
+        found.save(tmp_path / "out")
+        verified = verify(tmp_path / "out")
+        assert verified.ok, verified.wrong
+    again = hornlens.extract(cache=cache)
+    assert again.record.reused >= asked[-1] > 0
+    again.save(tmp_path / "again")
+    whole.save(tmp_path / "whole")
+    for name in ("envelope.json", "rules.csv", "scores.csv"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_changed_result_that_was_ended_early_is_refused(tmp_path):
+    found = hornlens.extract(cache=False, limits=StopAt(4))
+    found.save(tmp_path)
+    path = tmp_path / "envelope.json"
+    content = json.loads(path.read_text())
+    content["rules"].append({"if": [content["variables"][0]], "then": None})
+    content["readable"].append({**content["readable"][0], **content["rules"][-1]})
+    content["certificate"]["rules"] += 1
+    path.write_text(json.dumps(content))
+    assert not verify(tmp_path).ok
+
+
+def test_the_command_line_ends_early_with_files_and_exit_codes(tmp_path):
+    def run_it(*arguments):
+        command = [sys.executable, "-m", "hornlens", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+
+    done = run_it("extract", "--no-cache", "--max-rules", 5, "--out", "some")
+    assert done.returncode == 0 and "5 rules; interrupted: the run was ended" in done.stdout
+    assert json.loads((tmp_path / "some/envelope.json").read_text())["certificate"] == {
+        "kind": "interrupted",
+        "reason": "max_rules",
+        "rules": 5,
+    }
+    assert run_it("verify", "some").returncode == 0
+    (tmp_path / "slow.py").write_text(
+        "import os, signal, sys\n"
+        "from hornlens.models.demo import DemoModel\n"
+        "score, batches = DemoModel.score, []\n"
+        "def slow(self, prompts, candidates):\n"
+        "    for batch in score(self, prompts, candidates):\n"
+        "        batches.append(batch)\n"
+        "        if len(batches) == 3: os.kill(os.getpid(), signal.SIGINT)\n"
+        "        yield batch\n"
+        "DemoModel.score = slow\n"
+        "from hornlens.__main__ import main\n"
+        "main()\n"
+    )
+    command = [sys.executable, "slow.py", "extract", "--cache", "a.sqlite", "--out", "cut"]
+    cut = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert cut.returncode == 130, cut.stderr
+    assert cut.stderr == ENDING.decode() + "hornlens: interrupted\n"
+    content = json.loads((tmp_path / "cut/envelope.json").read_text())
+    assert content["certificate"]["reason"] == "interrupt" and content["rules"]
+    assert 0 < content["certificate"]["unasked"] < 660
+    assert run_it("verify", "cut").returncode == 0
+    run_it("extract", "--cache", "a.sqlite", "--out", "cut")
+    run_it("extract", "--no-cache", "--out", "whole")
+    pair = [(tmp_path / name / "envelope.json").read_bytes() for name in ("cut", "whole")]
+    assert pair[0] == pair[1]
+    (tmp_path / "f.cnf").write_text("p cnf 3 2\n-1 2 0\n-2 3 0\n")
+    done = run_it("learn", "f.cnf", "--max-rules", 1, "--format", "json")
+    assert done.returncode == 0 and json.loads(done.stdout)["certificate"]["kind"] == "interrupted"
+    for bad in (["--time-limit", "0"], ["--max-rules", "0"], ["--time-limit", "nan"]):
+        refused = run_it("envelope", "f.cnf", *bad)
+        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1

@@ -18,6 +18,7 @@ from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
     from hornlens.extraction.extract import MakeLearner, MakeOracle, Watch
+    from hornlens.limits import Limits
     from hornlens.logic.decisions import Policy
     from hornlens.logic.repeats import Repeats
     from hornlens.models.protocol import Model
@@ -101,6 +102,7 @@ def extract(
     learner: MakeLearner | None = None,
     equivalence: MakeOracle | None = None,
     watch: Watch | None = None,
+    limits: Limits | None = None,
 ) -> Result:
     """Return the rules that a black box obeys.
 
@@ -112,7 +114,8 @@ def extract(
     each prompt so often, and takes what most answers say; "auto", or `Repeats`, asks until a test
     decides, and tells the rules that are certain from those that are possible. A learner and an
     equivalence oracle of one's own are given as functions that make them: of the number of
-    variables, and of an `Asking`.
+    variables, and of an `Asking`. If one of the `limits` is reached, the rules that are proved by
+    then come back; answers are kept: the same call goes on.
 
     >>> def black_box(prompt, words):
     ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
@@ -131,6 +134,7 @@ def extract(
             learner=learner,
             equivalence=equivalence,
             watch=watch,
+            limits=limits,
         )
         return Result.of(found)
     from hornlens.models.protocol import Model
@@ -155,18 +159,45 @@ def extract(
     else:
         store = nullcontext(cache or None)
     with store as opened:
+        chosen, heard = policy or question.policy, _heeding(limits, progress)
         if isinstance(repeats, int):
-            target = prompted(question, asked, policy or question.policy, opened, progress, repeats)
+            target = prompted(question, asked, chosen, opened, heard, repeats)
         else:
             from hornlens.logic.repeats import Repeats
             from hornlens.targets.noisy import noisy
 
+            if limits is not None and (limits.time_limit or limits.max_rules):
+                raise HornlensError(
+                    "a run that repeats until a test decides cannot be ended early: leave out "
+                    "--time-limit and --max-rules, or give a number of repeats"
+                )
+            limits = None  # Ctrl-C ends it at once: answers are kept, and nothing is claimed
             noise = Repeats() if repeats == "auto" else repeats
-            target = noisy(question, asked, policy or question.policy, opened, progress, noise)
+            target = noisy(question, asked, chosen, opened, progress, noise)
         found = extract_target(
-            target, settings=settings, learner=learner, equivalence=equivalence, watch=watch
+            target,
+            settings=settings,
+            learner=learner,
+            equivalence=equivalence,
+            watch=watch,
+            limits=limits,
         )
     return Result.of(found)
+
+
+def _heeding(
+    limits: Limits | None, progress: Callable[[int], None] | None
+) -> Callable[[int], None] | None:
+    """Return a `progress` that raises Stopped when a limit is reached: answers are kept by then."""
+    if limits is None:
+        return progress
+
+    def heed(count: int) -> None:
+        if progress is not None:
+            progress(count)
+        limits.check()
+
+    return heed
 
 
 def load(path: str | Path) -> Result:

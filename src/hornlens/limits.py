@@ -53,7 +53,7 @@ class Limits:
             raise HornlensError(f"--max-rules must be 1 or more, not {max_rules!r}")
         self.time_limit, self.max_rules = time_limit, max_rules
         self.reason: Reason | None = None
-        """Why the run was ended; None as long as it was not."""
+        """Why the run, or a part of it, was ended; None as long as it was not."""
         self._clock = clock
         self._began: float | None = None
         self._interrupted = False
@@ -78,9 +78,10 @@ class Limits:
         One rule more than `max_rules` is needed to reach it: if there is none, they are all.
         """
         self.begin()
-        if self.reason is None:
-            self.reason = self._reached(rules)
-        return self.reason
+        reason = self._reached(rules)
+        if reason is not None:
+            self.reason = reason
+        return reason
 
     def _reached(self, rules: int) -> Reason | None:
         if self._interrupted:

@@ -171,6 +171,8 @@ def learn(
     speculate: Annotated[
         bool, typer.Option("--speculate", help="Ask membership queries in batches.")
     ] = False,
+    time_limit: TimeLimit = None,
+    max_rules: MaxRules = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show every step.")] = False,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="How to print the result.")
@@ -196,7 +198,8 @@ def learn(
         seed=seed,
         speculate=speculate,
     )
-    raise typer.Exit(learn_command(file, settings, trace, format, quiet))
+    limits = Limits(time_limit, max_rules)
+    raise typer.Exit(learn_command(file, settings, trace, format, quiet, limits))
 
 
 def extract(
@@ -230,6 +233,8 @@ def extract(
     ] = 200_000,
     seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0,
     max_conditions: MaxConditions = None,
+    time_limit: TimeLimit = None,
+    max_rules: MaxRules = None,
     min_support: MinSupport = None,
     min_confidence: MinConfidence = None,
     detail: Detail = None,
@@ -306,7 +311,7 @@ def extract(
 
     if target is not None and (probe is not None or model is not None):
         raise HornlensError("--target asks its own questions: give neither a probe nor --model")
-    extract_command(
+    code = extract_command(
         ExtractOptions(
             probe=probe or "gender-occupation",
             model=model,
@@ -355,8 +360,10 @@ def extract(
             dry_run=dry_run,
             form=format,
             quiet=quiet,
+            limits=Limits(time_limit, max_rules),
         )
     )
+    raise typer.Exit(code)
 
 
 def study(

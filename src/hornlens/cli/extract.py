@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 from hornlens.api import Result, extract
 from hornlens.cli.executors import Doing, ExecutorOptions
+from hornlens.cli.limits import exit_code
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
+from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.logic.almost import AlmostRules
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.logic.levels import Levels
@@ -26,7 +28,13 @@ from hornlens.probes.probe import Probe
 from hornlens.report.possible import show_possible
 from hornlens.report.rates import show_rates
 from hornlens.report.summaries import say_level, show_sentences
-from hornlens.report.terminal import Terminal, plural, show_claim, show_non_horn
+from hornlens.report.terminal import (
+    Terminal,
+    plural,
+    show_claim,
+    show_hypotheses,
+    show_non_horn,
+)
 from hornlens.results.almost import Nearly, Summary
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.opening import open_store
@@ -58,6 +66,7 @@ class ExtractOptions(NamedTuple):
     dry_run: bool
     form: str
     quiet: bool
+    limits: Limits
 
     @property
     def given_policy(self) -> dict[str, Any]:
@@ -65,15 +74,16 @@ class ExtractOptions(NamedTuple):
         return {name: value for name, value in self.policy.items() if value is not None}
 
 
-def extract_command(options: ExtractOptions) -> None:
-    """Extract, write the files, show the findings."""
+def extract_command(options: ExtractOptions) -> int:
+    """Extract, write the files, show the findings; return the exit code."""
     terminal = Terminal(options.quiet)
     if options.dry_run:
         _show_costs(options, terminal)
-        return
+        return 0
     check_writable(options.out)  # before anything is asked
     clock = time.perf_counter()
-    result = _ask_model(options, terminal) if options.target is None else _ask_target(options)
+    with ended_by_ctrl_c(options.limits):
+        result = _ask_model(options, terminal) if options.target is None else _ask_target(options)
     seconds = time.perf_counter() - clock
     result.save(options.out)
     if options.form == "json":
@@ -82,6 +92,7 @@ def extract_command(options: ExtractOptions) -> None:
         sys.stdout.write((options.out / "envelope.json").read_text(encoding="utf-8"))
     else:
         show(terminal, result, options.out, seconds)
+    return exit_code(options.limits)
 
 
 def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
@@ -111,6 +122,7 @@ def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
                 policy=policy,
                 cache=cache,
                 progress=progress,
+                limits=options.limits,
                 repeats=options.repeats or 1,
             )
 
@@ -145,7 +157,8 @@ def _ask_target(options: ExtractOptions) -> Result:
     if options.protocol == "paper":
         settings, policy = paper_protocol(settings, policy)
     target = open_target(options.target or "")
-    return extract(target, settings=settings, policy=replace(policy, **options.given_policy))
+    policy = replace(policy, **options.given_policy)
+    return extract(target, settings=settings, policy=policy, limits=options.limits)
 
 
 def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
@@ -192,6 +205,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
             "label was never, or always, chosen."
         )
     terminal.say()
+    show_hypotheses(terminal, envelope)
     show_possible(terminal, result)
     if result.worlds:
         _show_survival(terminal, result)

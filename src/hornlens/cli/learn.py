@@ -5,22 +5,29 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from hornlens.cli.limits import exit_code
 from hornlens.extraction.formulas import LearnOutcome, LearnSettings, learn
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.jsonfiles import json_text
 from hornlens.learning.events import Event, Progress
 from hornlens.learning.protocol import NotHorn
+from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.report.terminal import Terminal, plural, show_envelope, show_set
 from hornlens.report.trace import trace_lines
 
 
-def learn_command(path: Path, settings: LearnSettings, trace: bool, form: str, quiet: bool) -> int:
+def learn_command(
+    path: Path, settings: LearnSettings, trace: bool, form: str, quiet: bool, limits: Limits
+) -> int:
     """Run the learner and print what happened; the exit code says whether it could."""
     formula = read_dimacs(path)
     terminal = Terminal(quiet)
     events: list[Event] = []
     try:
-        with terminal.progress(f"Learning {path.name}:") as note:
+        with (
+            ended_by_ctrl_c(limits),
+            terminal.progress(f"Learning {path.name}:") as note,
+        ):
 
             def watch(event: Event) -> None:
                 if trace:
@@ -32,7 +39,7 @@ def learn_command(path: Path, settings: LearnSettings, trace: bool, form: str, q
                         f"{plural(asked.refinement, 'membership query')}"
                     )
 
-            outcome = learn(formula, settings, watch)
+            outcome = learn(formula, settings, watch, limits)
     except NotHorn as proof:
         names = formula.vocabulary
         accepted = " and ".join(show_set(names.names_of(x)) for x in proof.positives)
@@ -46,7 +53,7 @@ def learn_command(path: Path, settings: LearnSettings, trace: bool, form: str, q
         sys.stdout.write(json_text(outcome.as_json(lines)))
     else:
         _show(terminal, path, outcome, lines)
-    return 0
+    return exit_code(limits)
 
 
 def _show(terminal: Terminal, path: Path, outcome: LearnOutcome, trace: list[str] | None) -> None:

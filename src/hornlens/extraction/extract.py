@@ -11,11 +11,14 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hornlens.errors import HornlensError
+from hornlens.exact.engine import run as run_engine
+from hornlens.exact.grid import GridEngine, LabelledSpace
 from hornlens.extraction.noise import certificate_of, check_noise, noisy_target, settle
 from hornlens.extraction.questions import Questions, UnitedQuestions
 from hornlens.extraction.summing import summed_up
+from hornlens.limits import Limits, Stopped
 from hornlens.logic.basis import dg_basis
-from hornlens.logic.certificates import EXACT
+from hornlens.logic.certificates import EXACT, Interrupted
 from hornlens.logic.decisions import Policy
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.space import Space
@@ -27,7 +30,6 @@ from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
 
 if TYPE_CHECKING:
-    from hornlens.exact.grid import LabelledSpace
     from hornlens.learning.events import Event
     from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle
 
@@ -58,17 +60,20 @@ def extract(
     learner: MakeLearner | None = None,
     equivalence: MakeOracle | None = None,
     watch: Watch | None = None,
+    limits: Limits | None = None,
 ) -> Extraction:
     """Return the rules that a target obeys, by asking it.
 
     Exact where all cells can be asked; else learned by Algorithm 1 with sampled equivalence
     queries, or by the learner and the equivalence oracle that are given. `watch` sees what a
     learner does, event by event. Of several worlds, the rules are those that hold in all of them.
+
+    If one of the `limits` is reached: the rules that are proved by then, and hypotheses.
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     chosen = settings or Settings()
     worlds = target.targets if isinstance(target, Worlds) else {"": target}
-    asked = [_World(name, each, _policy(each, policy)) for name, each in worlds.items()]
+    asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
     unit = "prompt" if asked[0].prompted else "cell"
     exhaustive = chosen.is_exhaustive(sum(world.size for world in asked), unit)
     if not (learner is None and equivalence is None):
@@ -89,14 +94,28 @@ def extract(
         plain = plain and all(getattr(chosen, name) is None for name in COUNTED)
         check_noise(exhaustive, plain)
     identity = target.identity()
+    if limits is not None:
+        limits.begin()
 
     def envelope_of(
         questions: Questions | UnitedQuestions, watch: Watch | None, whole: bool = True
     ) -> Envelope:
-        if learner is None and equivalence is None and exhaustive:
-            return _tabulated(questions, chosen, asked[0].question.unit, whole and noisy is None)
-        labelled = questions.tabulate() if exhaustive else None
-        return _learned(questions, chosen, labelled, learner, equivalence, watch)
+        labelled = None
+        try:
+            if exhaustive:
+                labelled = questions.tabulate()
+        except Stopped as stopped:
+            from hornlens.extraction.early import all_that_is_proved
+
+            assert limits is not None
+            most = chosen.max_conditions
+            return all_that_is_proved(questions, stopped.reason, limits, most)
+        if learner is None and equivalence is None and labelled is not None:
+            ways = len(questions.worlds) if isinstance(questions, UnitedQuestions) else 1
+            found = _tabulated(labelled, chosen, asked[0].question.unit, ways, limits)
+            summing = whole and noisy is None and found.certificate.settled
+            return summed_up(found, labelled, chosen) if summing else found
+        return _learned(questions, chosen, labelled, learner, equivalence, watch, limits)
 
     if noisy is not None:
         settle([world.questions for world in asked], noisy.settings.settle)
@@ -128,10 +147,11 @@ class _World:
     name: str
     target: Target
     policy: Policy
+    limits: Limits | None
 
     @cached_property
     def questions(self) -> Questions:
-        return Questions(self.target, self.policy)
+        return Questions(self.target, self.policy, limits=self.limits)
 
     @property
     def prompted(self) -> PromptTarget | None:
@@ -209,22 +229,21 @@ def _policy(target: Target, given: Policy | None) -> Policy:
 
 def _possible(questions: Questions | UnitedQuestions) -> Envelope:
     """Return the rules that hold if what is undecided breaks none."""
-    return _tabulated(questions, Settings(), "cell", whole=False, undecided=False)
+    return _tabulated(questions.tabulate(undecided=False), Settings(), "cell")
 
 
 def _tabulated(
-    questions: Questions | UnitedQuestions,
+    labelled: LabelledSpace,
     settings: Settings,
     unit: str,
-    whole: bool,
-    undecided: bool = True,
+    ways: int = 1,
+    limits: Limits | None = None,
 ) -> Envelope:
-    """Label the whole space: the envelope is exact, up to what the settings leave out.
+    """Return the exact envelope of a space that was asked in so many ways.
 
-    `whole`: it is not that of one way of asking among others, so that it is summed up, too.
+    It is exact up to what the settings leave out.
     """
     max_conditions = settings.max_conditions
-    labelled = questions.tabulate(undecided)
     inside, positive = labelled.inside(), labelled.positive
     statistics = {
         "equivalence_queries": 0,
@@ -234,23 +253,23 @@ def _tabulated(
     if settings.min_support is not None:
         from hornlens.exact.supported import supported_envelope_of_grid
 
-        asked = len(questions.worlds) if isinstance(questions, UnitedQuestions) else 1
         found = supported_envelope_of_grid(
-            labelled, settings.min_support, max_conditions, statistics, f"{unit}s", asked
+            labelled, settings.min_support, max_conditions, statistics, f"{unit}s", ways
         )
     elif max_conditions is not None:
         from hornlens.exact.bounded import bounded_envelope_of_grid
 
-        found = bounded_envelope_of_grid(labelled, max_conditions, statistics)
+        found = bounded_envelope_of_grid(labelled, max_conditions, statistics, limits)
     else:
+        done = run_engine(GridEngine(labelled), limits)
         found = Envelope.of(
-            questions.space,
-            labelled.dg_basis(),
-            certificate=EXACT,
-            non_horn=NonHorn.of(labelled.non_horn()),
+            labelled.space,
+            done.basis,
+            certificate=done.certificate,
+            non_horn=NonHorn.of(labelled.non_horn()) if done.ended is None else NonHorn(None),
             statistics=statistics,
         )
-    return summed_up(found, labelled, settings) if whole else found
+    return found
 
 
 def _learned(
@@ -260,6 +279,7 @@ def _learned(
     learner: MakeLearner | None,
     equivalence: MakeOracle | None,
     watch: Watch | None,
+    limits: Limits | None,
 ) -> Envelope:
     """Learn by queries. Where the whole space is labelled, equivalence is judged exactly by it."""
     # Imported here: an exact run learns nothing, and starts the quicker.
@@ -298,8 +318,20 @@ def _learned(
     if settings.equivalence == "budget":
         oracle = BudgetedEquivalence(oracle, settings.max_equivalence_queries)
     chosen = EnvelopeLearner(space.width) if learner is None else learner(space.width)
-    done = run(chosen, questions, oracle, speculate=True, watch=watch)
+    done = run(chosen, questions, oracle, speculate=True, watch=watch, limits=limits)
     queries = done.queries
+    statistics = {
+        "equivalence_queries": queries.equivalence,
+        "membership_queries": queries.refinement + queries.speculative + sampled.count,
+        "refinement": queries.refinement,
+        "speculative": queries.speculative,
+        "equivalence_samples": sampled.count,
+    }
+    if limits is not None and isinstance(done.certificate, Interrupted):
+        from hornlens.extraction.early import what_was_learned
+
+        theory, ended = done.learned.hypothesis.theory, done.certificate.reason
+        return what_was_learned(questions, theory, ended, limits, labelled, statistics)
     non_horn = NonHorn.of(done.learned.non_horn, complete=False)
     if labelled is not None and done.certificate == EXACT:
         non_horn = NonHorn.of(labelled.non_horn())
@@ -308,11 +340,5 @@ def _learned(
         dg_basis(done.learned.hypothesis.theory, space.background),
         certificate=done.certificate,
         non_horn=non_horn,
-        statistics={
-            "equivalence_queries": queries.equivalence,
-            "membership_queries": queries.refinement + queries.speculative + sampled.count,
-            "refinement": queries.refinement,
-            "speculative": queries.speculative,
-            "equivalence_samples": sampled.count,
-        },
+        statistics=statistics,
     )

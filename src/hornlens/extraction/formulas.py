@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any
 
 from hornlens.errors import HornlensError
 from hornlens.exact.envelopes import non_horn_of
-from hornlens.exact.sat import cnf_counterexample
+from hornlens.exact.sat import cnf_counterexample, solve, solver_of
 from hornlens.learning.driver import Bounds, Run, run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.events import Event
 from hornlens.learning.horn import HornLearner, horn1_learner
 from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle
+from hornlens.limits import Limits
 from hornlens.logic.basis import dg_basis
-from hornlens.logic.certificates import check_tolerances
+from hornlens.logic.bits import BOTTOM, bits, intersection
+from hornlens.logic.certificates import Interrupted, check_tolerances
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.encoding import dec, enc
 from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.having import Having
+from hornlens.logic.readable import readable
+from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.theory import Theory
 from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
 from hornlens.oracles.equivalence import BudgetedEquivalence, Kind, SampledEquivalence
 from hornlens.oracles.formula import FormulaEquivalence
 from hornlens.oracles.known import KnownAnswers
-from hornlens.oracles.membership import CachingMembership, CountingMembership, FormulaMembership
+from hornlens.oracles.membership import (
+    CachingMembership,
+    CountingMembership,
+    FormulaMembership,
+    LimitedMembership,
+)
 from hornlens.results.envelope import envelope_as_json
 
 LEARNERS: dict[str, Callable[[int], Learner]] = {
@@ -142,8 +153,12 @@ def learn(
     formula: Cnf,
     settings: LearnSettings | None = None,
     watch: Callable[[Event], None] | None = None,
+    limits: Limits | None = None,
 ) -> LearnOutcome:
     """Learn a formula or its envelope by queries; `watch` sees every event of the run.
+
+    If a limit is reached, the rules that the formula entails, by SAT, are proved; the others are
+    hypotheses. `max_rules` ends the run when more than so many of both are there.
 
     HORN and HORN1 raise `NotHorn`, with the proof, where the formula is not Horn.
     """
@@ -153,7 +168,7 @@ def learn(
     known = KnownAnswers(formula.width)
     cache = CachingMembership(distinct, known)
     membership: MembershipOracle = cache
-    sampled = CountingMembership(cache)
+    sampled = CountingMembership(cache if limits is None else LimitedMembership(cache, limits))
     goal = formula
     equivalence: EquivalenceOracle
     if chosen.via_encoding:
@@ -175,11 +190,15 @@ def learn(
         )
     else:
         kind: Kind = "horn" if chosen.target == "envelope" else "full"
-        equivalence = FormulaEquivalence(formula, kind, rng)
+        equivalence = FormulaEquivalence(formula, kind, rng, limits)
     if chosen.equivalence == "budget":
         equivalence = BudgetedEquivalence(equivalence, chosen.max_equivalence_queries)
     learner = LEARNERS[chosen.algorithm](goal.width)
-    done = run(learner, membership, equivalence, chosen.speculate, watch)
+    done = run(learner, membership, equivalence, chosen.speculate, watch, limits)
+    if isinstance(done.certificate, Interrupted):
+        envelope = _ended(formula, goal, done, cache, limits or Limits())
+        done = replace(done, certificate=envelope.certificate)
+        return LearnOutcome(formula, chosen, done, envelope, None, sampled.count, distinct.count)
     # H is its own basis when Algorithm 1 or HORN1 ends on an exact yes; otherwise it may not be.
     basis = dg_basis(done.learned.hypothesis.theory)
     # It may stop before it has the whole envelope of an encoding: that is not what was asked for.
@@ -194,6 +213,43 @@ def learn(
     )
     bounds = _bounds(envelope, chosen.algorithm) if exact else None
     return LearnOutcome(formula, chosen, done, envelope, bounds, sampled.count, distinct.count)
+
+
+def _ended(
+    formula: Cnf, goal: Cnf, done: Run, answers: CachingMembership, limits: Limits
+) -> Envelope:
+    """Return what is proved of a run that was ended early, and what stays a hypothesis.
+
+    Of an encoded formula nothing is proved: its rules are about other variables.
+    """
+    assert isinstance(done.certificate, Interrupted)
+    width = goal.width
+    proved: list[Rule] = []
+    others: list[Rule] = []
+    known = [x for x, yes in answers.answers.items() if yes] if goal is formula else []
+    positives = Having(list({*known, *done.learned.positives}), width)
+    with solver_of(goal.clauses, width) as solver:
+        for rule in done.learned.hypothesis.theory:
+            x = rule.antecedent
+            left = rule.consequent & intersection(positives.having(x))
+            if left != BOTTOM and not left & ~x:
+                continue  # an answer breaks all of it
+            held = Rule(x, left)
+            broken = (
+                solve(solver, [*(i + 1 for i in bits(x)), *without], width) is not None
+                for without in ([[]] if held.is_negative else [[-(i + 1)] for i in bits(held.new)])
+            )
+            (others if goal is not formula or any(broken) else proved).append(held)
+    basis = dg_basis(Theory(width, tuple(proved)))
+    if limits.max_rules is not None:
+        basis = Theory(width, basis.rules[: limits.max_rules])
+    held_true = readable(dg_basis(Theory(width, (*proved, *others))))
+    hypotheses = tuple(rule for rule in held_true if not basis.entails(rule))
+    claim = Interrupted(done.certificate.reason, len(basis), len(hypotheses) or None)
+    space = Space.of_variables(goal.vocabulary)
+    return Envelope.of(
+        space, basis, certificate=claim, non_horn=NonHorn(None), hypotheses=hypotheses
+    )
 
 
 def _bounds(envelope: Envelope, algorithm: str) -> Bounds | None:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hornlens.errors import HornlensError
 from hornlens.exact.grid import LabelledSpace
+from hornlens.limits import Limits, Stopped
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
 from hornlens.logic.maskmap import mask_map
-from hornlens.targets.protocol import Target
+from hornlens.targets.protocol import Interruptible, Target
 
 if TYPE_CHECKING:
     from hornlens.oracles.known import KnownAnswers
 
 MOST_LABELS = 10
 """Where there are more, what an answer says of most of them is not worth its place in memory."""
+
+PART = 0.2
+"""Seconds that a part of the questions may take, if they are asked in parts."""
 
 
 class Questions:
@@ -28,9 +33,15 @@ class Questions:
     a cell can have ("she" for a nurse is also "not he"): `known` hears all of it.
     """
 
-    def __init__(self, target: Target, policy: Policy, known: KnownAnswers | None = None):
-        """Begin with nothing asked."""
-        self.target, self.policy, self.known = target, policy, known
+    def __init__(
+        self,
+        target: Target,
+        policy: Policy,
+        known: KnownAnswers | None = None,
+        limits: Limits | None = None,
+    ):
+        """Begin with nothing asked. If one of the `limits` is reached, asking raises Stopped."""
+        self.target, self.policy, self.known, self.limits = target, policy, known, limits
         self.space = target.space
         self.decisions: MutableMapping[int, Decision] = mask_map(self.space.width)
         for rule in self.space.granted:
@@ -73,9 +84,36 @@ class Questions:
         """Decide those of the cells that are not yet, and return them."""
         asked = ((cell, None) for cell in cells if cell not in self.decisions)
         new = list(mask_map(self.space.width, asked))
-        if new:
-            self.decisions.update(zip(new, self._asked(new), strict=True))
+        if not new:
+            return new
+        try:
+            for some in self._in_parts(new):
+                self.decisions.update(zip(some, self._asked(some), strict=True))
+        except Stopped:
+            if isinstance(self.target, Interruptible):
+                some = self.target.answered(new)
+                self.decisions.update(zip(some, self._asked(some), strict=True))
+            raise
         return new
+
+    def _in_parts(self, cells: list[int]) -> Iterator[list[int]]:
+        """Yield cells, so many at a time that nobody waits long for a limit to be heeded.
+
+        Who is asked in prompts heeds it by itself, and knows best how to put them together.
+        """
+        if self.limits is not None:
+            self.limits.check()
+        if self.limits is None or isinstance(self.target, Interruptible):
+            yield cells
+            return
+        start, count = 0, 1
+        while start < len(cells):
+            self.limits.check()
+            clock = time.perf_counter()
+            yield cells[start : start + count]
+            start += count
+            if time.perf_counter() - clock < PART:
+                count *= 2
 
     def _asked(self, cells: list[int]) -> list[Decision]:
         """Return what the target says; whatever is wrong with it comes out as one clear error."""
@@ -83,7 +121,7 @@ class Questions:
             said = self.target.decide(cells)
             possible = {None, *range(self._labels or 2)}
             fits = len(said) == len(cells) and all(d.winner in possible for d in said)
-        except HornlensError:
+        except (HornlensError, Stopped):
             raise
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
@@ -96,11 +134,21 @@ class Questions:
 
     def tabulate(self, undecided: bool = True) -> LabelledSpace:
         """Decide every cell, and so label the whole space; what is undecided counts as is said."""
+        self.decide(list(self.space.cells()))
+        return self.possible(undecided)
+
+    def possible(self, undecided: bool = True) -> LabelledSpace:
+        """Label the space by what the target accepts, or may accept as far as it was not asked.
+
+        A rule that holds of all this holds whatever the target would say. And no other does: of a
+        cell that was not asked, each label may be the one.
+        """
         space = self.space
         cells = list(space.cells())
-        self.decide(cells)
         asked = [YES] if space.label is None else [-1, *range(self._labels)]
         positive = accepts(self.policy, self._winners(cells)[:, None], asked, undecided)
+        unknown = np.array([cell not in self.decisions for cell in cells], dtype=np.bool_)
+        positive |= unknown[:, None] & (np.array(asked) >= 0)
         if not space.granted:
             return LabelledSpace(space, positive.reshape(-1))
         accepted = {
@@ -137,6 +185,28 @@ class Questions:
             return [cell for _ in labels]
         return [cell if label < 0 else self.space.with_label(cell, label) for label in labels]
 
+    def accepted(self) -> Iterator[int]:
+        """Yield what the target is known to accept, with a label where there are labels."""
+        places = range(self._labels) if self._labels else [YES]
+        cells = list(self.decisions)
+        lines = accepts(self.policy, self._winners(cells)[:, None], places).tolist()
+        for cell, line in zip(cells, lines, strict=True):
+            yield from self._labelled(cell, [i for i, yes in zip(places, line, strict=True) if yes])
+
+    @property
+    def policies(self) -> list[Policy]:
+        """The policy."""
+        return [self.policy]
+
+    def cells(self) -> Iterable[int]:
+        """Return the cells that were asked about."""
+        return self.decisions.keys()
+
+    @property
+    def asked(self) -> int:
+        """How many cells were asked about."""
+        return len(self.decisions)
+
 
 class UnitedQuestions:
     """The membership oracle of several worlds: what any of them accepts, it accepts."""
@@ -164,3 +234,29 @@ class UnitedQuestions:
         from hornlens.exact.worlds import union
 
         return union([world.tabulate(undecided) for world in self.worlds])
+
+    def possible(self) -> LabelledSpace:
+        """Label the space by what some world accepts, or may accept as far as it was not asked."""
+        from hornlens.exact.worlds import union
+
+        return union([world.possible() for world in self.worlds])
+
+    def accepted(self) -> Iterator[int]:
+        """Yield what some world is known to accept, with a label where there are labels."""
+        for world in self.worlds:
+            yield from world.accepted()
+
+    @property
+    def policies(self) -> list[Policy]:
+        """The policy of each world."""
+        return [world.policy for world in self.worlds]
+
+    def cells(self) -> Iterable[int]:
+        """Return the cells that every world was asked about."""
+        first, *others = self.worlds
+        return [c for c in first.decisions if all(c in each.decisions for each in others)]
+
+    @property
+    def asked(self) -> int:
+        """How many cells every world was asked about."""
+        return sum(1 for _ in self.cells())

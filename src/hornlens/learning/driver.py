@@ -17,7 +17,8 @@ from hornlens.learning.protocol import (
     Learner,
     MembershipOracle,
 )
-from hornlens.logic.certificates import Budget, Certificate
+from hornlens.limits import Limits, Stopped
+from hornlens.logic.certificates import Budget, Certificate, Interrupted
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,34 @@ def run(
     equivalence: EquivalenceOracle,
     speculate: bool = False,
     watch: Callable[[Event], None] | None = None,
+    limits: Limits | None = None,
 ) -> Run:
-    """Run a learner to its end and return the outcome; `watch` sees every event on the way."""
+    """Run a learner to its end and return the outcome; `watch` sees every event on the way.
+
+    If a limit is reached, by an oracle or between two events, what the learner knows by then. The
+    certificate claims no rule: the driver knows the answers, and not what follows from them.
+    """
     queries, certificate = Queries(), None
-    for event in events(learner, membership, equivalence, speculate):
-        if isinstance(event, Progress):
-            queries = event.queries
-        elif isinstance(event, Ended):
-            certificate = event.certificate
-        if watch is not None:
-            watch(event)
+    told = watch or (lambda event: None)
+    try:
+        for event in events(learner, membership, equivalence, speculate):
+            if isinstance(event, Progress):
+                queries = event.queries
+            elif isinstance(event, Ended):
+                certificate = event.certificate
+            told(event)
+            if limits is not None and certificate is None:
+                limits.check(_rules_of(event))
+    except Stopped as stopped:
+        certificate = Interrupted(stopped.reason, 0)
+        told(Ended(certificate))
     assert certificate is not None  # or else `events` had raised
     return Run(learner.learned(), certificate, queries)
+
+
+def _rules_of(event: Event) -> int:
+    """Return how many rules a hypothesis has, where it is about to be judged."""
+    return len(event.theory) if isinstance(event, Conjectured) else 0
 
 
 def events(

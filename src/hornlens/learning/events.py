@@ -48,7 +48,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The last event: a conjecture was accepted, and this may be claimed of it."""
+    """The last event: a conjecture was accepted, or the run ended; this may be claimed of it."""
 
     certificate: Certificate
 

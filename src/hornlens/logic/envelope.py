@@ -55,6 +55,8 @@ class Envelope:
     non_horn: NonHorn = NonHorn()
     support: Sequence[int] | None = None
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    hypotheses: tuple[Rule, ...] = ()
+    """What a learner that was ended early held for true: no answer breaks it, nothing proves it."""
     almost: AlmostRules | None = None
     levels: Levels | None = None
 

@@ -14,6 +14,7 @@ from hornlens.exact.sat import solve, solver_of
 from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource
 from hornlens.learning.protocol import Accepted, Counterexample, Hypothesis, Verdict
+from hornlens.limits import Limits
 from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.certificates import EXACT
 from hornlens.logic.cnf import Clause, Cnf, clauses_of, literals, quasi
@@ -25,8 +26,18 @@ from hornlens.oracles.equivalence import Kind
 class FormulaEquivalence:
     """Judges hypotheses about a formula exactly. A generator makes it choose at random."""
 
-    def __init__(self, formula: Cnf, kind: Kind = "horn", rng: Random | None = None):
-        """Prepare the solver; `rng` shuffles which counterexample is found."""
+    def __init__(
+        self,
+        formula: Cnf,
+        kind: Kind = "horn",
+        rng: Random | None = None,
+        limits: Limits | None = None,
+    ):
+        """Prepare the solver; `rng` shuffles which counterexample is found.
+
+        If one of the `limits` is reached while it searches, it raises Stopped.
+        """
+        self.limits = limits
         self.formula, self.kind, self.rng = formula, kind, rng
         self.width = formula.width
         self._positives = solver_of(formula.clauses, self.width)
@@ -77,10 +88,13 @@ class FormulaEquivalence:
             least = forward_chain(rules, rule.antecedent)
             if rule.consequent & ~least:
                 return least
-        while (new := self._search.next_rule()) is not None:
-            least = forward_chain(rules, new.antecedent)
-            if new.consequent & ~least:
-                return least
+        for step in self._search.steps():
+            for new in step.proved:
+                least = forward_chain(rules, new.antecedent)
+                if new.consequent & ~least:
+                    return least
+            if self.limits is not None:
+                self.limits.check()
         return None
 
     def _accepted_but_not_positive(self, hypothesis: Hypothesis) -> int | None:

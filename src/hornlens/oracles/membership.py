@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hornlens.learning.protocol import MembershipOracle
+from hornlens.limits import Limits
 from hornlens.logic.batch import pack
 from hornlens.logic.cnf import Cnf
 from hornlens.oracles.known import KnownAnswers
@@ -34,6 +35,19 @@ class FormulaMembership:
             return [self.formula.satisfied_by(x) for x in batch]
         accepted: list[bool] = self.formula.accepts(pack(batch, self.formula.width)).tolist()
         return accepted
+
+
+@dataclass(frozen=True)
+class LimitedMembership:
+    """Asks as long as no limit is reached; then it raises Stopped."""
+
+    oracle: MembershipOracle
+    limits: Limits
+
+    def ask(self, batch: Sequence[int]) -> list[bool]:
+        """Look at the limits, then ask."""
+        self.limits.check()
+        return self.oracle.ask(batch)
 
 
 @dataclass

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from hornlens.logic.certificates import Certificate
     from hornlens.logic.envelope import Envelope
 
+HYPOTHESES = 25
+"""How many hypotheses are shown; the files have all of them."""
+
 
 class Terminal:
     """Standard output for results, standard error for progress."""
@@ -174,6 +177,8 @@ def plural(count: int, noun: str) -> str:
     """Return "1 rule", "2 rules", "0 queries"."""
     if count == 1:
         return f"1 {noun}"
+    if noun.endswith("sis"):
+        return f"{count:,} {noun[:-2]}es"
     return f"{count:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
 
 
@@ -219,7 +224,21 @@ def show_envelope(terminal: Terminal, envelope: Envelope) -> None:
             rows.append(row)
         terminal.table(columns, rows)
         terminal.say()
+    show_hypotheses(terminal, envelope)
     show_non_horn(terminal, envelope)
+
+
+def show_hypotheses(terminal: Terminal, envelope: Envelope) -> None:
+    """Print what a learner that was ended early held for true."""
+    found = envelope.hypotheses
+    if not found:
+        return
+    terminal.say(f"{plural(len(found), 'hypothesis')}: not proved, but no answer so far breaks one")
+    for rule in found[:HYPOTHESES]:
+        terminal.say(f"  ? {envelope.space.show(rule)}")
+    if len(found) > HYPOTHESES:
+        terminal.say(f"  … and {len(found) - HYPOTHESES:,} more")
+    terminal.say()
 
 
 def show_non_horn(terminal: Terminal, envelope: Envelope) -> None:

@@ -15,7 +15,7 @@ from hornlens.learning.events import (
     RuleChanged,
     RuleRetired,
 )
-from hornlens.logic.certificates import Budget, Certificate, Exact, Pac
+from hornlens.logic.certificates import Budget, Certificate, Exact, Interrupted, Pac
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.report.terminal import plural, show_set
 
@@ -63,5 +63,7 @@ def _last_answer(certificate: Certificate) -> str:
         return "Yes."
     if isinstance(certificate, Budget) and certificate.samples is None:
         return "The budget is used up; the run ends here."
+    if isinstance(certificate, Interrupted):
+        return "There was no answer any more: the run was ended."
     samples = certificate.samples if isinstance(certificate, Pac | Budget) else None
     return f"No counterexample in {plural(samples or 0, 'sample')}."

@@ -33,8 +33,12 @@ SHOWN = 3
 """How many answers, or flips, are listed of those that an outcome rests on."""
 COUNTED = ("exact", "bounded")
 """Certificates of results in which every cell was asked: exceptions can be counted."""
-STRENGTH = {"exact": 2, "pac": 1}
-"""What certificates are worth; all others claim less."""
+STRENGTH = {"exact": 2, "bounded": 1, "pac": 1}
+"""What certificates are worth; all others claim less.
+
+A bounded result was asked everything: whether a rule holds is known of it, whatever its length. It
+is not exact, as longer rules are not among those that it lists and counts.
+"""
 
 
 def check(result: Extraction, requirements: Requirements, name: str = "") -> Checked:

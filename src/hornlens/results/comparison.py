@@ -154,6 +154,8 @@ def _outcomes(owner: RuleSet, other: RuleSet) -> tuple[RuleOutcome, ...]:
         if not (follows and other.envelope.certificate.proved):
             # What an answer breaks does not hold, whatever was learned.
             witness = next((example for x, example in examples if not rule.satisfied_by(x)), None)
+        # Where all answers are known, a rule that none of them breaks holds, however long it is.
+        follows = follows or (bool(examples) and other.envelope.certificate.settled)
         if witness is not None or not follows:
             outcome = RuleOutcome(named, "unknown" if witness is None else "contradicted", witness)
         else:

@@ -25,7 +25,7 @@ from hornlens.results.worlds import Survival, survival
 
 DECIDED = {NO: "no", YES: "yes"}
 """What stands for the winner in a space without a label."""
-OWN_KEYS = ("rules", "readable", "non_horn", "certificate", "claim", "statistics")
+OWN_KEYS = ("rules", "readable", "hypotheses", "non_horn", "certificate", "claim", "statistics")
 """What each way of asking has of its own, where there are several."""
 
 
@@ -78,7 +78,7 @@ def _variant(world: Extraction, whole: Extraction) -> dict[str, Any]:
     if world.policy != whole.policy:
         found["policy"] = asdict(world.policy)
     envelope = _envelope_with_support(world)
-    return found | {key: envelope[key] for key in OWN_KEYS}
+    return found | {key: envelope[key] for key in OWN_KEYS if key in envelope}
 
 
 def extraction_as_json(extraction: Extraction) -> dict[str, Any]:

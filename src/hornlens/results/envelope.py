@@ -35,6 +35,7 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
     if envelope.non_horn.count is None:
         non_horn["at_least"] = envelope.non_horn.at_least
     support: Sequence[int | None] = envelope.support or [None] * len(envelope.readable)
+    hypotheses = [NamedRule.of(rule, names).as_json() for rule in envelope.hypotheses]
     return {
         "hornlens": __version__,
         "format": FORMAT,
@@ -45,6 +46,7 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
             {**NamedRule.of(rule, names).as_json(), "support": count}
             for rule, count in zip(envelope.readable, support, strict=True)
         ],
+        **({"hypotheses": hypotheses} if hypotheses else {}),
         "non_horn": non_horn,
         "certificate": envelope.certificate.as_json(),
         "claim": envelope.certificate.sentence,
@@ -101,6 +103,7 @@ def _envelope(content: Mapping[str, Any], path: Path) -> Envelope:
         NonHorn(found["count"], examples, found.get("at_least", found["count"] or 0)),
         None if None in support else support,
         statistics,
+        theory_from_json(content.get("hypotheses", []), names, path).rules,
         almost_from_json(content, names),
         levels_from_json(content, names),
     )

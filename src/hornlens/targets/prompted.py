@@ -192,6 +192,24 @@ class PromptedModel:
         labels = len(self.probe.label.values)
         return [agreed(decisions, labels) for decisions in zip(*rounds, strict=True)]
 
+    def answered(self, cells: Sequence[int]) -> list[int]:
+        """Return those of the cells whose prompts have all been answered.
+
+        Without what is subtracted from all scores, that is none.
+        """
+        basis = {"none": [], "neutral": [0], "mean": self.space.cells()}[self.policy.calibration]
+        if not all(map(self._is_answered, basis)):
+            return []
+        return [cell for cell in cells if self._is_answered(cell)]
+
+    def _is_answered(self, cell: int) -> bool:
+        prompts = [wording.render(cell) for wording in self.probe.wordings]
+        return all(
+            prompt in source.known
+            for answers in self.answers
+            for prompt, source in zip(prompts, answers, strict=True)
+        )
+
     def _decide(self, cells: Sequence[int], repeat: int) -> list[Decision]:
         baseline = self._baseline(repeat)
         return [

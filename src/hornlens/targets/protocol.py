@@ -82,6 +82,15 @@ class PromptTarget(Target, Protocol):
         ...
 
 
+@runtime_checkable
+class Interruptible(Target, Protocol):
+    """A target whose `decide` may be ended in its midst; it knows what it was told by then."""
+
+    def answered(self, cells: Sequence[int]) -> list[int]:
+        """Return those of the cells that it can decide without asking anything more."""
+        ...
+
+
 def check_repeats(repeats: int) -> None:
     """Refuse what is no number of repeats."""
     if not isinstance(repeats, int) or repeats < 1:

@@ -16,7 +16,7 @@ from hornlens.verifying.answers import Answer, Reader, Spoken, check_statistics
 from hornlens.verifying.bounded import check_bounded
 from hornlens.verifying.files import File
 from hornlens.verifying.grids import Grid, Rule, Space, Wrong, breaks
-from hornlens.verifying.interrupted import check_interrupted, follows
+from hornlens.verifying.interrupted import MissingAnswers, check_interrupted, follows
 from hornlens.verifying.noise import check_counts, check_noise
 from hornlens.verifying.rules import Envelope, check_by_chaining, check_exact, check_wide
 from hornlens.verifying.worlds import AllAnswers, SomeAnswers
@@ -229,8 +229,13 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
         if answer.variant not in worlds:
             raise Wrong(f"answer {answer.place}: of no variant, {answer.variant!r}")
         worlds[answer.variant].append(answer)
-    seen: AllAnswers | SomeAnswers
-    if content["certificate"]["kind"] in ("exact", "bounded", "noisy"):
+    seen: AllAnswers | SomeAnswers | MissingAnswers
+    if any(each["certificate"]["kind"] == "interrupted" for each in (content, *variants)):
+        seen = MissingAnswers(reader, listed, worlds)
+        notes.not_checked.append("that all rules are there: the run was ended early")
+        if hypotheses := space.rules(content.get("hypotheses", [])):
+            notes.checked.append(seen.check_hypotheses(hypotheses))
+    elif content["certificate"]["kind"] in ("exact", "bounded", "noisy"):
         seen = AllAnswers(reader, listed, worlds)
     else:
         bound = content["settings"].get("samples") is None

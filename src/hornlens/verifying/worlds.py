@@ -117,7 +117,7 @@ class AllAnswers:
         perhaps = {name for name, positive in self.positive.items() if broken & positive} - really
         if perhaps != set(line["unknown_in"]):
             raise Wrong("is unknown where every answer is decided, or the other way round")
-        _check_named(rule, line, self.reader, self.worlds)
+        check_named(rule, line, self.reader, self.worlds)
 
 
 class SomeAnswers:
@@ -158,10 +158,10 @@ class SomeAnswers:
             for answer in self.worlds[name]:
                 if any(breaks(x, rule) for x in self.reader.said(answer)):
                     raise Wrong(f"answer {answer.place} breaks it in {name}")
-        _check_named(rule, line, self.reader, self.worlds)
+        check_named(rule, line, self.reader, self.worlds)
 
 
-def _check_named(rule: Rule, line: Mapping[str, Any], reader: Reader, worlds: Worlds) -> None:
+def check_named(rule: Rule, line: Mapping[str, Any], reader: Reader, worlds: Worlds) -> None:
     """Check that each world is named once, and that the answers said to break a rule do."""
     held = {*line["holds_in"], *line["vacuous_in"]}
     named = sorted([*held, *line["broken_in"], *line["unknown_in"]])

@@ -107,6 +107,7 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
         took=duration(record.seconds or None),
         started=moment(record.started),
         certificate=envelope.certificate,
+        hypotheses=[extraction.space.show(rule) for rule in envelope.hypotheses],
         prompts=space.cell_count * max(1, len(question.templates)),
         counts={
             "rules": plural(len(rows), "rule"),

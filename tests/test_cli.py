@@ -282,7 +282,7 @@ def test_debug_shows_the_traceback():
 def test_an_unforeseen_error_has_an_exit_code_of_its_own(tmp_path, debug):
     (tmp_path / "hit.py").write_text(
         "import hornlens.cli.envelope\n"
-        "def fail(*_):\n    raise KeyError('a line\\nand another')\n"
+        "def fail(*_, **__):\n    raise KeyError('a line\\nand another')\n"
         "hornlens.cli.envelope.envelope_command = fail\n"
         "from hornlens.__main__ import main\n"
         "main()\n"

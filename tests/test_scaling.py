@@ -210,8 +210,8 @@ def test_the_command(tmp_path):
     arguments = ["envelope", str(path), "--label", "class", "--scale", "age=interval:35"]
     content = json.loads(hornlens(*arguments, "--format", "json", "--basis", "unit").stdout)
     assert content["basis"]["kind"] == "unit" and content["certificate"]["kind"] == "exact"
-    said = (content["basis"]["rules"], content["readable"])
-    assert all(any(r["then"] == ["class=a"] for r in rules) for rules in said)
+    assert all(len(r["then"] or [""]) == 1 for r in content["basis"]["rules"])
+    assert any(len(r["then"] or [""]) > 1 for r in content["readable"])
     assert "-> {" in hornlens(*arguments, "--format", "fcar", "--closed-top").stdout
     assert "age: intervals, cut at 35" in " ".join(hornlens(*arguments).stdout.split())
     made = hornlens("convert", str(path), str(tmp_path / "p.cxt"), "--scale", "age=drop")

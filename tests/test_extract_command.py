@@ -67,7 +67,7 @@ def test_without_arguments_the_built_in_probe_meets_the_built_in_model(whole):
         in shown.stdout
     )
     assert f"Report: {folder / 'out' / 'report.html'}" in shown.stdout
-    assert {p.name for p in (folder / "out").iterdir()} == {*SAME, "run.json"}
+    assert {p.name for p in (folder / "out").iterdir()} == {*ALWAYS, "levels.csv", "run.json"}
     content = json.loads((folder / "out" / "envelope.json").read_text())
     assert content["statistics"]["distinct_prompts"] == 660
     assert content["certificate"] == {"kind": "exact"}

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -532,7 +533,12 @@ RUN = "runpy.run_module('hornlens', run_name='__main__')"
 def test_an_interrupt_before_there_is_anything_to_lose_ends_it_at_once(tmp_path):
     (tmp_path / "typer.py").write_text(f"{HIT}\nimport time; time.sleep(9)\n")
     done = subprocess.run(
-        [sys.executable, "-m", "hornlens", "extract"], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-m", "hornlens", "extract"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        # Where the tests run in the background of a shell, it would be ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "hornlens: interrupted\n")
 

@@ -13,15 +13,11 @@ from pathlib import Path
 import pytest
 
 import hornlens
+from tools.sessions import as_told, blocks, commands
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-
-
-def blocks(page: Path, language: str) -> list[str]:
-    return [body for name, body in FENCE.findall(page.read_text()) if name == language]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -31,17 +27,6 @@ def test_python_sessions_say_what_the_page_says(page, monkeypatch):
     test = doctest.DocTestParser().get_doctest(source, {}, page.name, str(page), 0)
     results = doctest.DocTestRunner(optionflags=FLAGS).run(test)
     assert results.failed == 0
-
-
-def commands(page: Path) -> list[tuple[str, str]]:
-    """The commands of ours on a page, each with what it prints."""
-    found = []
-    for body in blocks(page, "console"):
-        for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
-            command, _, expected = part.partition("\n")
-            if command.startswith("hornlens"):
-                found.append((command, expected))
-    return found
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda p: p.name)
@@ -57,17 +42,8 @@ def test_console_sessions_print_what_the_page_says(page, tmp_path):
             cwd=tmp_path,
             env={**os.environ, "PYTHONIOENCODING": "utf-8"},
         )
-        got = [line.rstrip() for line in (shown.stdout + shown.stderr).splitlines()]
-        wanted = [line.rstrip() for line in expected.splitlines()]
-        while wanted and not wanted[-1]:
-            wanted.pop()
-        if "…" in wanted:  # the page shows the beginning and the end
-            cut = wanted.index("…")
-            assert got[:cut] == wanted[:cut], command
-            tail = wanted[cut + 1 :]
-            assert got[len(got) - len(tail) :] == tail, command
-        else:
-            assert got == wanted, command
+        got, wanted = as_told(shown.stdout + shown.stderr, expected)
+        assert got == wanted, command
 
 
 def test_the_pages_have_something_to_run():

@@ -8,7 +8,6 @@ process. What they print has to be what the page says.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -16,9 +15,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tools.sessions import as_told, blocks, commands
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "start.md"
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def main() -> int:
@@ -30,11 +30,10 @@ def main() -> int:
         home = folder / "home"
         home.mkdir()
         shutil.copytree(ROOT / "examples", home / "examples")  # a clone has them
-        wrong = [line for block in _blocks() for line in _followed(*block, python, home)]
+        wrong = _followed(python, home)
     for line in wrong:
         print(line, file=sys.stderr)
-    commands = sum(body.count("$ ") for _, body in _blocks())
-    print(f"{PAGE.name}: {commands} commands, {len(wrong)} not as the page says")
+    print(f"{PAGE.name}: {len(commands(PAGE))} commands, {len(wrong)} not as the page says")
     return 1 if wrong else 0
 
 
@@ -57,31 +56,21 @@ def _run(words: list[str]) -> None:
     subprocess.run(words, check=True, env=quiet)
 
 
-def _blocks() -> list[tuple[str, str]]:
-    text = PAGE.read_text(encoding="utf-8")
-    return [(name, body) for name, body in FENCE.findall(text) if name in ("console", "pycon")]
-
-
-def _followed(language: str, body: str, python: Path, home: Path) -> list[str]:
-    """Return where a block of the page is not true."""
+def _followed(python: Path, home: Path) -> list[str]:
+    """Return where the page is not true."""
     places = {"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(home), "COLUMNS": "120"}
-    if language == "pycon":
-        (home / "session.txt").write_text(body, encoding="utf-8")
-        words = [str(python), "-m", "doctest", "session.txt"]
-        done = subprocess.run(words, cwd=home, env=places, capture_output=True, text=True)
-        return [f"the Python session:\n{done.stdout}{done.stderr}"] if done.returncode else []
     wrong = []
-    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
-        command, _, expected = part.partition("\n")
+    for command, expected in commands(PAGE):
         done = subprocess.run(
             shlex.split(command), cwd=home, env=places, capture_output=True, text=True
         )
-        got = (done.stdout + done.stderr).splitlines()
-        wanted = expected.strip().splitlines()
-        cut = wanted.index("…") if "…" in wanted else None
-        if done.returncode or got[: len(wanted) if cut is None else cut] != wanted[:cut]:
+        got, wanted = as_told(done.stdout + done.stderr, expected)
+        if done.returncode or got != wanted:
             wrong.append(f"$ {command} (exit {done.returncode})\n" + "\n".join(got[:10]))
-    return wrong
+    (home / "session.txt").write_text("\n".join(blocks(PAGE, "pycon")), encoding="utf-8")
+    words = [str(python), "-m", "doctest", "session.txt"]
+    done = subprocess.run(words, cwd=home, env=places, capture_output=True, text=True)
+    return [*wrong, f"the Python session:\n{done.stdout}"] if done.returncode else wrong
 
 
 if __name__ == "__main__":

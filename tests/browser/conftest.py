@@ -43,6 +43,11 @@ def browser():
         started.close()
 
 
+@pytest.fixture(scope="session")
+def axe():
+    return pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+
+
 class Pages:
     """The pages of the cases, written when they are first wanted."""
 

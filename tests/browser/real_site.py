@@ -11,17 +11,11 @@ from tests.browser.test_accessibility import serious
 
 SITE = Path(__file__).parents[2] / "build" / "site"
 PAGES = ["index", "start", "theory", "reference/options", "reference/python", "examples"]
-pytest_plugins = ()
 
 
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_):
         """Say nothing."""
-
-
-@pytest.fixture(scope="module")
-def axe():
-    return pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
 
 
 @pytest.fixture(scope="module")

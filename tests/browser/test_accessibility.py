@@ -6,11 +6,6 @@ from hornlens.report.page import page as page_of
 from tests.browser.test_comparison_page import comparison
 
 
-@pytest.fixture(scope="module")
-def axe():
-    return pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-
-
 def serious(axe, tab):
     found = axe.run(tab, options={"resultTypes": ["violations"]}).response["violations"]
     return [

@@ -35,6 +35,18 @@ def _key(address: Address) -> str:
     return address.key or "none"
 
 
+def _settings(sdk: Any, address: Address, timeout: float) -> dict[str, Any]:
+    """Return what either maker's client is made with: no retries but ours, no proxy to loopback."""
+    client = sdk.DefaultAsyncHttpxClient(trust_env=False) if address.is_here else None
+    return {
+        "api_key": _key(address),
+        "base_url": address.base_url,
+        "max_retries": 0,
+        "timeout": timeout,
+        "http_client": client,
+    }
+
+
 class OpenAIEndpoint:
     """A model of an endpoint that speaks OpenAI's dialect."""
 
@@ -42,14 +54,7 @@ class OpenAIEndpoint:
         """Make the client; nothing is sent yet."""
         sdk = library("openai", "api")
         self.address, self.model = address, model
-        client = sdk.DefaultAsyncHttpxClient(trust_env=False) if address.is_here else None
-        self._client = sdk.AsyncOpenAI(
-            api_key=_key(address),
-            base_url=address.base_url,
-            max_retries=0,
-            timeout=timeout,
-            http_client=client,
-        )
+        self._client = sdk.AsyncOpenAI(**_settings(sdk, address, timeout))
 
     async def ask(self, call: Call, manner: Manner) -> Reply:
         """Send a call, and read what comes back."""
@@ -89,14 +94,7 @@ class AnthropicEndpoint:
         """Make the client; nothing is sent yet."""
         sdk = library("anthropic", "anthropic")
         self.address, self.model = address, model
-        client = sdk.DefaultAsyncHttpxClient(trust_env=False) if address.is_here else None
-        self._client = sdk.AsyncAnthropic(
-            api_key=_key(address),
-            base_url=address.base_url,
-            max_retries=0,
-            timeout=timeout,
-            http_client=client,
-        )
+        self._client = sdk.AsyncAnthropic(**_settings(sdk, address, timeout))
 
     async def ask(self, call: Call, manner: Manner) -> Reply:
         """Send a call, and read what comes back."""

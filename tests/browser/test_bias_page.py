@@ -9,7 +9,7 @@ import pytest
 
 from hornlens.report.page import page as page_of
 from tests import page_cases as cases
-from tests.browser.test_accessibility import axe, serious  # noqa: F401
+from tests.browser.test_accessibility import serious
 from tests.test_report_pages import score
 
 FITS = "document.documentElement.scrollWidth <= innerWidth"
@@ -316,7 +316,7 @@ def test_without_scripts_findings_and_figures_are_there(visit, biases):
         *(("single", 1280, "light"), ("hostile", 1280, "light")),
     ],
 )
-def test_the_page_of_bias_scores_is_accessible(visit, biases, axe, name, width, scheme):  # noqa: F811
+def test_the_page_of_bias_scores_is_accessible(visit, biases, axe, name, width, scheme):
     tab = visit(biases(name)[1], width=width, color_scheme=scheme)
     tab.locator("#scores button.open").first.click()
     if name != "single":

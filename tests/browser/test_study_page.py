@@ -9,7 +9,7 @@ import pytest
 
 from hornlens.report.page import page as page_of
 from tests import page_cases as cases
-from tests.browser.test_accessibility import axe, serious  # noqa: F401
+from tests.browser.test_accessibility import serious
 from tests.test_report import rule_text
 from tests.test_report_pages import percent
 
@@ -296,7 +296,7 @@ def test_without_scripts_findings_charts_and_tables_are_there(visit, studies):
         *(("unjudged", 1280, "dark"), ("empty", 1280, "light"), ("hostile", 1280, "dark")),
     ],
 )
-def test_the_page_of_a_study_is_accessible(visit, studies, axe, name, width, scheme):  # noqa: F811
+def test_the_page_of_a_study_is_accessible(visit, studies, axe, name, width, scheme):
     tab = visit(studies(name)[1], width=width, color_scheme=scheme)
     if tab.locator(".point").count():
         tab.locator("#recall .series button").first.click()

@@ -34,7 +34,14 @@ Function = Callable[[str, Sequence[str]], Any]
 
 
 class Result(Extraction):
-    """What `extract` returns: rules with their evidence; saves, shows and checks itself."""
+    """What `extract` returns: rules with their evidence; saves, shows and checks itself.
+
+    >>> result = extract(lambda prompt, words: [0.9, 0.1], cache=False)
+    >>> result
+    <Result: gender-occupation on function, 1 rules, exact>
+    >>> result.envelope.certificate.title, result.entails("male -> false")
+    ('Exact', True)
+    """
 
     @classmethod
     def of(cls, extraction: Extraction) -> Result:
@@ -201,5 +208,12 @@ def _heeding(
 
 
 def load(path: str | Path) -> Result:
-    """Return a result that was saved: its folder, or the envelope.json in it."""
+    """Return a result that was saved: its folder, or the envelope.json in it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     extract(lambda prompt, words: [0.9, 0.1], cache=False).save(folder)
+    ...     print(load(folder).rules)
+    male → ⊥
+    """
     return Result.of(read_extraction(Path(path)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import fields
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from hornlens.results.checks import Checked
     from hornlens.results.requirements_file import Source
     from hornlens.results.settings import Settings
-    from hornlens.results.warnings import Warning
     from hornlens.store.protocol import AnswerStore
 
 Function = Callable[[str, Sequence[str]], Any]
@@ -63,13 +61,6 @@ class Result(Extraction):
         for name in ("report.html", "almost.csv", "levels.csv"):
             if name not in files:
                 (out / name).unlink(missing_ok=True)  # of another result
-
-    @cached_property
-    def warnings(self) -> tuple[Warning, ...]:
-        """What to know before the rules are read: what they rest on that is weak or odd."""
-        from hornlens.results.warnings import warnings_of
-
-        return warnings_of(self)
 
     def check(self, requirements: Source) -> Checked:
         """Hold the result against requirements: a YAML file's path, or its fields as a mapping.

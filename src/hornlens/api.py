@@ -200,6 +200,16 @@ def _heeding(
     return heed
 
 
-def load(path: str | Path) -> Result:
-    """Return a result that was saved: its folder, or the envelope.json in it."""
+def load(path: str | Path) -> Any:
+    """Return a result that was saved: its folder, or the envelope.json in it.
+
+    What `extract` gave is a Result again, and what `explain` gave an Explanation (of a folder, or
+    an explanation.json): rules, checks and predictions, without the model itself.
+    """
+    from hornlens.results.explanations import is_explanation
+
+    if is_explanation(Path(path)):
+        from hornlens.classifiers.loading import load_explanation
+
+        return load_explanation(path)
     return Result.of(read_extraction(Path(path)))

@@ -137,10 +137,15 @@ def convert(
 
 
 def learn(
-    file: Annotated[Path, typer.Argument(help="The target, a DIMACS .cnf.")],
+    file: Annotated[
+        Path, typer.Argument(help="The target, a DIMACS .cnf; for related algorithms also a table.")
+    ],
     algorithm: Annotated[
-        Literal["envelope", "horn", "horn1"],
-        typer.Option(help="The paper's Algorithm 1, or the classics for Horn targets."),
+        Literal["envelope", "horn", "horn1", "pac-basis", "closure", "characteristic"],
+        typer.Option(
+            help="The paper's Algorithm 1; the classics for Horn targets; or related ones: by "
+            "entailment queries and samples, of positives closed first, from positives alone."
+        ),
     ] = "envelope",
     target: Annotated[
         Optional[Literal["envelope", "cnf"]],  # noqa: UP045
@@ -186,7 +191,18 @@ def learn(
     """
     from hornlens.cli.learn import learn_command
     from hornlens.extraction.formulas import LearnSettings
+    from hornlens.extraction.related import RELATED
 
+    if algorithm in RELATED:
+        from hornlens.cli.related import RelatedOptions, related_command
+
+        if target == "cnf" or via_encoding or speculate or equivalence != "exact":
+            raise HornlensError(
+                f"--algorithm {algorithm} learns the envelope in its own way: leave out --target, "
+                "--via-encoding, --equivalence and --speculate"
+            )
+        related = RelatedOptions(algorithm, epsilon, delta, seed, trace, format, quiet)
+        raise typer.Exit(related_command(file, related, Limits(time_limit, max_rules)))
     settings = LearnSettings(
         algorithm=algorithm,
         target=target,

@@ -19,19 +19,29 @@ from hornlens.logic.theory import Theory
 
 
 class RowsEntailment:
-    """Knows all positives: the rows of a table."""
+    """Knows all positives, the rows of a table; shows one that is as large as can be.
+
+    So what it shows is characteristic: no intersection of other rows.
+    """
 
     def __init__(self, rows: Iterable[int], width: int):
-        """Turn the rows round; the first row that breaks a rule is shown."""
-        self.rows = list(dict.fromkeys(rows))
+        """Turn the rows round, the largest first."""
+        self.rows = sorted(dict.fromkeys(rows), key=int.bit_count, reverse=True)
         self.columns = Columns(self.rows, width)
 
     def entails(self, rule: Rule) -> Reply:
         """Look at every row."""
         having = self.columns.cover(rule.antecedent)
-        if not rule.is_negative:
-            having &= ~self.columns.cover(rule.consequent)
-        return Counterexample(self.rows[(having & -having).bit_length() - 1]) if having else Holds()
+        if rule.is_negative:
+            return self._first(having) if having else Holds()
+        for head in bits(rule.new):
+            lacking = having & ~self.columns.having[head]
+            if lacking:
+                return self._first(lacking)
+        return Holds()
+
+    def _first(self, which: int) -> Counterexample:
+        return Counterexample(self.rows[(which & -which).bit_length() - 1])
 
 
 class FormulaEntailment:

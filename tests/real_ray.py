@@ -255,18 +255,19 @@ def test_a_model_that_lost_its_replicas_gets_the_room_of_one_that_rests(cluster,
         resting, asked = executor.model(first.spec), executor.model(second.spec)
         asked.check(words)
         list(asked.score(["Who is a nurse?"], words))
-        list(resting.score([f"Who is number {i}?" for i in range(600)], words))
-        pools = list(executor._pools.values())
-        deadline = time.monotonic() + 60
-        while sum(r.about is not None for r in pools[1]._replicas) < 2:
-            assert time.monotonic() < deadline
-            pools[1].fill(least=3)
-            pools[1].take(executor.cluster.ready(pools[1].refs))
+        list(resting.score([f"Who is number {i}?" for i in range(300)], words))
+        rests = executor.pool(resting)
+
+        def replicas(wanted):
+            deadline = time.monotonic() + 100
+            while sum(r.about is not None for r in rests._replicas) < wanted:
+                assert time.monotonic() < deadline
+                rests.fill(least=3)
+                rests.take(executor.cluster.ready(rests.refs))
+
+        replicas(2)  # and one of the other, which is killed: so there is room for the third
         os.kill(second.asked()[0][0], signal.SIGKILL)
-        while sum(r.about is not None for r in pools[1]._replicas) < 3:
-            assert time.monotonic() < deadline
-            pools[1].fill(least=3)
-            pools[1].take(executor.cluster.ready(pools[1].refs))
+        replicas(3)
         assert not executor.cluster.has_room(Needs())
         answers = [a for block in asked.score(["Who is a pilot?"], words) for a in block]
         assert len(answers) == 1

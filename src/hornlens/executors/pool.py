@@ -29,6 +29,8 @@ LOOK_AGAIN = 2.0
 @dataclass(eq=False)
 class _Replica:
     actor: Any
+    placed: Any = None
+    """Done as soon as there is a place for it, where it then loads its model."""
     loading: Any = None
     words: tuple[str, ...] = ()
     """What it is being asked whether it can score."""
@@ -59,8 +61,8 @@ class Pool:
     ):
         """Begin without a replica. `open_it` is called on the nodes, `identity` is the driver's.
 
-        `make_room` is called now and then while replicas are wanted that are not there; it is told
-        whether none is.
+        `make_room` is called now and then while there is no place for a replica; it is told whether
+        there is none for any.
         """
         self.cluster, self.name, self.identity, self.needs = cluster, name, identity, needs
         self._open_it, self._block, self._make_room = open_it, block, make_room
@@ -183,8 +185,9 @@ class Pool:
         if time.monotonic() - self._counted >= LOOK_AGAIN:
             nodes = self.cluster.nodes()
             self._room, self._counted = sum(n.room(self.needs) for n in nodes), time.monotonic()
-            if any(replica.about is None for replica in self._replicas):
-                self._make_room(all(replica.about is None for replica in self._replicas))
+            placed = [self._is_placed(replica) for replica in self._replicas]
+            if not all(placed):
+                self._make_room(not any(placed))
             if self._room == 0 and not self._replicas:
                 most = ", ".join(
                     f"{max((n.resources.get(what, 0.0) for n in nodes), default=0.0):g} {what}s"
@@ -206,8 +209,12 @@ class Pool:
             scheduling_strategy="SPREAD",
         )
         replica = _Replica(remote.remote(self._open_it))
+        replica.placed = replica.actor.__ray_ready__.remote()
         self._load(replica)
         self._replicas.append(replica)
+
+    def _is_placed(self, replica: _Replica) -> bool:
+        return replica.about is not None or bool(self.cluster.ready([replica.placed], 0))
 
     def _load(self, replica: _Replica) -> None:
         replica.words = self._words

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import os
 import pkgutil
 import re
@@ -62,6 +63,16 @@ def module_names():
 @pytest.mark.parametrize("name", module_names())
 def test_docstrings_say_the_truth(name):
     assert doctest.testmod(importlib.import_module(name), optionflags=FLAGS).failed == 0
+
+
+def test_every_public_name_is_told_of_with_an_example():
+    """What the examples say is tested above; a union of kinds is told of by its kinds."""
+    named = {name: getattr(hornlens, name) for name in hornlens.__all__}
+    told = {name: it for name, it in named.items() if inspect.isclass(it) or inspect.isfunction(it)}
+    assert set(named) - set(told) == {"Attribute", "Certificate"}
+    told["sklearn"] = importlib.import_module("hornlens.sklearn").EnvelopeClassifier
+    told["testing"] = importlib.import_module("hornlens.testing")
+    assert [name for name, it in told.items() if ">>> " not in (it.__doc__ or "")] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

@@ -5,12 +5,15 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
+from functools import reduce
 from itertools import pairwise
+from operator import getitem
 from urllib.parse import unquote
 
 import pytest
 
-from hornlens.errors import InputError
+from hornlens.errors import HornlensError, InputError
 from hornlens.logic.named import NamedRule
 from hornlens.report.page import charts, page, read_page
 from hornlens.report.page import study as study_module
@@ -158,6 +161,38 @@ def test_what_is_no_result_is_refused_in_a_line(tmp_path, kind):
     (tmp_path / kind).write_text('{"models": [{}], "study": 3}')
     with pytest.raises(InputError, match=f"is no {kind} of hornlens"):
         read_page(tmp_path)
+
+
+@pytest.mark.parametrize("leaf", [None, 0, "x", [], 2])
+def test_every_part_of_a_bias_document_may_be_wrong_and_that_is_a_line(made, tmp_path, leaf):
+    """Whatever one replaces or leaves out, the page is made, or a line says why it is not."""
+    content = made("bias.json", "single")[0]
+
+    def places(value, path=()):
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, each in inner:
+            yield (*path, key)
+            if isinstance(each, dict | list):
+                yield from places(each, (*path, key))
+
+    ended = Counter()
+    for path in [*places(content)]:
+        changed = copy.deepcopy(content)
+        *above, last = path
+        place = reduce(getitem, above, changed)
+        if leaf == "x" and isinstance(place, dict):
+            del place[last]
+        else:
+            place[last] = leaf
+        (tmp_path / "bias.json").write_text(json.dumps(changed))
+        try:
+            read_page(tmp_path)
+            ended["page"] += 1
+        except HornlensError:
+            ended["told"] += 1
+        except Exception as error:
+            raise AssertionError(f"{path} = {leaf!r}") from error
+    assert ended["told"] > 10, ended
 
 
 # Studies.

@@ -3,15 +3,19 @@
 import re
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+import hornlens
+from tools.site import drawing, reference
 from tools.site.checking import problems
 
 ROOT = Path(__file__).parents[1]
 CONFIGURATION = ROOT / "tools" / "site" / "zensical.toml"
 GENERATED = {"index.md", "changelog.md", "contributing.md", "examples.md"} | {
-    f"reference/{name}.md" for name in ("options", "python", "formats")
+    f"reference/{name}.md"
+    for name in ("options", "formats", "python", *(f"python-{key}" for key in reference.grouped()))
 }
 
 
@@ -59,3 +63,31 @@ def test_sessions_in_docstrings_become_blocks():
     sessions = pytest.importorskip("tools.site.sessions", reason="needs the extra docs")
     said = sessions.fenced("Say.\n\n>>> f(1)\n2\n>>> g()\n\nMore.\n>>> h()\n")
     assert said == "Say.\n\n```pycon\n>>> f(1)\n2\n>>> g()\n```\n\nMore.\n```pycon\n>>> h()\n```\n"
+
+
+def test_every_public_name_is_on_one_page_of_the_reference():
+    named = [name for _, names in reference.grouped().values() for name in names]
+    assert sorted(named) == sorted(hornlens.__all__)
+
+
+def test_the_pages_graphs_are_drawn_and_boxes_lie_apart():
+    page = drawing.drawn((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    assert "mermaid" not in page
+    (svg,) = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    root = ElementTree.fromstring(svg)
+    boxes = [
+        tuple(float(box.get(side)) for side in ("x", "y", "width", "height"))
+        for box in root.iter("rect")
+    ]
+    assert {text.text for text in root.iter("text")} >= {"logic", "targets", "cli"}
+    arrows = [path for path in root.iter("path") if path.get("marker-end")]
+    assert len(arrows) == page.count(" to ", page.index("Arrows:"), page.index("</svg>"))
+    for i, (x, y, width, _) in enumerate(boxes):
+        for x2, y2, width2, _ in boxes[:i]:
+            assert y != y2 or x + width < x2 or x2 + width2 < x
+
+
+def test_a_graph_that_cannot_be_drawn_is_said():
+    for lines in ("a --> b\nb --> a\n", "a -.-> b\n"):
+        with pytest.raises(SystemExit, match="drawing"):
+            drawing.svg(drawing.edges_of(lines))

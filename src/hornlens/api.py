@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import fields
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from hornlens.results.checks import Checked
     from hornlens.results.requirements_file import Source
     from hornlens.results.settings import Settings
-    from hornlens.results.warnings import Warning
     from hornlens.store.protocol import AnswerStore
 
 Function = Callable[[str, Sequence[str]], Any]
@@ -34,7 +32,14 @@ Function = Callable[[str, Sequence[str]], Any]
 
 
 class Result(Extraction):
-    """What `extract` returns: rules with their evidence; saves, shows and checks itself."""
+    """What `extract` returns: rules with their evidence; saves, shows and checks itself.
+
+    >>> result = extract(lambda prompt, words: [0.9, 0.1], cache=False)
+    >>> result
+    <Result: gender-occupation on function, 1 rules, exact>
+    >>> result.envelope.certificate.title, result.entails("male -> false")
+    ('Exact', True)
+    """
 
     @classmethod
     def of(cls, extraction: Extraction) -> Result:
@@ -56,13 +61,6 @@ class Result(Extraction):
         for name in ("report.html", "almost.csv", "levels.csv"):
             if name not in files:
                 (out / name).unlink(missing_ok=True)  # of another result
-
-    @cached_property
-    def warnings(self) -> tuple[Warning, ...]:
-        """What to know before the rules are read: what they rest on that is weak or odd."""
-        from hornlens.results.warnings import warnings_of
-
-        return warnings_of(self)
 
     def check(self, requirements: Source) -> Checked:
         """Hold the result against requirements: a YAML file's path, or its fields as a mapping.
@@ -201,5 +199,12 @@ def _heeding(
 
 
 def load(path: str | Path) -> Result:
-    """Return a result that was saved: its folder, or the envelope.json in it."""
+    """Return a result that was saved: its folder, or the envelope.json in it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     extract(lambda prompt, words: [0.9, 0.1], cache=False).save(folder)
+    ...     print(load(folder).rules)
+    male → ⊥
+    """
     return Result.of(read_extraction(Path(path)))

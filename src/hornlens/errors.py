@@ -6,11 +6,21 @@ from pathlib import Path
 
 
 class HornlensError(Exception):
-    """Base of every error that the command line shows as one line (exit code 2)."""
+    """Base of every error that the command line shows as one line (exit code 2).
+
+    >>> from hornlens import Policy
+    >>> Policy(margin=-1)
+    Traceback (most recent call last):
+    hornlens.errors.HornlensError: margin must be 0 or more, not -1
+    """
 
 
 class InputError(HornlensError):
-    """Bad input, with the place where it was found."""
+    """Bad input, with the place where it was found.
+
+    >>> InputError("a second value 'nurse'", "mine.yaml", 12)
+    InputError("mine.yaml:12: a second value 'nurse'")
+    """
 
     def __init__(self, message: str, path: Path | str | None = None, line: int | None = None):
         """Say what is wrong; `path` and `line` are put in front, as compilers do."""

@@ -38,6 +38,10 @@ class Limits:
     """How long a run may take, how many rules it may prove, and whether somebody has ended it.
 
     One is for one run: its clock starts with the first look at it.
+
+    >>> from hornlens import extract
+    >>> extract(lambda prompt, words: [0.9, 0.1], cache=False, limits=Limits(time_limit=3600)).rules
+    <Rules: 1>
     """
 
     def __init__(
@@ -105,6 +109,12 @@ def ended_by_ctrl_c(limits: Limits) -> Iterator[None]:
 
     Before the run has begun there is nothing to keep, and Ctrl-C is what it always is. Where
     another handler is set already, or in another thread than the main one, nothing is changed.
+
+    >>> limits = Limits()
+    >>> with ended_by_ctrl_c(limits):
+    ...     pass  # here: extract(…, limits=limits)
+    >>> limits.reason is None
+    True
     """
     before: Any = None
     if threading.current_thread() is threading.main_thread():

@@ -30,6 +30,12 @@ class EnvelopeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     the black box does (`otherwise="model"`), or the commonest class (`"prior"`).
 
     After `fit`: `explanation_`, `rules_`, `estimator_`, `classes_`.
+
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = [[20.0], [30.0], [50.0], [60.0]], [0, 0, 1, 1]
+    >>> model = EnvelopeClassifier(DecisionTreeClassifier()).fit(X, y)
+    >>> model.predict([[70.0]]).tolist()
+    [1]
     """
 
     def __init__(

@@ -9,32 +9,21 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import hornlens
+from tools.site import reference
 from tools.site.checking import problems
+from tools.site.drawing import drawn
 from tools.site.reports import REPORTS, write_reports
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build"
 SOURCE, SITE = BUILD / "site-source", BUILD / "site"
-HORNLENS = str(Path(sys.executable).with_name("hornlens"))
 CONFIGURATION = Path(__file__).with_name("zensical.toml")
-GROUPS = {
-    "Ask": "extract load verify Result Rules Verification Settings Policy",
-    "Probes and models": "Probe load_probe PromptedModel Worlds",
-    "Targets": "Target FunctionTarget RepeatedTarget FormulaTarget TableTarget Decision",
-    "Spaces": "Space Attribute Nominal Ordered Taxonomy",
-    "Rules and what may be claimed": "Envelope NamedRule Certificate Exact Bounded Pac Budget",
-    "Checks": "Checked CheckOutcome Rates",
-    "Errors": "HornlensError InputError",
-}
-"""The public names by what one does with them; the rest comes under "More"."""
 
 
 def main() -> int:
@@ -50,6 +39,8 @@ def main() -> int:
         path.write_text(adapted(path.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.copytree(ROOT / "tools" / "data", SOURCE / "data")
     write_reports(SOURCE / "reports")
+    for name in ("site.css", "site.js"):
+        shutil.copy(CONFIGURATION.with_name(name), SOURCE)
     shutil.copy(CONFIGURATION, BUILD)
     built = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict", "--clean"],
@@ -82,15 +73,13 @@ def generated() -> dict[str, str]:
         "changelog.md": read["CHANGELOG.md"],
         "contributing.md": read["CONTRIBUTING.md"],
         "licence.md": f"# Licence\n\n```text\n{read['LICENSE']}```\n",
-        "reference/options.md": options_page(),
-        "reference/python.md": python_page(),
-        "reference/formats.md": formats_page(),
+        **reference.pages(),
         "examples.md": examples_page(),
     }
 
 
 def adapted(text: str) -> str:
-    """Return a page with its links as they are in the site, and nothing that loads a script."""
+    """Return a page with its links as they are in the site, and its graphs drawn."""
     for old, new in {
         "](docs/": "](",
         "](../README.md": "](index.md",
@@ -102,78 +91,7 @@ def adapted(text: str) -> str:
         "](../tools/data/": "](data/",
     }.items():
         text = text.replace(old, new)
-    # Drawn in the browser by a script from elsewhere: here the words of the drawing must do.
-    return text.replace("```mermaid\n", "```text\n")
-
-
-def commands() -> Iterator[tuple[str, ...]]:
-    """Yield the commands, each as its words."""
-    from typer.main import get_command
-
-    from hornlens.cli.app import app
-
-    whole = get_command(app)
-    context = whole.make_context("hornlens", [], resilient_parsing=True)
-    for name in whole.list_commands(context):  # type: ignore[attr-defined]
-        inner = getattr(whole.get_command(context, name), "commands", {})  # type: ignore[attr-defined]
-        yield from ((name, each) for each in inner) if inner else [(name,)]
-
-
-def options_page() -> str:
-    """Return every command's help."""
-    parts = ["# Every option\n\nWhat `--help` says, of every command.\n"]
-    for words in commands():
-        said = subprocess.run(
-            [HORNLENS, *words, "--help"],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={"COLUMNS": "100", "PATH": "/usr/bin:/bin"},
-        )
-        parts.append(f"## hornlens {' '.join(words)}\n\n```text\n{said.stdout.strip()}\n```\n")
-    return "\n".join(parts)
-
-
-def python_page() -> str:
-    """Return the public names with their docstrings, by what one does with them."""
-    homes = {name: home for home, names in hornlens._HOMES.items() for name in names.split()}
-    grouped = {title: names.split() for title, names in GROUPS.items()}
-    known = {name for names in grouped.values() for name in names}
-    more = [name for name in hornlens.__all__ if name not in known]
-    parts = ["# Python\n\nAll of these are names of `hornlens`: `hornlens.extract`, and so on.\n"]
-    for title, names in {**grouped, **({"More": more} if more else {})}.items():
-        parts.append(f"## {title}\n")
-        parts += [f"::: hornlens.{homes[name]}.{name}\n" for name in names]
-    return "\n".join(parts)
-
-
-def formats_page() -> str:
-    """Return the fields of the files that people write, from their schemas."""
-    parts = [
-        "# File formats\n\nWhat people write. What the commands write is told in "
-        "[reading the result](../reading-the-result.md).\n"
-    ]
-    for title, name in {
-        "A probe": "probe.schema.json",
-        "Requirements": "requirements.schema.json",
-    }.items():
-        schema = json.loads((ROOT / "docs" / name).read_text(encoding="utf-8"))
-        parts.append(f"## {title}\n\nThe whole schema: [{name}](../{name}).\n")
-        for part, content in {"The file": schema, **schema.get("$defs", {})}.items():
-            fields = content.get("properties")
-            if not fields:
-                continue
-            about = " ".join(content.get("description", "").split())
-            parts.append(
-                f"### {part}\n\n{about}\n\n| field | what it is | must be there |\n|---|---|---|"
-            )
-            needed = content.get("required", ())
-            for field, of in fields.items():
-                said = " ".join(of.get("description", "").split()).replace("|", "\\|")
-                said = re.sub(r"([{}*_<>])", r"\\\1", said)
-                parts.append(f"| `{field}` | {said} | {'yes' if field in needed else ''} |")
-            parts.append("")
-    return "\n".join(parts)
+    return drawn(text)
 
 
 def examples_page() -> str:

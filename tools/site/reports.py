@@ -34,7 +34,7 @@ REPORTS = (
         "The same question in eight phrasings",
         "hornlens extract gender-occupation-variants --out {out}",
     ),
-    Report("study", "A study: many runs", "hornlens study demo --out {out}"),
+    Report("study", "A study: many runs", "hornlens study examples/study.yaml --out {out}"),
     Report("balanced", "A second model", "hornlens extract --model demo-balanced --out {out}"),
     Report(
         "comparison",
@@ -49,6 +49,7 @@ def write_reports(folder: Path) -> None:
     """Run the commands, in their order; keep of each what its page is."""
     with tempfile.TemporaryDirectory() as made:
         names = {report.name: report.name for report in REPORTS}
+        (Path(made) / "examples").symlink_to(ROOT / "examples")
         for report in REPORTS:
             words = shlex.split(report.command.format(out=report.name, **names))
             done = subprocess.run(

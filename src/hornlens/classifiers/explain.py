@@ -122,6 +122,12 @@ def explain(
     Up to `limit` cells are asked one and all. Where there are more, rules have at most
     `max_conditions` conditions (2 if it is not given): proved for ensembles of trees, else by
     `samples` random cells, with `epsilon` and `delta`.
+
+    >>> import numpy as np
+    >>> X = np.array([[20.0], [30.0], [50.0]])
+    >>> print(explain(lambda rows: rows[:, 0] >= 40, X, bins={"x0": [40]}).rules)
+    x0 < 40 → False
+    x0 ≥ 40 → True
     """
     options = Options(
         bins,

@@ -16,6 +16,12 @@ def flips(clf: Any, feature: str, X: Any, **options: Any) -> Flips:  # noqa: N80
 
     Proved for every input for ensembles of scikit-learn's trees; for others of the binned model, if
     its cells can all be asked. Options are those of `explain`.
+
+    >>> import numpy as np
+    >>> X = np.array([[20.0, 0.0], [30.0, 1.0]])
+    >>> found = flips(lambda rows: rows[:, 0] >= 40, "x1", X)
+    >>> found.rows, found.of_rows
+    (0, 2)
     """
     if not isinstance(feature, str):
         raise HornlensError("flips needs the name of a column")

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
 
 class Explanation(Explained):
-    """The rules of a classifier: a table, a predictor, and what may be claimed of them."""
+    """The rules of a classifier: a table, a predictor, and what may be claimed of them.
+
+    >>> import numpy as np
+    >>> from hornlens import explain
+    >>> X = np.array([[20.0], [30.0], [50.0]])
+    >>> told = explain(lambda rows: rows[:, 0] >= 40, X, bins={"x0": [40]})
+    >>> told.predict([[70.0]]).tolist()
+    [True]
+    """
 
     def basis(self) -> Envelope:
         """Return all that holds of the cells, as the DG basis: more than what implies a class.

@@ -115,10 +115,15 @@ def convert(
 
 
 def learn(
-    file: Annotated[Path, typer.Argument(help="The target, a DIMACS .cnf.")],
+    file: Annotated[
+        Path, typer.Argument(help="The target, a DIMACS .cnf; for related algorithms also a table.")
+    ],
     algorithm: Annotated[
-        Literal["envelope", "horn", "horn1"],
-        typer.Option(help="The paper's Algorithm 1, or the classics for Horn targets."),
+        Literal["envelope", "horn", "horn1", "pac-basis", "closure", "characteristic"],
+        typer.Option(
+            help="The paper's Algorithm 1; the classics for Horn targets; or related ones: by "
+            "entailment queries and samples, of positives closed first, from positives alone."
+        ),
     ] = "envelope",
     target: Annotated[
         Optional[Literal["envelope", "cnf"]],  # noqa: UP045
@@ -164,7 +169,18 @@ def learn(
     """
     from hornlens.cli.learn import learn_command
     from hornlens.extraction.formulas import LearnSettings
+    from hornlens.extraction.related import RELATED
 
+    if algorithm in RELATED:
+        from hornlens.cli.related import RelatedOptions, related_command
+
+        if target == "cnf" or via_encoding or speculate or equivalence != "exact":
+            raise HornlensError(
+                f"--algorithm {algorithm} learns the envelope in its own way: leave out --target, "
+                "--via-encoding, --equivalence and --speculate"
+            )
+        related = RelatedOptions(algorithm, epsilon, delta, seed, trace, format, quiet)
+        raise typer.Exit(related_command(file, related, Limits(time_limit, max_rules)))
     settings = LearnSettings(
         algorithm=algorithm,
         target=target,
@@ -178,6 +194,83 @@ def learn(
     )
     limits = Limits(time_limit, max_rules)
     raise typer.Exit(learn_command(file, settings, trace, format, quiet, limits))
+
+
+def explore(
+    file: Annotated[
+        str, typer.Argument(help="Variables, a YAML file; or a probe, together with --model.")
+    ],
+    table: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Examples that are known already: a table or a context."),
+    ] = None,
+    expert: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="Who is asked: person (default), or a target (hornlens target list), "
+            "such as table/FILE.csv. May be given several times.",
+            metavar="person|TARGET",
+        ),
+    ] = None,
+    model: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help=model_help("A language model as an expert: ")),
+    ] = None,
+    ask: Annotated[
+        Literal["first", "all"],
+        typer.Option(
+            help="Of several experts: the first who knows decides, or all are asked, and one "
+            "example is enough for a no."
+        ),
+    ] = "first",
+    background: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Rules taken for granted: a Horn .cnf or an envelope.json."),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(min=1, help="Targets too large to ask all: so many samples a question.")
+    ] = 1_000,
+    session: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Where answers are kept. (default: NAME.exploration.json)"),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin anew, whatever is in the session's file.")
+    ] = False,
+    base_url: BaseUrl = None,
+    cache: Cache = None,
+    no_cache: NoCache = False,
+    batch_size: BatchSize = "auto",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    threads: Threads = None,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="How to print what is known at the end.")
+    ] = "text",
+    debug: Debug = False,
+) -> None:
+    """Find all rules of a domain by asking experts: does this always imply that?
+
+    Every answer is kept at once; the same command goes on where you left.
+    """
+    from hornlens.cli.explore import ExploreOptions, explore_command
+
+    options = ExploreOptions(
+        file=file,
+        table=table,
+        background=background,
+        experts=expert or (),
+        models=model or (),
+        how=ask,
+        samples=samples,
+        session=session,
+        fresh=fresh,
+        model_options=model_options(batch_size, device, dtype, threads, base_url=base_url),
+        cache=cache,
+        no_cache=no_cache,
+        form=format,
+    )
+    raise typer.Exit(explore_command(options))
 
 
 def extract(
@@ -596,6 +689,7 @@ COMMANDS = {
         envelope,
         convert,
         learn,
+        explore,
         extract,
         study,
         compare,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -36,7 +37,8 @@ def parse_scores(text: str, path: Path) -> tuple[list[str], Scored]:
         raise InputError("needs a column 'prompt' and one for each candidate", path, line)
     place = columns.index(PROMPT)
     words = columns[:place] + columns[place + 1 :]
-    if twice := next((word for i, word in enumerate(words) if word in words[:i]), None):
+    twice = next((word for word, times in Counter(words).items() if times > 1), None)
+    if twice is not None:
         raise InputError(f"two columns have the name {twice!r}", path, line)
     found: Scored = {}
     for line, cells in rows:

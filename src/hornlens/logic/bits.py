@@ -13,17 +13,19 @@ from collections.abc import Iterable, Iterator
 
 BOTTOM = -1
 LONG, MANY = 512, 32
-"""Of a mask that is longer, and has more variables, all are found in one pass over its digits."""
+"""Of a mask that is longer, all variables after so many are found in one pass over its digits."""
 
 
 def bits(mask: int) -> Iterator[int]:
     """Yield the indices of the variables in `mask`, smallest first. BOTTOM has no such list."""
     if mask < 0:
         raise ValueError("the variables of BOTTOM cannot be listed")
-    if mask.bit_length() > LONG and mask.bit_count() > MANY:
-        yield from _bits_of_text(f"{mask:b}"[::-1])
-        return
+    few = MANY if mask.bit_length() > LONG else -1
     while mask:
+        if few == 0:
+            yield from _bits_of_text(f"{mask:b}"[::-1])
+            return
+        few -= 1
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low

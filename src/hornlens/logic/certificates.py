@@ -44,7 +44,11 @@ class _Certificate:
 
 @dataclass(frozen=True)
 class Exact(_Certificate):
-    """Proved, or looked up, for every interpretation."""
+    """Proved, or looked up, for every interpretation.
+
+    >>> Exact().sentence
+    'Every interpretation was settled, none was left to sampling.'
+    """
 
     kind: ClassVar[str] = "exact"
     title: ClassVar[str] = "Exact"
@@ -65,6 +69,9 @@ class Bounded(_Certificate):
     A condition is what a rule's left side says of one attribute, or of the label. `rules` is how
     many rules there are. With `min_support`, sets of conditions that fewer positive examples have
     (or prompts, or cells, as `of` says) were not looked at; then `max_conditions` may be None.
+
+    >>> Bounded(max_conditions=2, rules=7).sentence
+    'Every rule with at most 2 conditions follows from these.'
     """
 
     kind: ClassVar[str] = "bounded"
@@ -108,6 +115,9 @@ class Interrupted(_Certificate):
     `rules` is how many are proved. A learner has `hypotheses` beside them, which are not. Of
     `cells`, where they are counted, `unasked` were not asked: the rules hold whatever they say.
     With `max_conditions`, every rule with at most so many follows already.
+
+    >>> Interrupted("time_limit", rules=3).sentence
+    'The run was ended by its time limit: these rules hold; there may be more.'
     """
 
     kind: ClassVar[str] = "interrupted"
@@ -150,6 +160,10 @@ class Pac(_Certificate):
 
     `samples` were drawn for the last equivalence query, of which the target accepted `accepted`.
     `measures` says of what ε is a fraction: "interpretations drawn with …".
+
+    >>> print(Pac(epsilon=0.1, delta=0.05, samples=52).sentence)
+    With probability 0.95, the rules and the non-Horn negatives beside them err together on at most
+    10% of random interpretations.
     """
 
     kind: ClassVar[str] = "pac"
@@ -191,6 +205,9 @@ class Budget(_Certificate):
 
     With `samples`, the last of them found no counterexample in so many, but they are too few to
     support any ε below 1 after so many queries.
+
+    >>> Budget(equivalence_queries=20).sentence
+    'The run was cut off after 20 equivalence queries: rules may be missing or too strong.'
     """
 
     kind: ClassVar[str] = "budget_exhausted"
@@ -264,8 +281,41 @@ class Noisy(_Certificate):
         )
 
 
-Certificate: TypeAlias = Exact | Bounded | Interrupted | Noisy | Pac | Budget
-KINDS: tuple[type[Certificate], ...] = (Exact, Bounded, Interrupted, Noisy, Pac, Budget)
+@dataclass(frozen=True)
+class Explored(_Certificate):
+    """Everything was asked of experts, in `answers`: what is claimed is claimed on their word.
+
+    Of what was asked, `open` rules are neither known to hold nor known not to; they stand beside
+    the others as hypotheses. Of the rules, `sampled` were held against samples only.
+    """
+
+    kind: ClassVar[str] = "explored"
+    title: ClassVar[str] = "Explored"
+    proved: ClassVar[bool] = True
+    answers: int
+    open: int = 0
+    sampled: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what can not be."""
+        _check_counts(self, "answers", "open", "sampled")
+
+    @property
+    def sentence(self) -> str:
+        """What is claimed, and on whose word."""
+        answers = f"{self.answers:,} {'answer' if self.answers == 1 else 'answers'}"
+        from_these = "these and the hypotheses, which were left open" if self.open else "these"
+        said = (
+            f"By {answers}, these rules hold, and every rule that holds follows from {from_these}"
+        )
+        if self.sampled:
+            many = "1 yes rests" if self.sampled == 1 else f"{self.sampled:,} times yes rest"
+            said += f"; {many} on samples only"
+        return f"{said}."
+
+
+Certificate: TypeAlias = Exact | Bounded | Interrupted | Noisy | Pac | Budget | Explored
+KINDS: tuple[type[Certificate], ...] = (Exact, Bounded, Interrupted, Noisy, Pac, Budget, Explored)
 EXACT = Exact()
 
 

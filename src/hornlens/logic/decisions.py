@@ -80,6 +80,9 @@ class Policy:
     `calibration`: what is subtracted from the log-scores of each cell: `neutral` those of the cell
     with every attribute unset, `mean` their mean over all cells.
     `phrasings`: of several, `each` is decided by itself, or their log-scores are averaged.
+
+    >>> decide(Policy(margin=1.0), [-0.6, -0.9]).abstained
+    'margin'
     """
 
     label_unset: Literal["accept", "reject"] = "accept"
@@ -105,6 +108,9 @@ class Decision(NamedTuple):
     next, `scores` are those that were compared: empty where a target gives none. `repeats` counts
     how often each label won, where the cell was asked more than once, and `silent` how often none
     did, where that is known.
+
+    >>> decide(Policy(), [-0.1, -2.3]).winner
+    0
     """
 
     winner: int | None

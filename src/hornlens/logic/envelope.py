@@ -46,6 +46,15 @@ class Envelope:
     `readable` has the rules of `basis` in the same order; `support`, where known, counts for each
     the positive examples that it speaks of. `almost` and `levels`, where they were asked for, say
     what nearly holds, and how few rules say most of it: neither is part of the envelope.
+
+    >>> from hornlens import FunctionTarget, Space, extract
+    >>> from hornlens.logic.vocabulary import Vocabulary
+    >>> space = Space.of_variables(Vocabulary(("flies", "penguin")))
+    >>> target = FunctionTarget(lambda names: "penguin" not in names or "flies" not in names, space)
+    >>> extract(target).envelope
+    <Envelope: 1 rules over 2 variables, exact>
+    >>> extract(target).envelope.entails("penguin & flies -> false")
+    True
     """
 
     space: Space

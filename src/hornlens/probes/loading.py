@@ -35,7 +35,12 @@ def builtin_names() -> list[str]:
 
 
 def load_probe(name_or_path: str | Path) -> Probe:
-    """Return a built-in probe by its name, or read one from a file."""
+    """Return a built-in probe by its name, or read one from a file.
+
+    >>> probe = load_probe("gender-occupation")
+    >>> probe.prompt_count, [attribute.name for attribute in probe.attributes]
+    (660, ['period', 'continent', 'occupation'])
+    """
     if str(name_or_path) in builtin_names():
         return parse_probe(builtin_text(str(name_or_path)), str(name_or_path))
     path = Path(name_or_path)

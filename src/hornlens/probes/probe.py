@@ -103,6 +103,12 @@ class Probe:
 
     A *cell* is a choice of one value (or unset) for each attribute: an interpretation without its
     label. Every cell has one prompt for each variant; prompts never contain the label.
+
+    >>> from hornlens import load_probe
+    >>> probe = load_probe("gender-occupation")
+    >>> nurse = probe.vocabulary.mask(["nurse"])
+    >>> probe.render(nurse)
+    ('[MASK] was born in an unknown time period in an unknown place and is a nurse.',)
     """
 
     name: str

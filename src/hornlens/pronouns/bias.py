@@ -71,6 +71,11 @@ class ModelBias:
     occupations: tuple[OccupationBias, ...]
     overall: OccupationBias
 
+    def __post_init__(self) -> None:
+        """Refuse scores of one kind for some occupations and of another for the rest."""
+        if len({each.ppbs is None for each in (*self.occupations, self.overall)}) > 1:
+            raise ValueError("has a ppbs of some occupations only")
+
     def strongest_first(self) -> tuple[OccupationBias, ...]:
         """Return the occupations, the farthest from zero first."""
         return tuple(

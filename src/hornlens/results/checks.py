@@ -68,6 +68,12 @@ class CheckOutcome:
     of never occurs, holds almost (where that was asked for), is broken, or is unknown. `finding`
     says what was found. Of `count` answers, or flips, that show it among `of`, the first and the
     closest call are listed; of what almost holds, all exceptions.
+
+    >>> from hornlens import extract
+    >>> result = extract(lambda prompt, words: [0.9, 0.1], cache=False)
+    >>> [outcome] = result.check({"forbid": ["male -> false"]}).outcomes
+    >>> outcome.status, outcome.passed
+    ('holds', False)
     """
 
     kind: Kind
@@ -105,6 +111,12 @@ class Checked:
 
     `assert result.check("rules.yaml")` names in pytest what was violated;
     `raise_if_violated()` shows the evidence too.
+
+    >>> from hornlens import extract
+    >>> result = extract(lambda prompt, words: [0.9, 0.1], cache=False)
+    >>> checked = result.check({"require": ["male -> false"], "at_least": "exact"})
+    >>> bool(checked), checked.summary
+    (True, 'none of 2 requirements violated')
     """
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("passed",)

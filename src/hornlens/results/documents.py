@@ -20,7 +20,6 @@ from hornlens.results.orders import orders_of
 from hornlens.results.possible import possible_as_json
 from hornlens.results.rate_files import rates_as_json
 from hornlens.results.sentences import plain
-from hornlens.results.warnings import warnings_of
 from hornlens.results.worlds import Survival, survival
 
 DECIDED = {NO: "no", YES: "yes"}
@@ -113,9 +112,7 @@ def extraction_as_json(extraction: Extraction) -> dict[str, Any]:
         content["orders"] = orders.as_json()
     content["answers"] = [_answer(each[place], cell) for cell, place in asked]
     at = {world.world: place for place, world in enumerate(each)}
-    content["warnings"] = [
-        w.as_json(position, at.get(w.variant, -1)) for w in warnings_of(extraction)
-    ]
+    content["warnings"] = [w.as_json(position, at.get(w.variant, -1)) for w in extraction.warnings]
     return content
 
 

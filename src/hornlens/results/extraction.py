@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,9 @@ from hornlens.results.rates import Rates, rates_of
 from hornlens.results.rules import RuleRow, Rules
 from hornlens.results.sentences import Part, Telling, plain
 from hornlens.results.settings import Settings
+
+if TYPE_CHECKING:
+    from hornlens.results.warnings import Warning
 
 
 @dataclass(frozen=True)
@@ -238,6 +242,13 @@ class Extraction:
     def rates(self) -> Rates:
         """How often each value of each attribute gets each label, and how often it changes it."""
         return rates_of(self.space, [(each.world, each.decisions) for each in self.each])
+
+    @cached_property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What to know before the rules are read: what they rest on that is weak or odd."""
+        from hornlens.results.warnings import warnings_of
+
+        return warnings_of(self)
 
     def strongest_first(self) -> list[Evidence]:
         """Return the evidence in the order of `rules`."""

@@ -120,7 +120,16 @@ class AttributeRates:
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates and flips of every attribute; with several ways of asking, of each one too."""
+    """Rates and flips of every attribute; with several ways of asking, of each one too.
+
+    >>> from hornlens import extract
+    >>> def black_box(prompt, words):
+    ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
+    >>> rates = extract(black_box, cache=False).rates
+    >>> widest = rates["occupation"].widest
+    >>> widest.label, widest.highest, widest.difference
+    ('female', 'nurse', 1.0)
+    """
 
     labels: tuple[str, ...]
     attributes: tuple[AttributeRates, ...]

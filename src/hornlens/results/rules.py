@@ -29,7 +29,17 @@ class RuleRow:
 
 
 class Rules(Sequence[RuleRow]):
-    """The rules of a result, the strongest first: by support, then by mean margin."""
+    """The rules of a result, the strongest first: by support, then by mean margin.
+
+    >>> from hornlens import extract
+    >>> def black_box(prompt, words):
+    ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
+    >>> rules = extract(black_box, cache=False).rules
+    >>> print(rules[:1])
+    female → nurse
+    >>> rules[0].sentence
+    'The model fills in “She” only if the person is a nurse.'
+    """
 
     def __init__(self, rows: Sequence[RuleRow]):
         """Take the rows in their order."""

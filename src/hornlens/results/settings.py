@@ -35,6 +35,11 @@ class Settings:
     `detail`: how much of it people are shown, as `logic.levels.parse_detail` has it, and
     `exception_cost` how many explained rejections an exception outweighs there. `rank` is what
     makes a rule a strong one.
+
+    >>> from hornlens import extract
+    >>> short = Settings(max_conditions=1)
+    >>> print(extract(lambda prompt, words: [0.9, 0.1], cache=False, settings=short).rules)
+    male → ⊥
     """
 
     equivalence: Equivalence = "auto"

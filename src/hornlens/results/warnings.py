@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor, isinf
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hornlens.logic.maskmap import key_of, mask_map
 from hornlens.results.answers import Position
 from hornlens.results.choices import choices_of
 from hornlens.results.details import NOTHING, Details
-from hornlens.results.extraction import Extraction
 from hornlens.results.orders import orders_of
+
+if TYPE_CHECKING:
+    from hornlens.results.extraction import Extraction
 
 Kind: TypeAlias = Literal[
     "same_values",

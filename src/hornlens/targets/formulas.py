@@ -17,7 +17,14 @@ from hornlens.targets.functions import row_of
 
 @dataclass(frozen=True)
 class FormulaTarget:
-    """Accepts what satisfies a formula. It is known inside out: `exact` engines are faster."""
+    r"""Accepts what satisfies a formula. It is known inside out: `exact` engines are faster.
+
+    >>> from hornlens import extract
+    >>> from hornlens.formats.dimacs import parse_dimacs
+    >>> formula = parse_dimacs("c 1 nurse\nc 2 he\np cnf 2 1\n-1 -2 0\n")
+    >>> print(extract(FormulaTarget(formula)).rules)
+    nurse ∧ he → ⊥
+    """
 
     formula: Cnf
     name: str = "formula"
@@ -43,7 +50,15 @@ class FormulaTarget:
 
 @dataclass(frozen=True)
 class TableTarget:
-    """Accepts the rows of a table, and nothing else."""
+    """Accepts the rows of a table, and nothing else.
+
+    >>> from hornlens import extract
+    >>> from hornlens.logic.table import Table
+    >>> from hornlens.logic.vocabulary import Vocabulary
+    >>> rows = Table(Vocabulary(("bird", "flies")), (0b01, 0b11))
+    >>> print(extract(TableTarget(rows)).rules)
+    ⊤ → bird
+    """
 
     table: Table
     name: str = "table"

@@ -25,6 +25,14 @@ class FunctionTarget:
 
     Its answers cannot be told from another function's, so none is kept, unless it is given an
     `identity`: then two functions of one identity must give the same answers.
+
+    >>> from hornlens import Nominal, Space, extract
+    >>> job, answer = Nominal("job", ("nurse", "pilot")), Nominal("answer", ("yes", "no"))
+    >>> space = Space((job,), answer)
+    >>> target = FunctionTarget(lambda names: "yes" if "nurse" in names else "no", space)
+    >>> print(extract(target).rules)
+    yes → nurse
+    nurse ∧ no → ⊥
     """
 
     call: Callable[[tuple[str, ...]], FunctionAnswer]
@@ -70,6 +78,14 @@ class RepeatedTarget:
 
     Where no label has that many, it abstains. Repeats of a target that always answers alike say
     nothing new: this is for those that do not.
+
+    >>> from random import Random
+    >>> from hornlens import Nominal, Space, extract
+    >>> space = Space((Nominal("job", ("nurse",)),), Nominal("answer", ("yes", "no")))
+    >>> rng = Random(0)
+    >>> noisy = FunctionTarget(lambda names: "yes" if rng.random() < 0.9 else "no", space)
+    >>> print(extract(RepeatedTarget(noisy, repeats=25)).rules)
+    no → ⊥
     """
 
     target: Target

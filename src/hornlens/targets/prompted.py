@@ -56,6 +56,14 @@ class PromptedModel(Prompts):
     A cell is asked in every variant of the probe; they are one question here, and their scores are
     averaged (`prompted` makes each its own). With `repeats`, each prompt is asked so often, and
     what most answers say is the decision.
+
+    >>> from hornlens import extract, load_probe
+    >>> from hornlens.models.functions import FunctionModel
+    >>> probe = load_probe("gender-occupation")
+    >>> model = FunctionModel(lambda prompt, words: [0.9, 0.1])
+    >>> target = PromptedModel(probe, model, probe.policy)
+    >>> extract(target).rules, target.asked
+    (<Rules: 1>, 660)
     """
 
     probe: Probe

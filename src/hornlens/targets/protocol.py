@@ -16,6 +16,22 @@ class Target(Protocol):
     """A black box over a space. A batch of cells is the primitive; one is a batch of one.
 
     One that turns scores into decisions may have a `policy`, which results then tell of.
+
+    >>> from hornlens import Decision, Space, extract
+    >>> from hornlens.logic.vocabulary import Vocabulary
+    >>> class EvenlyMany:
+    ...     name, space = "evenly many", Space.of_variables(Vocabulary(("a", "b")))
+    ...     def identity(self):
+    ...         return None
+    ...     def decide(self, cells):
+    ...         return [Decision(int(cell.bit_count() % 2 == 0)) for cell in cells]
+    ...     def show(self, cell):
+    ...         return (bin(cell),)
+    >>> isinstance(EvenlyMany(), Target)
+    True
+    >>> print(extract(EvenlyMany()).rules)
+    a → b
+    b → a
     """
 
     @property

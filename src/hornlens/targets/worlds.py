@@ -17,6 +17,14 @@ class Worlds:
 
     `extract` accepts what *some* world accepts, so its rules are those that hold in every one, and
     gives each world's own rules beside them. As a target by itself it decides what all say.
+
+    >>> from hornlens import FunctionTarget, Nominal, Space, extract
+    >>> space = Space((Nominal("job", ("nurse", "pilot")),), Nominal("answer", ("yes", "no")))
+    >>> def asks(*jobs):
+    ...     return FunctionTarget(lambda names: "yes" if set(names) & set(jobs) else "no", space)
+    >>> both = Worlds("two models", {"old": asks("nurse"), "new": asks("nurse", "pilot")})
+    >>> print(extract(both).rules)
+    nurse ∧ no → ⊥
     """
 
     name: str

@@ -31,7 +31,12 @@ SHAPE = "minimal and saturated: no rule follows from the others; the readable ru
 
 @dataclass(frozen=True)
 class Verification:
-    """What was checked, what was not, and the first thing that is wrong: None if nothing is."""
+    """What was checked, what was not, and the first thing that is wrong: None if nothing is.
+
+    >>> done = Verification(checked=("answers: 660",), wrong="readable rule 3: support is 7, not 8")
+    >>> done.ok
+    False
+    """
 
     checked: tuple[str, ...]
     not_checked: tuple[str, ...] = ()
@@ -59,6 +64,13 @@ def verify(
 
     `against` is the formula or the table that `hornlens envelope` or `learn` was given, and
     `background` what it took for granted. A file that is no result is an InputError.
+
+    >>> import tempfile
+    >>> from hornlens import extract
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     extract(lambda prompt, words: [0.9, 0.1], cache=False).save(folder)
+    ...     verify(folder).ok
+    True
     """
     path = Path(result)
     if path.is_dir():

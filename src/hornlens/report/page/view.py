@@ -77,19 +77,18 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
             {
                 **_sides(places, evidence.rule),
                 "shown": {"if": shown.antecedent, "then": shown.consequent},
-                "latex": [
-                    latex_rule(NamedRule.of(form, space.vocabulary))
-                    for form in (evidence.rule, canonical_forms[i])
-                ],
-                "cells": [
-                    cell
-                    for form in (evidence.rule, canonical_forms[i])
-                    for cell in named_cells(NamedRule.of(form, space.vocabulary))
-                ],
+                "latex": [latex_rule(form) for form in forms],
+                "cells": [cell for form in forms for cell in named_cells(form)],
                 **(_evidence(evidence, position) if with_answers else {}),
             }
             for i, evidence in enumerate(extraction.evidence)
             for shown in [in_conditions(evidence.rule, space)]
+            for forms in [
+                [
+                    NamedRule.of(form, space.vocabulary)
+                    for form in (evidence.rule, canonical_forms[i])
+                ]
+            ]
         ],
         "non_horn": [
             _interpretation(places, x)

@@ -62,7 +62,7 @@ Timeout = Annotated[
 
 
 class ModelGroup(NamedTuple):
-    """What `extract`, `study` and `bias` are told of the models that they ask."""
+    """What `extract`, `study`, `bias` and `explore` are told of the models that they ask."""
 
     batch_size: BatchSize = "auto"
     device: Device = "auto"

@@ -237,13 +237,9 @@ def explore(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin anew, whatever is in the session's file.")
     ] = False,
-    base_url: BaseUrl = None,
     cache: Cache = None,
     no_cache: NoCache = False,
-    batch_size: BatchSize = "auto",
-    device: Device = "auto",
-    dtype: Dtype = "auto",
-    threads: Threads = None,
+    how: ModelGroup = AS_IT_IS,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="How to print what is known at the end.")
     ] = "text",
@@ -265,7 +261,7 @@ def explore(
         samples=samples,
         session=session,
         fresh=fresh,
-        model_options=model_options(batch_size, device, dtype, threads, base_url=base_url),
+        model_options=how.options,
         cache=cache,
         no_cache=no_cache,
         form=format,

@@ -13,6 +13,7 @@ __all__ = [
     "Envelope",
     "Exact",
     "Explanation",
+    "Explored",
     "FormulaTarget",
     "FunctionTarget",
     "HornlensError",
@@ -39,6 +40,7 @@ __all__ = [
     "Worlds",
     "ended_by_ctrl_c",
     "explain",
+    "explore",
     "extract",
     "flips",
     "load",
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from hornlens.classifiers.proving import prove
     from hornlens.classifiers.result import Explanation
     from hornlens.errors import HornlensError, InputError
+    from hornlens.exploring.explore import explore
     from hornlens.limits import Limits, ended_by_ctrl_c
     from hornlens.logic.attributes import Attribute, Nominal
     from hornlens.logic.certificates import (
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
         Budget,
         Certificate,
         Exact,
+        Explored,
         Interrupted,
         Pac,
     )
@@ -94,9 +98,10 @@ else:
         "classifiers.proving": "prove",
         "classifiers.result": "Explanation",
         "errors": "HornlensError InputError",
+        "exploring.explore": "explore",
         "limits": "Limits ended_by_ctrl_c",
         "logic.attributes": "Attribute Nominal",
-        "logic.certificates": "Bounded Budget Certificate Exact Interrupted Pac",
+        "logic.certificates": "Bounded Budget Certificate Exact Explored Interrupted Pac",
         "logic.decisions": "Decision Policy",
         "logic.envelope": "Envelope",
         "logic.named": "NamedRule",

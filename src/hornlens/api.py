@@ -216,8 +216,11 @@ def _heeding(
     return heed
 
 
-def load(path: str | Path) -> Result:
+def load(path: str | Path) -> Any:
     """Return a result that was saved: its folder, or the envelope.json in it.
+
+    What `extract` gave is a Result again, and what `explain` gave an Explanation (of a folder, or
+    an explanation.json): rules, checks and predictions, without the model itself.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -225,4 +228,10 @@ def load(path: str | Path) -> Result:
     ...     print(load(folder).rules)
     male → ⊥
     """
+    from hornlens.results.explanations import is_explanation
+
+    if is_explanation(Path(path)):
+        from hornlens.classifiers.loading import load_explanation
+
+        return load_explanation(path)
     return Result.of(read_extraction(Path(path)))

@@ -7,55 +7,33 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from hornlens.cli.executors import (
-    ExecutorOptions,
-    Kind,
-    ModelCpus,
-    ModelGpus,
-    RayAddress,
-    Replicas,
-)
+from hornlens.cli.asking import AS_IT_IS, ModelGroup
+from hornlens.cli.executors import HERE, ExecutorGroup
 from hornlens.cli.options import (
     Alpha,
-    BaseUrl,
-    BatchSize,
     Cache,
     Debug,
     Detail,
-    Device,
-    Dtype,
-    Elicit,
     ExceptionCost,
     Label,
     Margin,
-    MaxCalls,
     MaxConditions,
-    MaxCost,
     MaxRules,
-    MaxTokens,
     MinConfidence,
     MinSupport,
     NoCache,
-    Orders,
-    PriceIn,
-    PriceOut,
     Quiet,
     Rank,
     RepeatsOption,
     Scales,
     Settle,
-    Temperature,
-    Threads,
     TimeLimit,
-    Timeout,
     TopK,
     model_help,
-    model_options,
     repeats_of,
 )
 from hornlens.errors import HornlensError
 from hornlens.limits import Limits
-from hornlens.models.protocol import Spending
 
 
 def envelope(
@@ -137,10 +115,15 @@ def convert(
 
 
 def learn(
-    file: Annotated[Path, typer.Argument(help="The target, a DIMACS .cnf.")],
+    file: Annotated[
+        Path, typer.Argument(help="The target, a DIMACS .cnf; for related algorithms also a table.")
+    ],
     algorithm: Annotated[
-        Literal["envelope", "horn", "horn1"],
-        typer.Option(help="The paper's Algorithm 1, or the classics for Horn targets."),
+        Literal["envelope", "horn", "horn1", "pac-basis", "closure", "characteristic"],
+        typer.Option(
+            help="The paper's Algorithm 1; the classics for Horn targets; or related ones: by "
+            "entailment queries and samples, of positives closed first, from positives alone."
+        ),
     ] = "envelope",
     target: Annotated[
         Optional[Literal["envelope", "cnf"]],  # noqa: UP045
@@ -186,7 +169,18 @@ def learn(
     """
     from hornlens.cli.learn import learn_command
     from hornlens.extraction.formulas import LearnSettings
+    from hornlens.extraction.related import RELATED
 
+    if algorithm in RELATED:
+        from hornlens.cli.related import RelatedOptions, related_command
+
+        if target == "cnf" or via_encoding or speculate or equivalence != "exact":
+            raise HornlensError(
+                f"--algorithm {algorithm} learns the envelope in its own way: leave out --target, "
+                "--via-encoding, --equivalence and --speculate"
+            )
+        related = RelatedOptions(algorithm, epsilon, delta, seed, trace, format, quiet)
+        raise typer.Exit(related_command(file, related, Limits(time_limit, max_rules)))
     settings = LearnSettings(
         algorithm=algorithm,
         target=target,
@@ -200,6 +194,79 @@ def learn(
     )
     limits = Limits(time_limit, max_rules)
     raise typer.Exit(learn_command(file, settings, trace, format, quiet, limits))
+
+
+def explore(
+    file: Annotated[
+        str, typer.Argument(help="Variables, a YAML file; or a probe, together with --model.")
+    ],
+    table: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Examples that are known already: a table or a context."),
+    ] = None,
+    expert: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="Who is asked: person (default), or a target (hornlens target list), "
+            "such as table/FILE.csv. May be given several times.",
+            metavar="person|TARGET",
+        ),
+    ] = None,
+    model: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help=model_help("A language model as an expert: ")),
+    ] = None,
+    ask: Annotated[
+        Literal["first", "all"],
+        typer.Option(
+            help="Of several experts: the first who knows decides, or all are asked, and one "
+            "example is enough for a no."
+        ),
+    ] = "first",
+    background: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Rules taken for granted: a Horn .cnf or an envelope.json."),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(min=1, help="Targets too large to ask all: so many samples a question.")
+    ] = 1_000,
+    session: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Where answers are kept. (default: NAME.exploration.json)"),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin anew, whatever is in the session's file.")
+    ] = False,
+    cache: Cache = None,
+    no_cache: NoCache = False,
+    how: ModelGroup = AS_IT_IS,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="How to print what is known at the end.")
+    ] = "text",
+    debug: Debug = False,
+) -> None:
+    """Find all rules of a domain by asking experts: does this always imply that?
+
+    Every answer is kept at once; the same command goes on where you left.
+    """
+    from hornlens.cli.explore import ExploreOptions, explore_command
+
+    options = ExploreOptions(
+        file=file,
+        table=table,
+        background=background,
+        experts=expert or (),
+        models=model or (),
+        how=ask,
+        samples=samples,
+        session=session,
+        fresh=fresh,
+        model_options=how.options,
+        cache=cache,
+        no_cache=no_cache,
+        form=format,
+    )
+    raise typer.Exit(explore_command(options))
 
 
 def extract(
@@ -270,25 +337,8 @@ def extract(
     ] = None,
     cache: Cache = None,
     no_cache: NoCache = False,
-    batch_size: BatchSize = "auto",
-    device: Device = "auto",
-    dtype: Dtype = "auto",
-    threads: Threads = None,
-    executor: Kind = "local",
-    ray_address: RayAddress = None,
-    model_cpus: ModelCpus = None,
-    model_gpus: ModelGpus = None,
-    replicas: Replicas = None,
-    base_url: BaseUrl = None,
-    elicit: Elicit = "auto",
-    orders: Orders = "rotate",
-    temperature: Temperature = None,
-    timeout: Timeout = 120.0,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
+    where: ExecutorGroup = HERE,
+    how: ModelGroup = AS_IT_IS,
     repeats: RepeatsOption = None,
     alpha: Alpha = None,
     settle: Settle = None,
@@ -343,19 +393,8 @@ def extract(
                 "phrasings": phrasings,
             },
             variant=variant,
-            executor=ExecutorOptions(executor, ray_address, model_cpus, model_gpus, replicas),
-            model_options=model_options(
-                batch_size,
-                device,
-                dtype,
-                threads,
-                base_url=base_url,
-                elicit=elicit,
-                orders=orders,
-                temperature=temperature,
-                timeout=timeout,
-                limits=Spending(max_calls, max_tokens, max_cost, price_in, price_out),
-            ),
+            executor=where,
+            model_options=how.options,
             repeats=repeats_of(repeats, alpha, settle),
             dry_run=dry_run,
             form=format,
@@ -382,20 +421,8 @@ def study(
         typer.Option(min=1, help="Processes that learn at the same time. (default: the cores)"),
     ] = None,
     cache: Cache = None,
-    batch_size: BatchSize = "auto",
-    device: Device = "auto",
-    dtype: Dtype = "auto",
-    threads: Threads = None,
-    executor: Kind = "local",
-    ray_address: RayAddress = None,
-    model_cpus: ModelCpus = None,
-    model_gpus: ModelGpus = None,
-    replicas: Replicas = None,
-    base_url: BaseUrl = None,
-    elicit: Elicit = "auto",
-    orders: Orders = "rotate",
-    temperature: Temperature = None,
-    timeout: Timeout = 120.0,
+    where: ExecutorGroup = HERE,
+    how: ModelGroup = AS_IT_IS,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: a summary, or study.json.")
     ] = "text",
@@ -415,18 +442,8 @@ def study(
             out=out,
             cache=cache,
             jobs=jobs,
-            executor=ExecutorOptions(executor, ray_address, model_cpus, model_gpus, replicas),
-            model_options=model_options(
-                batch_size,
-                device,
-                dtype,
-                threads,
-                base_url=base_url,
-                elicit=elicit,
-                orders=orders,
-                temperature=temperature,
-                timeout=timeout,
-            ),
+            executor=where,
+            model_options=how.options,
             form=format,
             quiet=quiet,
         )
@@ -560,20 +577,7 @@ def bias(
     ] = 1,
     cache: Cache = None,
     no_cache: NoCache = False,
-    batch_size: BatchSize = "auto",
-    device: Device = "auto",
-    dtype: Dtype = "auto",
-    threads: Threads = None,
-    base_url: BaseUrl = None,
-    elicit: Elicit = "auto",
-    orders: Orders = "rotate",
-    temperature: Temperature = None,
-    timeout: Timeout = 120.0,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
+    how: ModelGroup = AS_IT_IS,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: a table, or bias.json.")
     ] = "text",
@@ -596,18 +600,7 @@ def bias(
             policy={"margin": margin, "top_k": top_k},
             limit_occupations=limit_occupations,
             min_people=min_people,
-            model_options=model_options(
-                batch_size,
-                device,
-                dtype,
-                threads,
-                base_url=base_url,
-                elicit=elicit,
-                orders=orders,
-                temperature=temperature,
-                timeout=timeout,
-                limits=Spending(max_calls, max_tokens, max_cost, price_in, price_out),
-            ),
+            model_options=how.options,
             form=format,
             quiet=quiet,
         )
@@ -692,6 +685,7 @@ COMMANDS = {
         envelope,
         convert,
         learn,
+        explore,
         extract,
         study,
         compare,

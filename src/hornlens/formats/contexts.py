@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,14 +100,15 @@ READERS: dict[str, Callable[[Path], Table]] = {
 """How a context is read, by the ending of its file."""
 
 
-def write_cxt(table: Table) -> str:
-    """Return a context in Burmeister's format; objects are numbered."""
+def write_cxt(table: Table, objects: Sequence[str] = ()) -> str:
+    """Return a context in Burmeister's format; objects are numbered if they have no names."""
     width = len(table.vocabulary)
-    for name in table.vocabulary.names:
+    called = objects or [f"o{i}" for i in range(1, len(table.rows) + 1)]
+    for name in (*called, *table.vocabulary.names):
         if visible(name) != name or name != name.strip():
             raise InputError(f"the name {name!r} cannot stand in a .cxt file: it takes one line")
     lines = ["B", "", str(len(table.rows)), str(width), ""]
-    lines += [f"o{i}" for i in range(1, len(table.rows) + 1)]
+    lines += called
     lines += table.vocabulary.names
     lines += ["".join("X" if row >> i & 1 else "." for i in range(width)) for row in table.rows]
     return "\n".join(lines) + "\n"

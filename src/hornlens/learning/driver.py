@@ -12,6 +12,8 @@ from hornlens.learning.protocol import (
     Answer,
     Ask,
     Conjecture,
+    EntailmentOracle,
+    Entails,
     EquivalenceOracle,
     Learned,
     Learner,
@@ -37,8 +39,11 @@ def run(
     speculate: bool = False,
     watch: Callable[[Event], None] | None = None,
     limits: Limits | None = None,
+    entailment: EntailmentOracle | None = None,
 ) -> Run:
     """Run a learner to its end and return the outcome; `watch` sees every event on the way.
+
+    Learners that ask whether rules hold need `entailment`, and the others do not.
 
     If a limit is reached, by an oracle or between two events, what the learner knows by then. The
     certificate claims no rule: the driver knows the answers, and not what follows from them.
@@ -46,7 +51,7 @@ def run(
     queries, certificate = Queries(), None
     told = watch or (lambda event: None)
     try:
-        for event in events(learner, membership, equivalence, speculate):
+        for event in events(learner, membership, equivalence, speculate, entailment):
             if isinstance(event, Progress):
                 queries = event.queries
             elif isinstance(event, Ended):
@@ -71,13 +76,14 @@ def events(
     membership: MembershipOracle,
     equivalence: EquivalenceOracle,
     speculate: bool = False,
+    entailment: EntailmentOracle | None = None,
 ) -> Iterator[Event]:
     """Run a learner until a conjecture is accepted; yield what it and its oracles do.
 
     With `speculate`, all membership queries of a refinement go out as one batch. That asks some
     which the algorithm would not have asked; they are counted apart, and the result is the same.
     """
-    asked = refinement = speculative = 0
+    asked = refinement = speculative = entailed = 0
     certificate: Certificate | None = None
     answer: Answer = None
     steps = learner.steps()
@@ -85,7 +91,8 @@ def events(
         while True:
             try:
                 step = steps.send(answer)
-            except StopIteration:
+            except StopIteration as end:
+                certificate = certificate if end.value is None else end.value
                 break
             answer = None
             if isinstance(step, Ask):
@@ -99,16 +106,23 @@ def events(
                 certificate = answer.certificate if isinstance(answer, Accepted) else None
                 # A query that the budget refuses was not asked.
                 asked += not (isinstance(certificate, Budget) and certificate.samples is None)
+            elif isinstance(step, Entails):
+                if entailment is None:
+                    raise HornlensError(
+                        f"{type(learner).__name__} asks whether rules hold: give `entailment`"
+                    )
+                answer = entailment.entails(step.rule)
+                entailed += 1
             else:
                 yield step
                 continue
-            yield Progress(Queries(asked, refinement, speculative))
+            yield Progress(Queries(asked, refinement, speculative, entailed))
     finally:
         steps.close()
     if certificate is None:
         raise HornlensError(
             f"{type(learner).__name__} ended without an accepted conjecture: a learner has to go "
-            "on until the answer to a Conjecture is Accepted"
+            "on until the answer to a Conjecture is Accepted, or to return its certificate"
         )
     yield Ended(certificate)
 

@@ -20,6 +20,7 @@ class Queries:
     equivalence: int = 0
     refinement: int = 0
     speculative: int = 0
+    entailment: int = 0
 
 
 @dataclass(frozen=True, slots=True)

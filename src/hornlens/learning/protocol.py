@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 from hornlens.learning.events import LearnerEvent
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.cnf import Clause, clauses_of, quasi
+from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 
 
@@ -57,10 +58,34 @@ class Conjecture:
 
 
 @dataclass(frozen=True)
+class Entails:
+    """An entailment query: does every positive obey the rule? The answer is a Reply."""
+
+    rule: Rule
+
+
+@dataclass(frozen=True)
 class Counterexample:
-    """No: the target and the hypothesis disagree on `example`."""
+    """No: the target and the hypothesis disagree on `example`.
+
+    To an entailment query: `example` is a positive that breaks the rule. With `may`, not all of it
+    is known: it has what is in `example`, and nothing that is not in `may`.
+    """
 
     example: int
+    may: int | None = None
+
+
+@dataclass(frozen=True)
+class Holds:
+    """Yes, every positive obeys the rule; with `samples`, only so many of them were looked at."""
+
+    samples: int | None = None
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Whoever was asked does not know whether the rule holds."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +96,11 @@ class Accepted:
 
 
 Verdict: TypeAlias = Counterexample | Accepted
-Step: TypeAlias = Ask | Conjecture | LearnerEvent
+Reply: TypeAlias = Holds | Counterexample | Unknown
+Step: TypeAlias = Ask | Conjecture | Entails | LearnerEvent
 """What a learner may yield."""
-Answer: TypeAlias = Sequence[bool] | Verdict | None
-"""What it is sent: answers to an Ask, a Verdict on a Conjecture, None for an event."""
+Answer: TypeAlias = Sequence[bool] | Verdict | Reply | None
+"""What it is sent: answers to an Ask, a Verdict on a Conjecture, a Reply, None for an event."""
 Steps: TypeAlias = Generator[Step, Answer, None]
 
 
@@ -91,6 +117,14 @@ class EquivalenceOracle(Protocol):
 
     def judge(self, hypothesis: Hypothesis) -> Verdict:
         """Return a counterexample, or what may be claimed if none was found."""
+        ...
+
+
+class EntailmentOracle(Protocol):
+    """Says whether rules hold: a person, a table, or whatever knows the positives."""
+
+    def entails(self, rule: Rule) -> Reply:
+        """Say whether every positive obeys the rule."""
         ...
 
 
@@ -119,8 +153,11 @@ class Learned:
 class Learner(Protocol):
     """A learner: a generator of questions, and what it has learned at any time."""
 
-    def steps(self) -> Steps:
-        """Yield questions and take answers until a conjecture is accepted."""
+    def steps(self) -> Generator[Step, Answer, Certificate | None]:
+        """Yield questions and take answers until a conjecture is accepted.
+
+        Or until all is asked: then it returns what may be claimed.
+        """
         ...
 
     def learned(self) -> Learned:

@@ -44,5 +44,5 @@ def first_rejected(meets: Sequence[Meet]) -> Generator[Step, Answer, Meet | None
     if not meets:
         return None
     answers = yield Ask(tuple(meet for _, meet in meets))
-    assert answers is not None and not isinstance(answers, Accepted | Counterexample)
+    assert isinstance(answers, Sequence)
     return next((m for m, yes in zip(meets, answers, strict=False) if not yes), None)

@@ -281,8 +281,41 @@ class Noisy(_Certificate):
         )
 
 
-Certificate: TypeAlias = Exact | Bounded | Interrupted | Noisy | Pac | Budget
-KINDS: tuple[type[Certificate], ...] = (Exact, Bounded, Interrupted, Noisy, Pac, Budget)
+@dataclass(frozen=True)
+class Explored(_Certificate):
+    """Everything was asked of experts, in `answers`: what is claimed is claimed on their word.
+
+    Of what was asked, `open` rules are neither known to hold nor known not to; they stand beside
+    the others as hypotheses. Of the rules, `sampled` were held against samples only.
+    """
+
+    kind: ClassVar[str] = "explored"
+    title: ClassVar[str] = "Explored"
+    proved: ClassVar[bool] = True
+    answers: int
+    open: int = 0
+    sampled: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what can not be."""
+        _check_counts(self, "answers", "open", "sampled")
+
+    @property
+    def sentence(self) -> str:
+        """What is claimed, and on whose word."""
+        answers = f"{self.answers:,} {'answer' if self.answers == 1 else 'answers'}"
+        from_these = "these and the hypotheses, which were left open" if self.open else "these"
+        said = (
+            f"By {answers}, these rules hold, and every rule that holds follows from {from_these}"
+        )
+        if self.sampled:
+            many = "1 yes rests" if self.sampled == 1 else f"{self.sampled:,} times yes rest"
+            said += f"; {many} on samples only"
+        return f"{said}."
+
+
+Certificate: TypeAlias = Exact | Bounded | Interrupted | Noisy | Pac | Budget | Explored
+KINDS: tuple[type[Certificate], ...] = (Exact, Bounded, Interrupted, Noisy, Pac, Budget, Explored)
 EXACT = Exact()
 
 

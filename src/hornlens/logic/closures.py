@@ -71,21 +71,22 @@ def dg_basis_of_closure(
         closed = closure(x)
         if closed != x:
             rules.append(Rule(x, closed))  # x obeys all rules so far, yet is not closed
-        x = _next_closed(rules, x, width)
+        x = next_closed(rules, x, width)
     return in_canonical_order(Theory(width, tuple(rules[first_found:])))
 
 
-def _next_closed(rules: Sequence[Rule], x: int, width: int) -> int:
+def next_closed(rules: Sequence[Rule], x: int, width: int, exclusive: Sequence[int] = ()) -> int:
     """Return the first set after `x` in lectic order that obeys `rules`; BOTTOM at the end.
 
     Lectic order here has the highest variable count least: the first difference from below decides.
+    Of each group in `exclusive` a set has one variable at most.
     """
     for index in reversed(range(width)):
         bit = 1 << index
         if x & bit:
             x &= ~bit
             continue
-        candidate = forward_chain(rules, x | bit)
+        candidate = forward_chain(rules, x | bit, exclusive)
         if candidate != BOTTOM and (candidate & ~x) & (bit - 1) == 0:
             return candidate
     return BOTTOM

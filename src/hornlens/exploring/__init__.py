@@ -1,0 +1,1 @@
+"""Attribute exploration: experts are asked about rules; sessions, which are kept; the dialogue."""

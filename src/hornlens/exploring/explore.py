@@ -1,0 +1,113 @@
+"""Exploring to the end, or as far as the experts come; with a session, or as a generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import TypeAlias
+
+from hornlens.errors import HornlensError, InputError
+from hornlens.exploring.dialogue import PERSON, Leave, Person, Redo, Undo
+from hornlens.exploring.experts import Experts
+from hornlens.exploring.session import Session
+from hornlens.exploring.variables import Variables
+from hornlens.learning.exploration import Conflict
+from hornlens.learning.protocol import Counterexample, Holds, Reply, Unknown
+from hornlens.logic.envelope import Envelope
+from hornlens.logic.named import NamedRule
+from hornlens.logic.space import Space
+from hornlens.logic.vocabulary import Vocabulary
+
+Said: TypeAlias = "bool | Iterable[str] | Reply | None"
+"""What may be sent: it holds, nobody knows, an example that breaks it."""
+
+
+def explore_with(
+    session: Session,
+    experts: Experts,
+    keep: Callable[[], None] = lambda: None,
+    say: Callable[[str], None] = lambda text: None,
+) -> bool:
+    """Ask until nothing is left to ask; `keep` is called after every change. False: somebody left.
+
+    What an expert says that cannot be, beside what was said before, is an error; a person is told,
+    and asked again.
+    """
+    people = [expert for expert in experts.experts if isinstance(expert, Person)]
+    while (rule := session.question()) is not None:
+        try:
+            found = experts.consult(rule)
+        except Undo:
+            back = session.undo(PERSON)
+            say(f"   Taken back: {back[0].rule}" if back else "   There is nothing to undo.")
+        except Redo:
+            again = session.redo(PERSON)
+            told = (
+                f"   Again: {again[0].rule}, {again[0].answer}" if again else "   Nothing to redo."
+            )
+            say(told)
+        except Leave:
+            return False
+        else:
+            person = next((each for each in people if each.name == found.by), None)
+            name = person.example_name if person is not None else ""
+            shown = name if isinstance(found.reply, Counterexample) else ""
+            try:
+                session.answer(rule, found.reply, found.by, shown, found.against)
+            except Conflict as conflict:
+                if person is None:
+                    raise HornlensError(
+                        f"expert {found.by} contradicts what was said before: "
+                        f"{session.say(conflict)}"
+                    ) from None
+                person.objects(conflict)
+                continue
+        keep()
+    return True
+
+
+def explore(
+    variables: Variables | Sequence[str],
+    rows: Iterable[Iterable[str]] = (),
+    background: Iterable[str] = (),
+) -> Generator[NamedRule, Said, Envelope]:
+    """Explore from Python: yield rules, take whether each holds, return the envelope at the end.
+
+    Send True (it always holds), None (don't know), or the names of what an example has that breaks
+    it; or a Reply. What cannot be is an InputError, which ends the generator.
+
+    >>> asking = explore(["bird", "flies"], rows=[["bird", "flies"]])
+    >>> print(next(asking))
+    ⊤ → bird ∧ flies
+    >>> print(asking.send(["bird"]))
+    ⊤ → bird
+    >>> try:
+    ...     asking.send(True)
+    ... except StopIteration as end:
+    ...     print(end.value.basis.show(end.value.vocabulary))
+    ⊤ → bird
+    """
+    if not isinstance(variables, Variables):
+        names = Vocabulary(tuple(variables))
+        granted = tuple(NamedRule.parse(rule).rule(names) for rule in background)
+        variables = Variables(Space.of_variables(names, granted))
+    elif tuple(background):
+        raise InputError("these variables have a background of their own")
+    names = variables.vocabulary
+    session = Session(variables, [names.mask(row) for row in rows])
+    while (rule := session.question()) is not None:
+        said = yield NamedRule.of(rule, names)
+        try:
+            session.answer(rule, _reply(said, names))
+        except Conflict as conflict:
+            raise InputError(session.say(conflict)) from None
+    return session.envelope()
+
+
+def _reply(said: Said, names: Vocabulary) -> Reply:
+    if isinstance(said, Holds | Counterexample | Unknown):
+        return said
+    if said is None or isinstance(said, bool):
+        if said is False:
+            raise InputError("a rule that does not hold needs an example: send what it has")
+        return Unknown() if said is None else Holds()
+    return Counterexample(names.mask(said))

@@ -145,8 +145,15 @@ class Plots:
         if places:
             last = f"{wrong[-1]} exceptions" if wrong[-1] != 1 else "1 exception"
             at = (places[-1], explained[-1])
-            below = {"xytext": (0, -10), "textcoords": "offset points", "va": "top"}
-            axes.annotate(last, at, ha="right", fontsize=FONT, **below)
+            axes.annotate(
+                last,
+                at,
+                xytext=(0, -10),
+                textcoords="offset points",
+                ha="right",
+                va="top",
+                fontsize=FONT,
+            )
         axes.set_ylim(0, 1.08)
         axes.set_xlabel("rules")
         axes.set_ylabel("share of the rejections explained")

@@ -88,6 +88,7 @@ def adapted(text: str) -> str:
         "](CONTRIBUTING.md": "](contributing.md",
         "](LICENSE)": "](licence.md)",
         "](../tools/data/": "](data/",
+        "](examples/)": "](examples.md#notebooks)",
     }.items():
         text = text.replace(old, new)
     return drawn(text)

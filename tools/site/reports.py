@@ -75,7 +75,14 @@ def write_reports(folder: Path) -> str:
             )
         told = _run(made, Report("table", "A table", TABLE))
     parts.append(f"## The rules of a table\n\n```console\n$ {TABLE}\n{told.strip()}\n```\n")
-    return "\n".join(parts)
+    parts.append("## Notebooks\n")
+    for notebook in sorted((ROOT / "examples").glob("*.ipynb")):
+        to = folder.parent / "notebooks" / notebook.name
+        to.parent.mkdir(exist_ok=True)
+        shutil.copy(notebook, to)
+        title = notebook.stem.replace("-", " ").capitalize()
+        parts.append(f"- [{title}](notebooks/{notebook.name}), to be run or read in Jupyter")
+    return "\n".join(parts) + "\n"
 
 
 def _run(made: str, report: Report) -> str:

@@ -51,11 +51,19 @@ def _bias(content: Json, run: Json | None, file: Path) -> str:
     return bias_page(BIAS.parse(content, file), went)
 
 
+def _explanation(content: Json, run: Json | None, file: Path) -> str:
+    from hornlens.report.page.explanation import explanation_page
+    from hornlens.results.explanations import EXPLANATION
+
+    return explanation_page(EXPLANATION.parse(content, file))
+
+
 KINDS: dict[str, Callable[[Json, Json | None, Path], str]] = {
     "envelope.json": _extraction,
     "comparison.json": _comparison,
     "study.json": _study,
     "bias.json": _bias,
+    "explanation.json": _explanation,
 }
 """By file, what makes a page of its contents and of those of the file that tells of the run."""
 RUNS = {"study.json": "times.json"}

@@ -46,6 +46,7 @@ FULL = [
     *(Case("extraction", "tabulated", [5, values, 20, 0]) for values in (3, 5, 8, 12)),
     Case("fleet", "fleet", [[1, 4, 16, 32, 64], 0.5, 12], 900.0),
     Case("fleet", "writing", ["", 100_000]),
+    *(Case("stores", "writers", [count, 20_000 // count, 3], 300.0) for count in (1, 8)),
     Case("models", "causal", [12], 300.0),
     Case("models", "masked", ["bert-base", 22, 2], 300.0),
     Case("models", "masked", ["bert-large", 33, 2], 600.0),
@@ -73,6 +74,7 @@ QUICK = [
     Case("extraction", "tabulated", [5, 3, 20, 0], 30.0),
     Case("fleet", "fleet", [[1, 4], 0.1, 4], 120.0),
     Case("fleet", "writing", ["", 10_000], 30.0),
+    Case("stores", "writers", [2, 1_000, 1], 60.0),
     Case("models", "masked", ["bert-tiny", 66, 1], 60.0),
     Case("chat", "throughput", [200, 8, 0.05, 1], 60.0),
 ]

@@ -21,6 +21,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Small models are fitted sooner by one thread than by many that wait for each other."""
+    with threadpool_limits(1):
+        yield
 
 
 def data(name):

@@ -245,6 +245,34 @@ def test_a_study_whose_nodes_are_lost_has_the_same_bytes(cluster, local, tmp_pat
             assert set(by_the_living.values()) <= {1}, said
 
 
+def test_a_model_that_lost_its_replicas_gets_the_room_of_one_that_rests(cluster, tmp_path):
+    """It waited for ever: what rested held every CPU, and made room for new models only."""
+    from hornlens.executors.ray import RayExecutor
+
+    words = ("She", "He")
+    first, second = (Counting.make(tmp_path / name, seconds=0.02) for name in ("one", "two"))
+    with closing(RayExecutor(cluster.address)) as executor:
+        resting, asked = executor.model(first.spec), executor.model(second.spec)
+        asked.check(words)
+        list(asked.score(["Who is a nurse?"], words))
+        list(resting.score([f"Who is number {i}?" for i in range(300)], words))
+        rests = executor.pool(resting)
+
+        def replicas(wanted):
+            deadline = time.monotonic() + 100
+            while sum(r.about is not None for r in rests._replicas) < wanted:
+                assert time.monotonic() < deadline
+                rests.fill(least=3)
+                rests.take(executor.cluster.ready(rests.refs))
+
+        replicas(2)  # and one of the other, which is killed: so there is room for the third
+        os.kill(second.asked()[0][0], signal.SIGKILL)
+        replicas(3)
+        assert not executor.cluster.has_room(Needs())
+        answers = [a for block in asked.score(["Who is a pilot?"], words) for a in block]
+        assert len(answers) == 1
+
+
 def test_a_driver_that_is_killed_goes_on_by_the_same_command(cluster, local, tmp_path):
     model = again(local, "one", seconds=0.03)
     arguments = [*command("extract", tmp_path, "--model", model.spec), *on(cluster)]

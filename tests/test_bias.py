@@ -236,6 +236,22 @@ def test_top_k_needs_a_model_that_ranks_words():
     assert sum(result.overall.confusion["abstained"].values()) == unseen > 0
 
 
+def test_a_sentence_that_was_not_answered_has_no_score_and_is_said():
+    class Shy(FunctionModel):
+        def score(self, prompts, candidates):
+            for index, prompt in enumerate(prompts):
+                outcome = "refusal" if "Asia" in prompt else ""
+                yield [(index, Answer((-1.0, -1.0 - index), outcome=outcome))]
+
+    with pytest.raises(
+        ModelError, match=r"named none of the words in \d+ of \d+ sentences"
+    ) as told:
+        measure(Shy(scored(1), "shy"), some_people(1))
+    assert "Asia" in str(told.value)
+    with pytest.raises(HornlensError, match="shy gives no log-probabilities as it is asked"):
+        measure(FunctionModel(scored(1), "shy", sampled=True), some_people(1))
+
+
 def test_scores_that_are_no_probabilities_give_the_normalised_form_only():
     dataset = some_people(6)
 

@@ -368,9 +368,9 @@ def test_a_budget_stops_before_it_is_exceeded_and_what_was_paid_for_is_kept(tmp_
             model = model_at(server, elicit="choose", limits=limits)
             with pytest.raises(ModelError, match="could be exceeded"):
                 ask(model, PROMPTS, WORDS)
-            budget = model.connection.budget
-            assert 0 < budget.tokens_in + budget.tokens_out <= 3000
-            assert server.begun == budget.calls
+            used = model.options.limits.used
+            assert 0 < used.tokens_in + used.tokens_out <= 3000
+            assert server.begun == used.calls
     with pytest.raises(ModelError, match="--price-in"):
         open_model("openai/x", ModelOptions(limits=Spending(cost=1.0)))
 
@@ -385,11 +385,11 @@ def test_an_estimate_is_never_less_than_what_is_used(monkeypatch):
             most = model.estimate(PROMPTS, WORDS)
             assert server.begun == begun
             model.check(WORDS)
-            trials = model.connection.budget.calls
+            trials = model.options.limits.used.calls
             ask(model, PROMPTS, WORDS)
-            budget = model.connection.budget
-            assert budget.calls - trials == most.calls
-            assert budget.tokens_in <= most.tokens_in + 200
+            used = model.options.limits.used
+            assert used.calls - trials == most.calls
+            assert used.tokens_in <= most.tokens_in + 200
             assert most.cost == pytest.approx((most.tokens_in + 2 * most.tokens_out) / 1e6)
 
 

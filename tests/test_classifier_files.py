@@ -17,7 +17,9 @@ import hornlens
 from hornlens.cli.app import app
 from hornlens.errors import InputError
 from hornlens.sklearn import EnvelopeClassifier
-from tests.classifier_cases import data
+from tests.classifier_cases import data, one_thread
+
+__all__ = ["one_thread"]
 
 
 def run(*arguments):

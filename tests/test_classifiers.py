@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -16,8 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     KBinsDiscretizer,
     MinMaxScaler,
-    OneHotEncoder,
-    OrdinalEncoder,
     RobustScaler,
     StandardScaler,
 )
@@ -25,7 +22,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hornlens
 from hornlens.errors import HornlensError, InputError
-from tests.classifier_cases import DATA, OTHERS, TREES, all_cells, data, near
+from tests.classifier_cases import DATA, OTHERS, TREES, all_cells, data, near, one_thread
+from tests.explanation_cases import people_model, people_rows
+
+__all__ = ["one_thread"]
 
 
 def check_both_ways(result):
@@ -233,40 +233,9 @@ def test_short_rules_of_a_forest_that_cannot_be_enumerated_are_proved(tmp_path):
     assert set(short.found) == set(hornlens.explain(small, rows, max_conditions=3).found)
 
 
-DRAW = np.random.default_rng(3)
-PEOPLE = {
-    "age": DRAW.integers(18, 80, 400).tolist(),
-    "sex": DRAW.choice(["f", "m"], 400).tolist(),
-    "pregnant": DRAW.choice([True, False], 400).tolist(),
-    "income": [None if gap else 1.5 for gap in DRAW.random(400) < 0.3],
-}
-
-
-def people():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(PEOPLE)
-    target = ((frame["age"] >= 40) & (frame["sex"] == "f") | frame["income"].isna()).map(
-        {True: "yes", False: "no"}
-    )
-    return frame, target
-
-
-def people_model(last=None):
-    return make_pipeline(
-        ColumnTransformer(
-            [
-                ("sex", OneHotEncoder(), ["sex"]),
-                ("pregnant", OrdinalEncoder(), ["pregnant"]),
-                ("numbers", StandardScaler(), ["age", "income"]),
-            ]
-        ),
-        HistGradientBoostingClassifier(max_iter=40, min_samples_leaf=2) if last is None else last,
-    )
-
-
 @pytest.mark.parametrize("last", [None, RandomForestClassifier(9, max_depth=6, random_state=0)])
 def test_frames_with_categories_booleans_whole_numbers_and_missing_values(last, tmp_path):
-    frame, target = people()
+    frame, target = people_rows()
     model = people_model(last).fit(frame, target)
     result = hornlens.explain(model, frame)
     assert "model's own thresholds" in result.how
@@ -293,8 +262,8 @@ def test_frames_with_categories_booleans_whole_numbers_and_missing_values(last, 
 
 def test_polars_frames_are_taken_as_pandas_ones_are():
     polars = pytest.importorskip("polars")
-    frame, target = people()
-    rows = polars.DataFrame({k: v for k, v in PEOPLE.items() if k != "income"})
+    frame, _ = people_rows()
+    rows = polars.DataFrame({k: frame[k].tolist() for k in frame if k != "income"})
     wanted = np.where((frame["age"] >= 40) & (frame["sex"] == "f"), "yes", "no")
 
     def model(given):
@@ -306,11 +275,10 @@ def test_polars_frames_are_taken_as_pandas_ones_are():
     result = hornlens.explain(model, rows, bins={"age": [40]})
     assert str(result.rules) == "sex = m → no\nage < 40 → no\nage ≥ 40 ∧ sex = f → yes"
     assert (result.predict(rows) == wanted).all() and result.agreement.rows == 1
-    assert target is not None
 
 
 def test_the_background_leaves_out_what_cannot_be():
-    frame, _ = people()
+    frame, _ = people_rows()
     frame = frame.drop(columns="income")
 
     def model(given):

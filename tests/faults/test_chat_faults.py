@@ -96,6 +96,15 @@ def test_faults_change_no_result_and_nothing_is_paid_for_twice(seed, tmp_path):
             assert not lines, f"{case}: {lines}"
 
 
+def test_who_answers_the_trials_only_is_not_waited_for():
+    """Found by script 89: every answer of the right one was taken for a wrong one, and paid."""
+    with ChatServer() as server:
+        expected = told(run(server, "anthropic", "say", False))
+    with ChatServer(faults=["wrong model"] * 2) as server:
+        assert told(run(server, "anthropic", "say", False)) == expected
+        assert set(server.paid.values()) == {1}
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize(("kind", "method"), [("openai", "choose"), ("anthropic", "constrained")])
 def test_each_fault_alone_passes(fault, kind, method):

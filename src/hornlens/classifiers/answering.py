@@ -28,6 +28,8 @@ class Classifier:
     classes: tuple[Any, ...]
     ask: Callable[[Any], NDArray[Any]]
     table: Table
+    identity: str | None = None
+    """A hash of all that its answers depend on; None where that cannot be known."""
 
     @property
     def labels(self) -> tuple[str, ...]:

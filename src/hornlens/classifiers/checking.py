@@ -9,12 +9,13 @@ import numpy as np
 from hornlens.classifiers.boxes import box_of
 from hornlens.classifiers.cells import GridCells
 from hornlens.classifiers.conditions import parse_conditions
-from hornlens.classifiers.explanation import Explained
+from hornlens.classifiers.explanation import Explained, NotKept
 from hornlens.classifiers.features import Box
-from hornlens.classifiers.flips import FlipPair, flips_of
+from hornlens.classifiers.flips import flips_of
 from hornlens.errors import InputError
 from hornlens.logic.named import NamedRule
 from hornlens.results.checks import Checked, CheckOutcome, Flip, ShownAnswer, Status
+from hornlens.results.explanations import FlipPair
 from hornlens.results.requirements import (
     CertaintyRequirement,
     Invariance,
@@ -27,11 +28,11 @@ from hornlens.results.requirements import (
 STRENGTH = {"exact": 2, "bounded": 2, "pac": 1}
 
 
-def check_explanation(result: Explained, requirements: Requirements) -> Checked:
+def check_explanation(result: Explained, requirements: Requirements, name: str = "") -> Checked:
     """Say of every requirement whether a classifier obeys it, and what shows that."""
     path = requirements.path or None
     outcomes = tuple(_outcome(result, each, path) for each in requirements.each)
-    return Checked(result.name, outcomes, requirements.path)
+    return Checked(name or result.name, outcomes, requirements.path)
 
 
 def _outcome(result: Explained, required: Requirement, path: str | None) -> CheckOutcome:
@@ -102,7 +103,10 @@ def _truth(
     if isinstance(labelled, GridCells):
         return "holds", f"Each of {of:,} cells that it speaks of agrees.", (), of
     if result.vote is not None:
-        broken, settled = result.vote.any_of(result.vote.mask(small), ~wanted)
+        try:
+            broken, settled = result.vote.any_of(result.vote.mask(small), ~wanted)
+        except NotKept:
+            broken, settled = None, False
         if broken is not None:
             shown = _shown(result, broken.tolist())
             return "broken", f"The model says {shown.said} where it should not.", (shown,), of

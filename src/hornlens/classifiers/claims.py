@@ -2,57 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How often the binned classifier says what the classifier itself says.
-
-    `rows`: of the rows of X; `uniform`: of `drawn` random inputs, each column uniform between its
-    least and largest value. Of `cells` cells that these lie in, `mixed` have points with other
-    classes than the point that stands for the cell.
-    """
-
-    rows: float
-    uniform: float
-    drawn: int
-    cells: int
-    mixed: int
-
-    @property
-    def sentence(self) -> str:
-        """What was found."""
-        return (
-            f"It agrees with yours on {percent(self.rows)} of the rows and "
-            f"{percent(self.uniform)} of {self.drawn:,} uniform inputs; "
-            f"{self.mixed:,} of {self.cells:,} cells that were looked at have points of several "
-            "classes."
-        )
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What is claimed: `kind` is exact, bounded or pac, as certificates have it."""
-
-    kind: str
-    title: str
-    sentence: str
-    proved: bool
-    """Whether every rule holds of every cell that it speaks of."""
-    complete: bool
-    """Whether the rules say all that was to be said: every cell, or every rule so short."""
-    details: dict[str, Any]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as explanation.json has it."""
-        found = asdict(self)
-        return {**found.pop("details"), **found}
-
-    def __str__(self) -> str:
-        """Return it as people read it."""
-        return f"{self.title}: {self.sentence}"
+from hornlens.results.explanations import Agreement, Claim, percent
 
 
 def exact_claim(of: str, cells: int, how: str, every_input: bool, agreement: Agreement) -> Claim:
@@ -114,10 +64,3 @@ def sampled_claim(
         "max_conditions": most,
     }
     return Claim("pac", "Probably approximately correct", sentence, False, False, details)
-
-
-def percent(share: float) -> str:
-    """Return a share that is said to be 100% only if it is."""
-    if share in (0.0, 1.0):
-        return f"{share:.0%}"
-    return f"{min(max(100 * share, 0.01), 99.99):.2f}%"

@@ -21,13 +21,7 @@ from hornlens.classifiers.cells import (
     cells_at,
     shape_of,
 )
-from hornlens.classifiers.claims import (
-    Agreement,
-    Claim,
-    bounded_claim,
-    exact_claim,
-    sampled_claim,
-)
+from hornlens.classifiers.claims import bounded_claim, exact_claim, sampled_claim
 from hornlens.classifiers.columns import Table
 from hornlens.classifiers.result import Explanation
 from hornlens.classifiers.rulesets import (
@@ -42,6 +36,7 @@ from hornlens.classifiers.rulesets import (
 )
 from hornlens.errors import HornlensError, InputError
 from hornlens.logic.certificates import check_tolerances
+from hornlens.results.explanations import Agreement, Claim
 
 Domain = Literal["grid", "data"]
 Which = Literal["cover", "all"]

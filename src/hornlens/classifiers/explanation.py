@@ -11,15 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.cells import OUTSIDE, Binned, GridCells, Levels, ListedCells, rows_in
-from hornlens.classifiers.claims import Agreement, Claim
 from hornlens.classifiers.features import Box
 from hornlens.classifiers.rulesets import Found
+from hornlens.errors import HornlensError
 from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.frames import data_frame
 from hornlens.logic.rule import in_signs
+from hornlens.results.explanations import Agreement, Claim, Flips
 
 if TYPE_CHECKING:
     from hornlens.classifiers.voting import Vote
+
+
+class NotKept(HornlensError):
+    """What only the model itself could answer, of an explanation that was read from a file."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,8 @@ class Explained:
     notes: tuple[str, ...] = ()
     """What to know of the columns: constant ones, and others of which nothing is said."""
     vote: Vote | None = None
+    recorded: tuple[Flips, ...] | None = None
+    """What was found of each feature when the explanation was saved, in one that was loaded."""
 
     @property
     def name(self) -> str:

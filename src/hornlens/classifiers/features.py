@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from hornlens.classifiers.columns import Column, Kind, is_missing
 from hornlens.errors import InputError
 from hornlens.logic.cuts import Cuts
+from hornlens.logic.ranges import say_range
 
 Range: TypeAlias = tuple[int, int]
 """Levels from the first to the last, both in it."""
@@ -86,24 +87,8 @@ class Feature:
 
     def say(self, said: Range) -> str:
         """Return a range as a condition."""
-        low, high = said
-        if low == high == self.known:
-            return f"{self.name} is missing"
-        if self.cuts is not None:
-            if (low, high) == (0, self.known - 1):
-                return f"{self.name} is known" if self.missing else f"{self.name} is any number"
-            return self.cuts.say(self.name, low, high)
-        if self.kind == "boolean":
-            return self.name if self.values[low] else f"not {self.name}"
-        if low == high:
-            return f"{self.name} = {self.values[low]}"
-        if (low, high) == (0, self.known - 1):
-            return f"{self.name} is known"
-        if low == 0:
-            return f"{self.name} ≤ {self.values[high]}"
-        if high == self.known - 1:
-            return f"{self.name} ≥ {self.values[low]}"
-        return f"{self.values[low]} ≤ {self.name} ≤ {self.values[high]}"
+        values = tuple(map(str, self.values))
+        return say_range(self.name, self.kind, self.cuts, values, self.missing, *said)
 
     def places(self, column: Column) -> NDArray[np.intp]:
         """Return the level of each value; one that has no level is an InputError."""

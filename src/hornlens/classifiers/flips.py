@@ -2,81 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hornlens.classifiers.cells import OUTSIDE, Binned, GridCells, Levels
-from hornlens.classifiers.claims import percent
 from hornlens.classifiers.columns import column_of
-from hornlens.classifiers.explanation import Explained
+from hornlens.classifiers.explanation import Explained, NotKept
+from hornlens.results.explanations import FlipPair, Flips
 
 SHOWN = 5
 """How many pairs are shown."""
-
-
-@dataclass(frozen=True)
-class FlipPair:
-    """Two inputs that differ in one feature only, and what is said of each."""
-
-    first: Mapping[str, Any]
-    said_first: str
-    second: Mapping[str, Any]
-    said_second: str
-
-
-@dataclass(frozen=True)
-class Flips:
-    """What changing one feature does; false if it never changes the decision.
-
-    `rows` of `of_rows` rows of X get another class if only this feature is changed. `pairs` of
-    `of_pairs` pairs of cells that differ only in it have different classes; None where not all
-    cells could be asked. `proved`: whether this is so of all inputs, and not of some.
-    """
-
-    feature: str
-    rows: int
-    of_rows: int
-    pairs: int | None
-    of_pairs: int | None
-    proved: bool
-    every_input: bool
-    examples: tuple[FlipPair, ...]
-
-    @property
-    def ever(self) -> bool:
-        """Whether the decision changes somewhere."""
-        return bool(self.examples)
-
-    def __bool__(self) -> bool:
-        """Say whether the decision changes somewhere."""
-        return self.ever
-
-    @property
-    def sentence(self) -> str:
-        """What was found."""
-        name = self.feature
-        about = "for every input" if self.every_input else "for the binned model"
-        if not self.ever:
-            if self.proved:
-                return f"Changing only {name} never changes the decision: proved, {about}."
-            return (
-                f"Changing only {name} changed the decision for none of {self.of_rows:,} rows; "
-                "that it never does is not proved."
-            )
-        text = (
-            f"Changing only {name} changes the decision for {self.rows:,} of {self.of_rows:,} rows "
-            f"({percent(self.rows / max(1, self.of_rows))})"
-        )
-        if self.pairs is not None and self.of_pairs:
-            text += f", and in {self.pairs:,} of {self.of_pairs:,} pairs of cells that differ in it"
-        return f"{text}."
-
-    def __str__(self) -> str:
-        """Return what was found."""
-        return self.sentence
 
 
 def flips_of(result: Explained, feature: str, by_proofs: bool = True) -> Flips:
@@ -91,6 +28,8 @@ def flips_of(result: Explained, feature: str, by_proofs: bool = True) -> Flips:
         exact = result.exact_bins
         return Flips(feature, 0, count, None, None, exact, exact, ())
     axis = binned.telling.index(place)
+    if result.recorded is not None:
+        return _recorded(result, feature, axis, by_proofs)
     changed, examples = _in_rows(result, axis)
     pairs = of_pairs = None
     proved, every_input = False, result.exact_bins and not result.background
@@ -107,6 +46,19 @@ def flips_of(result: Explained, feature: str, by_proofs: bool = True) -> Flips:
     return Flips(
         feature, changed, count, pairs, of_pairs, proved, every_input, tuple(examples[:SHOWN])
     )
+
+
+def _recorded(result: Explained, feature: str, axis: int, by_proofs: bool) -> Flips:
+    """Return what was found before; the leaves that were kept may prove what was not proved."""
+    found = next(one for one in result.recorded or () if one.feature == feature)
+    if found.proved or found.ever or result.vote is None or not by_proofs:
+        return found
+    try:
+        status, pair = result.vote.flip_along(axis)
+        examples = () if pair is None else (_pair(result.binned, *pair),)
+    except NotKept:
+        return found
+    return replace(found, proved=status != -1, examples=examples)
 
 
 def _in_rows(result: Explained, axis: int) -> tuple[int, list[FlipPair]]:

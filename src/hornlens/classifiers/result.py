@@ -10,6 +10,7 @@ from hornlens.classifiers.explanation import Explained
 if TYPE_CHECKING:
     from hornlens.logic.envelope import Envelope
     from hornlens.results.checks import Checked
+    from hornlens.results.explanations import Flips
     from hornlens.results.requirements_file import Source
 
 
@@ -33,6 +34,12 @@ class Explanation(Explained):
 
         return basis_of(self)
 
+    def flips(self, feature: str) -> Flips:
+        """Say whether changing only this column ever changes the decision, and how often."""
+        from hornlens.classifiers.flips import flips_of
+
+        return flips_of(self, feature)
+
     def check(self, requirements: Source) -> Checked:
         """Hold the rules against requirements, as results are: a YAML file, or its fields."""
         from hornlens.classifiers.checking import check_explanation
@@ -41,7 +48,7 @@ class Explanation(Explained):
         return check_explanation(self, read_requirements(requirements))
 
     def save(self, folder: str | Path) -> None:
-        """Write explanation.json and rules.csv under a folder, or nothing."""
+        """Write explanation.json, rules.csv and the page under a folder, or nothing."""
         from hornlens.classifiers.saving import save_explanation
 
         save_explanation(self, folder)

@@ -44,7 +44,9 @@ def cover_of_grid(cells: GridCells, first: Levels) -> list[Found]:
     order = _by_influence(cells)
     found: list[Found] = []
     view = open_.reshape(shape)
-    seeds = np.ravel_multi_index(tuple(first.T), shape) if len(first) else np.zeros(0, np.intp)
+    seeds = np.zeros(0, np.intp)
+    if shape and len(first):
+        seeds = np.ravel_multi_index(tuple(first.T), shape)
     for start in _still_open(seeds, open_):
         cell = [int(level) for level in np.unravel_index(start, shape)]
         box = cells.grown(cell, int(flat[start]), order)

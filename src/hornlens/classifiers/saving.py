@@ -1,142 +1,142 @@
-"""An explanation as files: explanation.json, which `hornlens verify` checks, and tables."""
+"""An explanation as files: explanation.json, which `hornlens verify` checks, a table and a page."""
 
 from __future__ import annotations
 
-import zlib
-from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hornlens import __version__
 from hornlens.classifiers.cells import GridCells
 from hornlens.classifiers.explanation import Explained
 from hornlens.classifiers.features import Feature
-from hornlens.classifiers.flips import Flips, flips_of
+from hornlens.classifiers.flips import flips_of
 from hornlens.classifiers.voting import Vote
+from hornlens.errors import HornlensError
 from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
+from hornlens.report.page.explanation import explanation_page
+from hornlens.results.explanations import (
+    EXPLANATION,
+    MOST_LEVELS,
+    CellsDocument,
+    ExplanationDocument,
+    FeatureDocument,
+    FlipPair,
+    Flips,
+    LeafDocument,
+    RowsDocument,
+    RuleDocument,
+    packed,
+)
 
-FORMAT = 1
 MOST_ROWS = 2_000
 """How many rows of X are kept as evidence; counts are of all."""
 
 
-def explanation_as_json(result: Explained) -> dict[str, Any]:
+def document_of(result: Explained) -> ExplanationDocument:
     """Return what explanation.json holds: all that is needed to check and to show the rules."""
     binned, labelled = result.binned, result.labelled
-    cells: dict[str, Any]
+    for feature in binned.features:
+        if feature.size > MOST_LEVELS:
+            raise HornlensError(
+                f"column {feature.name!r} has {feature.size:,} levels, too many to be kept "
+                f"({MOST_LEVELS:,} at most): give edges, or leave it out"
+            )
     if isinstance(labelled, GridCells):
-        cells = {"kind": "grid", "labels": packed(labelled.labels.ravel())}
+        flat = labelled.labels.ravel()
+        cells = CellsDocument("grid", packed(flat.astype(np.int8)), len(flat))
     else:
-        cells = {
-            "kind": "list",
-            "count": len(labelled.cells),
-            "cells": packed(labelled.cells.astype(np.uint16)),
-            "labels": packed(labelled.labels.astype(np.int8)),
-        }
+        cells = CellsDocument(
+            "list",
+            packed(labelled.labels.astype(np.int8)),
+            len(labelled.cells),
+            packed(labelled.cells.astype(np.uint16)),
+        )
     kept = min(len(result.rows), MOST_ROWS)
     table = binned.classifier.table
-    return {
-        "hornlens": __version__,
-        "format": FORMAT,
-        "kind": "classifier",
-        "model": result.name,
-        "target": result.target,
-        "classes": list(binned.classifier.labels),
-        "columns": list(table.names),
-        "features": [_feature(feature) for feature in binned.features],
-        "constant": {f.name: _plain(f.points[0]) for f in binned.every if f.size == 1},
-        "bins": result.how,
-        "exact_bins": result.exact_bins,
-        "background": list(result.background),
-        "notes": list(result.notes),
-        "certificate": result.certificate.as_json(),
-        "agreement": {
-            "rows": result.agreement.rows,
-            "uniform": result.agreement.uniform,
-            "drawn": result.agreement.drawn,
-            "cells": result.agreement.cells,
-            "mixed": result.agreement.mixed,
-            "sentence": result.agreement.sentence,
-        },
-        "rules": [
-            {
-                "if": list(rule.conditions),
-                "then": rule.label,
-                "support": rule.support,
-                "confidence": rule.confidence,
-                "cells": rule.cells,
-                "box": [
-                    [axis, low, high]
+    return ExplanationDocument(
+        kind="classifier",
+        model=result.name,
+        identity=binned.classifier.identity,
+        target=result.target,
+        classes=binned.classifier.labels,
+        labels=tuple(map(_plain, result.classes)),
+        columns=table.names,
+        features=tuple(map(_feature, binned.features)),
+        silent=tuple(_feature(feature) for feature in binned.every if feature.size == 1),
+        bins=result.how,
+        exact_bins=result.exact_bins,
+        background=result.background,
+        notes=result.notes,
+        certificate=result.certificate.as_json(),
+        agreement=result.agreement,
+        rules=tuple(
+            RuleDocument(
+                rule.conditions,
+                rule.label,
+                rule.support,
+                rule.confidence,
+                rule.cells,
+                tuple(
+                    (axis, low, high)
                     for axis, (low, high) in enumerate(rule.box)
                     if (low, high) != binned.features[axis].whole
-                ],
-            }
+                ),
+            )
             for rule in result.rules
-        ],
-        "cells": cells,
-        "rows": {
-            "count": len(result.rows),
-            "cells": packed(result.rows.astype(np.uint16)),
-            "said": packed(result.said.astype(np.int8)),
-            "values": [[_plain(column[row]) for column in table.columns] for row in range(kept)],
-        },
-        "flips": [
-            _flips(flips_of(result, feature.name, by_proofs=False)) for feature in binned.features
-        ],
-        **({} if result.vote is None else {"trees": _trees(result.vote)}),
-    }
+        ),
+        cells=cells,
+        rows=RowsDocument(
+            len(result.rows),
+            packed(result.rows.astype(np.uint16)),
+            packed(result.said.astype(np.int8)),
+            tuple(tuple(_plain(column[row]) for column in table.columns) for row in range(kept)),
+        ),
+        flips=tuple(
+            _plain_flips(flips_of(result, feature.name, by_proofs=False))
+            for feature in binned.features
+        ),
+        trees=None if result.vote is None else _trees(result.vote),
+    )
 
 
-def packed(numbers: NDArray[Any]) -> str:
-    """Return numbers as text: little-endian, deflated, in base 64."""
-    content = np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<")).tobytes()
-    return b64encode(zlib.compress(content, 6)).decode("ascii")
+def explanation_as_json(result: Explained) -> dict[str, Any]:
+    """Return explanation.json."""
+    return EXPLANATION.as_json(document_of(result))
 
 
-def _feature(feature: Feature) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "name": feature.name,
-        "kind": feature.kind,
-        "levels": feature.size,
-        "missing": feature.missing,
-        "points": [_plain(point) for point in feature.points],
-    }
-    if feature.cuts is not None:
-        found["cuts"] = list(feature.cuts.values)
-        found["texts"] = list(feature.cuts.texts)
-        found["after"] = sorted(feature.cuts.after)
-    else:
-        found["values"] = [str(value) for value in feature.values]
-    return found
+def _feature(feature: Feature) -> FeatureDocument:
+    cuts = feature.cuts
+    return FeatureDocument(
+        feature.name,
+        feature.kind,
+        feature.size,
+        feature.missing,
+        tuple(map(_plain, feature.points)),
+        None if cuts is None else cuts.values,
+        None if cuts is None else cuts.texts,
+        None if cuts is None else tuple(sorted(cuts.after)),
+        tuple(map(str, feature.values)) if cuts is None else None,
+    )
 
 
-def _flips(found: Flips) -> dict[str, Any]:
-    return {
-        "feature": found.feature,
-        "ever": found.ever,
-        "proved": found.proved,
-        "rows": found.rows,
-        "of_rows": found.of_rows,
-        "pairs": found.pairs,
-        "of_pairs": found.of_pairs,
-        "sentence": found.sentence,
-        "examples": [
-            {
-                "first": {name: _plain(value) for name, value in pair.first.items()},
-                "said_first": pair.said_first,
-                "second": {name: _plain(value) for name, value in pair.second.items()},
-                "said_second": pair.said_second,
-            }
-            for pair in found.examples
-        ],
-    }
+def _plain_flips(found: Flips) -> Flips:
+    def plain(row: Any) -> dict[str, Any]:
+        return {name: _plain(value) for name, value in row.items()}
+
+    pairs = (
+        FlipPair(plain(pair.first), pair.said_first, plain(pair.second), pair.said_second)
+        for pair in found.examples
+    )
+    return Flips(
+        *(found.feature, found.rows, found.of_rows, found.pairs, found.of_pairs),
+        *(found.proved, found.every_input),
+        tuple(pairs),
+    )
 
 
-def _trees(vote: Vote) -> list[list[dict[str, Any]]]:
+def _trees(vote: Vote) -> tuple[tuple[LeafDocument, ...], ...]:
     """Return each tree's leaves: the levels that lead there, where not all do, and what it adds."""
     masks, scores, starts = vote.leaves
     ends = [*starts[1:].tolist(), len(masks)]
@@ -151,23 +151,26 @@ def _trees(vote: Vote) -> list[list[dict[str, Any]]]:
                 for axis, (mask, feature) in enumerate(zip(levels, vote.features, strict=True))
                 if mask != (1 << feature.size) - 1
             }
-            tree.append({"levels": where, "scores": scores[leaf].tolist()})
-        found.append(tree)
-    return found
+            tree.append(LeafDocument(where, tuple(scores[leaf].tolist())))
+        found.append(tuple(tree))
+    return tuple(found)
 
 
 def _plain(value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or (isinstance(value, float) and value != value):
         return None
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
     return value if isinstance(value, bool | int | float | str) else str(value)
 
 
 def save_explanation(result: Explained, folder: str | Path) -> None:
-    """Write explanation.json and rules.csv under a folder, both or neither."""
-    out, content = Path(folder), explanation_as_json(result)
+    """Write explanation.json, rules.csv and report.html under a folder, all or none."""
+    out, document = Path(folder), document_of(result)
     files = {
-        "explanation.json": json_text(content),
+        "explanation.json": json_text(EXPLANATION.as_json(document)),
         "rules.csv": result.rules.csv(),
+        "report.html": explanation_page(document),
     }
     write_files({out / name: text for name, text in files.items()})

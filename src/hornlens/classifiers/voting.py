@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ PATIENCE = 20_000
 
 Masks = NDArray[np.uint64]
 """Sets of levels as bits: a row a box, and for each feature as many words as the largest needs."""
+Leaves: TypeAlias = tuple[Masks, NDArray[np.float64], NDArray[np.intp]]
+"""All leaves: their sets of levels, their scores, and where each tree's begin."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,9 @@ class Vote:
     """An ensemble over the levels of features: its leaves as sets of levels, and their scores."""
 
     binned: Binned
-    model: TreeModel
+    model: TreeModel | None
+    """Where the trees are read from, if their leaves are not given."""
+    given: Leaves | None = None
 
     @cached_property
     def words(self) -> int:
@@ -51,6 +56,7 @@ class Vote:
     @cached_property
     def _seen(self) -> tuple[NDArray[np.float64], tuple[tuple[int, slice], ...]]:
         """What the trees see of each level: rows for the levels of one feature after another."""
+        assert self.model is not None
         binned, rows, parts = self.binned, [], []
         start = 0
         for axis, feature in enumerate(self.features):
@@ -64,8 +70,11 @@ class Vote:
         return seen.astype(np.float64), tuple(parts)
 
     @cached_property
-    def leaves(self) -> tuple[Masks, NDArray[np.float64], NDArray[np.intp]]:
+    def leaves(self) -> Leaves:
         """All leaves: their sets of levels, their scores, and where each tree's begin."""
+        if self.given is not None:
+            return self.given
+        assert self.model is not None
         masks: list[list[int]] = []
         scores: list[NDArray[np.float64]] = []
         starts = []
@@ -102,6 +111,7 @@ class Vote:
 
     def _left_levels(self, tree: Tree, node: int) -> tuple[int | None, int]:
         """Return the feature that a node asks for, and its levels that go to the left, as bits."""
+        assert self.model is not None
         seen, parts = self._seen
         column = int(tree.column[node])
         place = self.model.source[column]
@@ -274,6 +284,19 @@ class Vote:
             total[places == other] = np.inf
             lead = np.minimum(lead, total)
         return lead
+
+    def clear_class(self, cell: Levels) -> int | None:
+        """Return the class that the leaves give to a cell; None if that is too close to call."""
+        box = self.packed([[1 << int(level) for level in cell]])
+        _, scores, starts = self.leaves
+        reached = np.flatnonzero(self._reached(box)[0])
+        if len(reached) != len(starts):
+            return None
+        total = scores[reached].sum(axis=0)
+        if len(total) == 1:
+            return 0
+        first, second = np.sort(total)[-2:][::-1]
+        return int(total.argmax()) if first - second > self._tolerance else None
 
     def _is_other(self, cell: Levels, place: int) -> bool:
         return int(self.binned.ask(cell[None, :])[0]) != place

@@ -11,6 +11,7 @@ from typer.main import get_group
 
 from hornlens import __version__
 from hornlens.cli.commands import COMMANDS
+from hornlens.cli.groups import spread
 
 GROUPS = {
     "probe": "Show, check or begin a probe.",
@@ -49,7 +50,7 @@ class LazyGroup(TyperGroup):
 def _made(name: str) -> Any:
     maker = typer.Typer(add_completion=False, rich_markup_mode=None)
     if name in COMMANDS:
-        maker.command(name)(COMMANDS[name])
+        maker.command(name)(spread(COMMANDS[name]))
     else:
         maker.add_typer(import_module(f"hornlens.cli.{name}").app, name=name)
     return get_group(maker).commands[name]

@@ -13,7 +13,7 @@ from typing import Any
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
 from hornlens.logic.decisions import Policy
-from hornlens.models.protocol import ModelOptions
+from hornlens.models.protocol import HasWays, ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.pronouns.bias import BIAS
 from hornlens.pronouns.dataset import Dataset, Group, load_dataset
@@ -99,7 +99,10 @@ def _measure_all(
     groups: Sequence[Group],
     policy: Policy,
 ) -> list[Measurement]:
-    """Ask one model after the other, so that one at a time is in memory."""
+    """Ask one model after the other, so that one at a time is in memory.
+
+    A chat model that is asked in several ways is measured in each of them.
+    """
     targets = [open_model(spec, options.model_options) for spec in options.models]
     total = prompt_count(dataset, groups, policy)
     cache = None
@@ -109,11 +112,16 @@ def _measure_all(
     try:
         while targets:
             model = targets.pop(0)
-            with terminal.bar(f"Asking {model.name}", total, "prompts") as progress:
-                found.append(
-                    measure(model, dataset, groups, policy=policy, cache=cache, progress=progress)
-                )
-            del model
+            words = dataset.probe.label.words
+            ways = model.ways(words) if isinstance(model, HasWays) else {}
+            for way, asked in (ways or {"": model}).items():
+                name = f"{model.name} ({way})" if way else model.name
+                with terminal.bar(f"Asking {name}", total, "prompts") as progress:
+                    asking = (asked, dataset, groups)
+                    found.append(
+                        measure(*asking, policy=policy, cache=cache, progress=progress, name=name)
+                    )
+            del model, asked, ways
     finally:
         if cache is not None:
             cache.close()

@@ -8,7 +8,9 @@ from pathlib import Path
 from hornlens.formats.files import check_writable, write_file
 from hornlens.report.checks import WRITERS
 from hornlens.results.checking import check
-from hornlens.results.checks import Checks
+from hornlens.results.checks import Checked, Checks
+from hornlens.results.explanations import is_explanation
+from hornlens.results.requirements import Requirements
 from hornlens.results.requirements_file import read_requirements
 from hornlens.results.saving import read_rules
 
@@ -18,10 +20,17 @@ def check_command(results: list[Path], rules: Path, form: str, out: Path | None)
     if out is not None:
         check_writable(out.parent)
     requirements = read_requirements(rules)
-    checks = Checks(
-        str(rules), tuple(check(read_rules(path), requirements, str(path)) for path in results)
-    )
+    checks = Checks(str(rules), tuple(_checked(path, requirements) for path in results))
     if out is not None:
         write_file(out, WRITERS[form](checks))
     sys.stdout.write(WRITERS["text" if out is not None else form](checks))
     return int(not checks.passed)
+
+
+def _checked(path: Path, requirements: Requirements) -> Checked:
+    if is_explanation(path):
+        from hornlens.classifiers.checking import check_explanation
+        from hornlens.classifiers.loading import load_explanation
+
+        return check_explanation(load_explanation(path), requirements, str(path))
+    return check(read_rules(path), requirements, str(path))

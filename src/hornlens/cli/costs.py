@@ -6,7 +6,7 @@ from hornlens.logic.repeats import Repeats, fewest, threshold
 from hornlens.models.protocol import Estimate, Estimates, HasWays, Model
 from hornlens.probes.probe import Probe
 from hornlens.report.terminal import Terminal, plural
-from hornlens.targets.prompted import asked_with
+from hornlens.targets.asking import asked_with
 
 
 def show_costs(

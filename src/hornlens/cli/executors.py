@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Optional
 
 import typer
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 Kind = Annotated[
     Literal["local", "ray"],
-    typer.Option("--executor", help="Where the work is done: this machine, or a Ray cluster."),
+    typer.Option(help="Where the work is done: this machine, or a Ray cluster."),
 ]
 RayAddress = Annotated[
     Optional[str],  # noqa: UP045 - typer reads it at run time
@@ -38,24 +37,23 @@ Replicas = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class ExecutorOptions:
-    """What the options say; None: nothing."""
+class ExecutorGroup(NamedTuple):
+    """What `extract` and `study` are told of it; None: nothing."""
 
-    kind: str = "local"
-    address: str | None = None
-    cpus: float | None = None
-    gpus: float | None = None
-    replicas: int | None = None
+    executor: Kind = "local"
+    ray_address: RayAddress = None
+    model_cpus: ModelCpus = None
+    model_gpus: ModelGpus = None
+    replicas: Replicas = None
 
     def open(self, jobs: int | None, warn: Callable[[str], None]) -> Executor:
         """Return the executor, for so many runs at a time; None: as many as go well."""
-        if self.kind == "ray":
+        if self.executor == "ray":
             return self._ray(jobs, warn)
         given = {
-            "--ray-address": self.address,
-            "--model-cpus": self.cpus,
-            "--model-gpus": self.gpus,
+            "--ray-address": self.ray_address,
+            "--model-cpus": self.model_cpus,
+            "--model-gpus": self.model_gpus,
             "--replicas": self.replicas,
         }
         if said := next((name for name, value in given.items() if value is not None), None):
@@ -70,14 +68,16 @@ class ExecutorOptions:
         from hornlens.executors.cluster import Needs
         from hornlens.executors.ray import RayExecutor
 
-        cpus, gpus = (1.0 if self.cpus is None else self.cpus), self.gpus or 0.0
+        cpus, gpus = (1.0 if self.model_cpus is None else self.model_cpus), self.model_gpus or 0.0
         if cpus == gpus == 0 and self.replicas is None:
             raise HornlensError("replicas that take neither CPUs nor GPUs: say how many --replicas")
-        return RayExecutor(self.address, Needs(cpus, gpus, self.replicas), jobs, warn)
+        return RayExecutor(self.ray_address, Needs(cpus, gpus, self.replicas), jobs, warn)
 
 
-@dataclass(frozen=True)
-class Doing:
+HERE = ExecutorGroup()
+
+
+class Doing(NamedTuple):
     """What is going on, and where as far as that is known by now: the name of a progress bar."""
 
     what: str

@@ -67,7 +67,6 @@ def explain_command(given: ExplainOptions) -> None:
         terminal.say(f"The full basis: {len(basis.basis):,} rules")
         for rule in basis.readable.rules:
             terminal.say(basis.space.show(rule))
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}"
+    if given.out is not None:
+        page = given.out / "report.html"
+        terminal.say(f"Report: {page} (beside it explanation.json, rules.csv)")

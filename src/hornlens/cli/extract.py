@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hornlens.api import Result, extract
-from hornlens.cli.executors import Doing, ExecutorOptions
+from hornlens.cli.executors import Doing, ExecutorGroup
 from hornlens.cli.limits import exit_code
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
@@ -41,8 +41,6 @@ from hornlens.store.opening import open_store
 
 WARNINGS = 8
 """How many warnings the terminal shows."""
-CHAT = ("openai", "anthropic", "ollama", "gguf")
-"""Kinds of models that are no work for a cluster: they are elsewhere, or their server is here."""
 SHOWN = 25
 """How many rules the terminal shows; the files have all of them."""
 
@@ -60,7 +58,7 @@ class ExtractOptions(NamedTuple):
     protocol: str
     policy: dict[str, Any]
     variant: str | None
-    executor: ExecutorOptions
+    executor: ExecutorGroup
     model_options: ModelOptions
     repeats: Repeats | None
     dry_run: bool
@@ -98,8 +96,6 @@ def extract_command(options: ExtractOptions) -> int:
 def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
     """Put the probe's questions to the model."""
     probe = _probe(options)
-    if options.executor.kind != "local" and str(options.model).partition("/")[0] in CHAT:
-        raise HornlensError("a chat model is asked from here: leave out --executor")
     settings, policy = options.settings, probe.policy
     if options.protocol == "paper":
         settings, policy = paper_protocol(settings, policy)
@@ -148,7 +144,7 @@ def _ask_target(options: ExtractOptions) -> Result:
     """Ask a target, which has its own questions."""
     from hornlens.targets.registry import open_target
 
-    if options.executor.kind != "local":
+    if options.executor.executor != "local":
         raise HornlensError("--executor ray is for models: a target is asked here")
     if options.repeats is not None:
         raise HornlensError("--repeats is for models: a target says how often it asks")

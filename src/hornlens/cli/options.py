@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Literal, Optional
 
 import typer
 
 from hornlens.errors import HornlensError
 from hornlens.logic.repeats import ALPHA, MOST, Repeats
-from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import MODELS
 
 Cache = Annotated[
@@ -72,52 +71,6 @@ MaxRules = Annotated[
     Optional[int],  # noqa: UP045
     typer.Option(help="End when there are more than so many rules, and keep the first of them."),
 ]
-BatchSize = Annotated[str, typer.Option(help="Prompts a batch: a number, or auto.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
-Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")]
-Threads = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option(min=1, help="CPU threads for the model."),
-]
-BaseUrl = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(help="Chat models: the endpoint's address. (default: its maker's)", metavar="URL"),
-]
-Elicit = Annotated[
-    str,
-    typer.Option(
-        help="Chat models: how to make them name a candidate; several ways are worlds.",
-        metavar="auto|choose|constrained|say|likelihood[,…]",
-    ),
-]
-Orders = Annotated[
-    Literal["rotate", "once", "each"],
-    typer.Option(help="Chat models: the candidates in several orders, in one, or each a world."),
-]
-Temperature = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option(min=0, max=2, help="Chat models. (default: 0, where the endpoint takes one)"),
-]
-MaxCalls = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option(min=0, help="Chat models: stop before more calls than that."),
-]
-MaxTokens = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option(min=0, help="Chat models: stop before more tokens than that, in and out."),
-]
-MaxCost = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option(min=0, help="Chat models: stop before it costs more, at the prices given."),
-]
-PriceIn = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option(min=0, help="Chat models: the price of a million tokens that are sent."),
-]
-PriceOut = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option(min=0, help="Chat models: the price of a million tokens of replies."),
-]
 RepeatsOption = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(
@@ -140,9 +93,6 @@ Settle = Annotated[
         help="With --repeats: ask prompts that would settle a rule so often more.",
         metavar="N",
     ),
-]
-Timeout = Annotated[
-    float, typer.Option(min=0.1, help="Chat models: seconds that one answer may take.")
 ]
 Scales = Annotated[
     Optional[list[str]],  # noqa: UP045
@@ -175,13 +125,3 @@ def repeats_of(repeats: str | None, alpha: float | None, settle: int | None) -> 
         raise HornlensError(f"--repeats must be auto or a number from 2 on, not {repeats!r}")
     most = MOST if repeats == "auto" else int(repeats)
     return Repeats(most, ALPHA if alpha is None else alpha, settle or 0)
-
-
-def model_options(
-    batch_size: str, device: str, dtype: str, threads: int | None, **chat: Any
-) -> ModelOptions:
-    """Return the options of models that the command line gives; `chat` are those of chat models."""
-    if batch_size != "auto" and not re.fullmatch("0*[1-9][0-9]{0,8}", batch_size, re.ASCII):
-        raise HornlensError(f"--batch-size must be auto or a number from 1, not {batch_size!r}")
-    size = None if batch_size == "auto" else int(batch_size)
-    return ModelOptions(size, device, dtype, threads, **chat)

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from hornlens.cli.options import BaseUrl, Elicit, Orders, PriceIn, PriceOut
+from hornlens.cli.asking import BaseUrl, Elicit, Orders, PriceIn, PriceOut
 from hornlens.errors import InputError
 from hornlens.formats.files import write_file
 from hornlens.formats.plain import one_line

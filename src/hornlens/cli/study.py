@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from hornlens.cli.executors import Doing, ExecutorOptions
+from hornlens.cli.executors import Doing, ExecutorGroup
 from hornlens.formats.files import check_writable
 from hornlens.models.protocol import ModelOptions
 from hornlens.pronouns.published import published_for
@@ -32,7 +32,7 @@ class StudyOptions:
     out: Path
     cache: str | None
     jobs: int | None
-    executor: ExecutorOptions
+    executor: ExecutorGroup
     model_options: ModelOptions
     form: str
     quiet: bool

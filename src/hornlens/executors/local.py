@@ -22,7 +22,10 @@ from hornlens.models.registry import open_model
 
 @dataclass(frozen=True)
 class LocalExecutor:
-    """Models answer in this process; runs go to so many others, each with its own model."""
+    """Models answer in this process; runs go to so many others, each with its own model.
+
+    Runs whose models have a limit on what they take stay in this process, one after the other.
+    """
 
     jobs: int = 1
     where: str = field(default="", init=False)
@@ -44,9 +47,13 @@ class LocalExecutor:
         """Carry tasks out; yield each with what its work returned, as soon as it has ended."""
         if not tasks:
             return
-        if self.jobs == 1:
-            for task in tasks:
-                yield task, _carried_out(work, task, open_store, None, advance)
+        # What models may take is counted in one process.
+        if self.jobs == 1 or any(task.options.limits.limited for task in tasks):
+            try:
+                for task in tasks:
+                    yield task, _carried_out(work, task, open_store, None, advance)
+            finally:
+                _model.cache_clear()
             return
         threads = max(1, (os.cpu_count() or 1) // self.jobs)
         # Spawned, not forked: a copy of a process that has threads (onnxruntime, torch) may hang.

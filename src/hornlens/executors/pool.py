@@ -29,6 +29,8 @@ LOOK_AGAIN = 2.0
 @dataclass(eq=False)
 class _Replica:
     actor: Any
+    placed: Any = None
+    """Done as soon as there is a place for it, where it then loads its model."""
     loading: Any = None
     words: tuple[str, ...] = ()
     """What it is being asked whether it can score."""
@@ -55,10 +57,15 @@ class Pool:
         identity: str | None,
         needs: Needs,
         block: int = BLOCK,
+        make_room: Callable[[bool], None] = lambda urgent: None,
     ):
-        """Begin without a replica. `open_it` is called on the nodes, `identity` is the driver's."""
+        """Begin without a replica. `open_it` is called on the nodes, `identity` is the driver's.
+
+        `make_room` is called now and then while there is no place for a replica; it is told whether
+        there is none for any.
+        """
         self.cluster, self.name, self.identity, self.needs = cluster, name, identity, needs
-        self._open_it, self._block = open_it, block
+        self._open_it, self._block, self._make_room = open_it, block, make_room
         self._uncut: deque[Bundle] = deque()
         self._queue: deque[Block] = deque()
         self._replicas: list[_Replica] = []
@@ -68,12 +75,18 @@ class Pool:
         self._checked: set[tuple[str, ...]] = set()
         self._stillborn = 0
         self._room, self._counted, self._complained = 0, -LOOK_AGAIN, False
+        self._used = time.monotonic()
 
     @property
     def idle(self) -> bool:
         """Whether nothing is to be done, or being done."""
         waiting = self._uncut or self._queue or self._saved
         return not (waiting or any(r.flight or r.planning for r in self._replicas))
+
+    @property
+    def rested(self) -> float:
+        """For how many seconds there has been nothing to do."""
+        return time.monotonic() - self._used if self.idle else 0.0
 
     @property
     def refs(self) -> list[Any]:
@@ -109,6 +122,7 @@ class Pool:
 
     def fill(self, least: int = 0) -> None:
         """Begin as many replicas as there is room and work for; hand out blocks."""
+        self._used = time.monotonic()
         uncut = [*self._uncut, *(r.planning[1] for r in self._replicas if r.planning)]
         work = len(self._queue) + sum(len(r.flight) for r in self._replicas)
         work += sum(ceil(len(bundle.prompts) / min(SMALLEST, self._block)) for bundle in uncut)
@@ -171,6 +185,9 @@ class Pool:
         if time.monotonic() - self._counted >= LOOK_AGAIN:
             nodes = self.cluster.nodes()
             self._room, self._counted = sum(n.room(self.needs) for n in nodes), time.monotonic()
+            placed = [self._is_placed(replica) for replica in self._replicas]
+            if not all(placed):
+                self._make_room(not any(placed))
             if self._room == 0 and not self._replicas:
                 most = ", ".join(
                     f"{max((n.resources.get(what, 0.0) for n in nodes), default=0.0):g} {what}s"
@@ -192,8 +209,12 @@ class Pool:
             scheduling_strategy="SPREAD",
         )
         replica = _Replica(remote.remote(self._open_it))
+        replica.placed = replica.actor.__ray_ready__.remote()
         self._load(replica)
         self._replicas.append(replica)
+
+    def _is_placed(self, replica: _Replica) -> bool:
+        return replica.about is not None or bool(self.cluster.ready([replica.placed], 0))
 
     def _load(self, replica: _Replica) -> None:
         replica.words = self._words
@@ -278,7 +299,7 @@ class Pool:
         )
         about = f"a process of model {self.name} {where} died ({cause})"
         log = f"; log: {self.cluster.logs(replica.about.pid)}" if replica.about else ""
-        if replica.about is None:
+        if replica.about is None and cause != NODE_LOST:
             self._stillborn += 1
             if self._stillborn >= DEATHS:
                 raise HornlensError(f"{about} before it had loaded, {DEATHS} times running{log}")

@@ -15,6 +15,11 @@ from hornlens.executors.protocol import Advance, OpenStore, R, T, Work
 from hornlens.models.protocol import Answer, Elicits, HashesFiles, ModelOptions, Remember
 from hornlens.models.registry import open_model
 
+REST = 3.0
+"""Seconds without work after which a model's replicas make room for another that has none."""
+LONG_REST = 30.0
+"""The same, for another that has too few: they may soon be wanted again, and loading takes time."""
+
 
 class RayExecutor:
     """Models answer as replicas on the nodes of a cluster, and runs are carried out there.
@@ -77,8 +82,20 @@ class RayExecutor:
                 model.identity(),
                 self.needs,
                 batch * max(1, BLOCK // batch),
+                partial(self._make_room, key),
             )
         return self._pools[key]
+
+    def _make_room(self, key: tuple[str, ModelOptions], urgent: bool) -> None:
+        """End the replicas of other models that hold all the room and have had no work lately.
+
+        Else a model that has lost its replicas might wait for theirs for ever.
+        """
+        least = REST if urgent else LONG_REST
+        rested = [k for k, pool in self._pools.items() if k != key and pool.rested >= least]
+        if rested and not self.cluster.has_room(self.needs):
+            for other in rested:
+                self._pools.pop(other).close()
 
     def drop(self, model: PooledModel) -> None:
         """End the replicas of a model, if it has any, and whatever they are at."""

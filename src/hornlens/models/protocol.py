@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -204,15 +204,33 @@ class Estimates(Protocol):
         ...
 
 
+@dataclass
+class Used:
+    """What has been taken so far, what is under way included."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
 @dataclass(frozen=True)
 class Spending:
-    """What a run may take at most, and what tokens cost: prices are for a million of them."""
+    """What may be taken at most, and what tokens cost: prices are for a million of them.
+
+    All models that are given the same object, in one process, take from the same.
+    """
 
     calls: int | None = None
     tokens: int | None = None
     cost: float | None = None
     price_in: float | None = None
     price_out: float | None = None
+    used: Used = field(default_factory=Used, compare=False, repr=False)
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return any(limit is not None for limit in (self.calls, self.tokens, self.cost))
 
 
 @runtime_checkable
@@ -248,5 +266,5 @@ class ModelOptions:
     """None: 0 where the endpoint takes a temperature."""
     timeout: float = 120.0
     """Seconds that a call of an endpoint may take."""
-    limits: Spending = Spending()
-    """What a run of a chat model may take."""
+    limits: Spending = field(default_factory=Spending)
+    """What chat models may take."""

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from hornlens.errors import HornlensError
 from hornlens.logic.decisions import Policy
-from hornlens.models.protocol import Model
+from hornlens.models.protocol import Model, ModelError, Samples
 from hornlens.probes.probe import Probe
 from hornlens.pronouns.bias import (
     RECORDED,
@@ -74,20 +74,29 @@ def measure(
     policy: Policy | None = None,
     cache: AnswerStore | None = None,
     progress: Callable[[int], None] | None = None,
+    name: str = "",
 ) -> Measurement:
     """Return a model's bias scores over the people of a data set, or of some of its groups.
 
     Each distinct sentence is asked once and counts as often as there are people it describes.
+    `name` is what the result calls the model; "": by its own.
     """
     probe = dataset.probe
     male, female = roles(probe)
     chosen = with_enough_people(dataset, 1) if groups is None else groups
     target = PromptedModel(probe, model, policy or probe.policy, cache, progress)
+    _check_that_it_scores(target)
     cells = sorted({dataset.cell(group) for group in chosen})
+    decided = target.decide(cells)
     winners = {
         cell: ABSTAINED if d.winner is None else probe.label.values[d.winner].name
-        for cell, d in zip(cells, target.decide(cells), strict=True)
+        for cell, d in zip(cells, decided, strict=True)
     }
+    if silent := [cell for cell, d in zip(cells, decided, strict=True) if not d.scores]:
+        raise ModelError(
+            f"{model.name} named none of the words in {len(silent):,} of {len(cells):,} sentences, "
+            f"so there is no score of them; the first: {probe.render(silent[0])[0]}"
+        )
     scores = target.scores
     said = {
         cell: [
@@ -125,7 +134,7 @@ def measure(
     for group in chosen:
         by_occupation.setdefault(group.occupation, []).append(group)
     return Measurement(
-        model.name,
+        name or model.name,
         target.identity() or f"function:{model.name}",
         tuple(describe(name, by_occupation[name]) for name in sorted(by_occupation)),
         describe(None, chosen),
@@ -133,6 +142,16 @@ def measure(
         target.asked,
         target.reused,
     )
+
+
+def _check_that_it_scores(target: PromptedModel) -> None:
+    """Refuse a model whose answers are samples: one of them says nothing of how probable it was."""
+    for answers in target.answers[0]:
+        if isinstance(answers.model, Samples) and answers.model.sampled:
+            raise HornlensError(
+                f"{target.name} gives no log-probabilities as it is asked, and bias scores are "
+                "made of them: use --elicit choose or likelihood, where the endpoint can do that"
+            )
 
 
 def roles(probe: Probe) -> tuple[int, int]:

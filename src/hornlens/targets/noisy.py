@@ -20,14 +20,13 @@ from hornlens.errors import HornlensError
 from hornlens.logic.decisions import UNDECIDED, Decision, Policy, lead
 from hornlens.logic.maskmap import mask_map
 from hornlens.logic.repeats import Repeats, certified, threshold
-from hornlens.logic.space import Space
 from hornlens.models.protocol import Answer, Model, Samples
 from hornlens.probes.probe import Probe
 from hornlens.results.details import NOTHING, Details
-from hornlens.results.question import Question
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
-from hornlens.targets.prompted import Progress, PromptedModel, asked_with, in_worlds, replies_of
+from hornlens.targets.asking import Progress, Prompts, asked_with, in_worlds, replies_of
+from hornlens.targets.prompted import PromptedModel
 from hornlens.targets.protocol import Target
 
 REASKED = 50
@@ -47,7 +46,7 @@ class Noise(NamedTuple):
     reasked: int | None = None
 
 
-class NoisyModel:
+class NoisyModel(Prompts):
     """A probe's questions to a model that answers with noise. One phrasing only.
 
     `worlds`: how many such targets share the level.
@@ -83,35 +82,9 @@ class NoisyModel:
         self._reasked = 0
         self._unsteady: set[str] = set()
 
-    # --- what every prompted target has ---
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.model.name
-
-    @property
-    def space(self) -> Space:
-        """The probe's space."""
-        return self.probe.space
-
-    @cached_property
-    def question(self) -> Question:
-        """The probe, without the wording of its values."""
-        return PromptedModel(self.probe, self.model, self.policy).question
-
-    @property
-    def prompt_count(self) -> int:
-        """How many prompts all cells take."""
-        return self.probe.prompt_count
-
     def identity(self) -> str | None:
         """Return the model's identity."""
         return self._round(0).identity
-
-    def show(self, cell: int) -> tuple[str, ...]:
-        """Return a cell's prompt."""
-        return self.probe.render(cell)
 
     @property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
@@ -144,8 +117,6 @@ class NoisyModel:
     def reused(self) -> int:
         """How many answers the store knew."""
         return sum(answers.reused for answers in self._rounds)
-
-    # --- deciding ---
 
     @cached_property
     def sampled(self) -> bool:

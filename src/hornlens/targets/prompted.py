@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from hornlens.logic.decisions import Decision, Policy, agreed, calibrated, decide
-from hornlens.logic.space import Space
-from hornlens.models.protocol import Answer, Elicitation, Elicits, HasWays, Model, ModelError
+from hornlens.models.protocol import Answer, Model, ModelError
 from hornlens.probes.probe import Probe
-from hornlens.probes.wording import Wording
-from hornlens.results.details import NOTHING, Details, Said
-from hornlens.results.question import Question
+from hornlens.results.details import NOTHING, Details
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
+from hornlens.targets.asking import Progress, Prompts, asked_with, in_worlds, replies_of
 from hornlens.targets.protocol import Target, check_repeats
-from hornlens.targets.worlds import Worlds
-
-Progress = Callable[[int], None]
 
 
 class Scored(NamedTuple):
@@ -55,29 +49,8 @@ def prompted(
     )
 
 
-def in_worlds(
-    probe: Probe, model: Model, policy: Policy, make: Callable[[Probe, Model, int], Target]
-) -> Target:
-    """Return a target for each phrasing of a probe and each way of asking a model, as worlds.
-
-    `make` is told how many there are. Where there is only one, it is that.
-    """
-    ways = model.ways(probe.label.words) if isinstance(model, HasWays) else {}
-    averaged = len(probe.variants) == 1 or policy.phrasings == "average"
-    phrased = [probe] if averaged else [probe.only(variant.name) for variant in probe.variants]
-    many = len(phrased) * max(1, len(ways))
-    if many == 1:
-        return make(phrased[0], model, 1)
-    targets = {}
-    for one in phrased:
-        own = "" if averaged else one.variants[0].name
-        for name, way in (ways or {"": model}).items():
-            targets[", ".join(part for part in (own, name) if part)] = make(one, way, many)
-    return Worlds(model.name, targets, "way of asking" if ways else "phrasing")
-
-
 @dataclass
-class PromptedModel:
+class PromptedModel(Prompts):
     """A probe's wording, a model, a store for its answers, and a policy.
 
     A cell is asked in every variant of the probe; they are one question here, and their scores are
@@ -113,39 +86,6 @@ class PromptedModel:
         """For each repeat, those to each variant."""
         self._baselines: dict[int, Sequence[float]] = {}
 
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.model.name
-
-    @property
-    def space(self) -> Space:
-        """The probe's space."""
-        return self.probe.space
-
-    @cached_property
-    def question(self) -> Question:
-        """The probe, without the wording of its values."""
-        probe = self.probe
-        columns = zip(*(wording.label.words for wording in probe.wordings), strict=True)
-        said = [" / ".join(dict.fromkeys(words)) for words in columns]
-        words = dict(zip((v.name for v in probe.label.values), said, strict=True))
-        variants = probe.variants
-        return Question(
-            probe.name,
-            probe.description,
-            probe.templates,
-            words,
-            probe.phrases,
-            averaged=len(variants) > 1,
-            language=variants[0].language if len(variants) == 1 else "",
-        )
-
-    @property
-    def prompt_count(self) -> int:
-        """How many prompts all cells take."""
-        return self.probe.prompt_count
-
     def identity(self) -> str | None:
         """Return the model's identity."""
         return self.answers[0][0].identity
@@ -158,10 +98,6 @@ class PromptedModel:
     @property
     def _all_answers(self) -> list[Answers]:
         return [answers for each in self.answers for answers in each]
-
-    def show(self, cell: int) -> tuple[str, ...]:
-        """Return a cell's prompts."""
-        return self.probe.render(cell)
 
     @property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
@@ -265,24 +201,6 @@ class PromptedModel:
             outcome = next((answer.outcome for answer in group if answer.outcome), "")
             found.append(Scored(scores, ranks, outcome))
         return found
-
-
-def replies_of(answer: Answer) -> tuple[Said, ...]:
-    """Return the replies that an answer rests on, as results keep them."""
-    return tuple(
-        Said(s.text, s.order, s.scores, s.named, s.finish, s.tokens, s.fingerprint, s.how)
-        for s in answer.said
-    )
-
-
-def asked_with(model: Model, wording: Wording, repeat: int = 0, drawn: bool = False) -> Model:
-    """Return a model that asks as the probe wants it, where it can; `drawn`: a sample a time."""
-    if not isinstance(model, Elicits):
-        return model
-    told = wording.elicitation
-    patterns = tuple((v.word, v.patterns) for v in wording.label.values if v.patterns)
-    elicitation = Elicitation(told.method, told.system, told.user, patterns)
-    return model.asked_with(elicitation, repeat, drawn)
 
 
 def _mean(scores: Sequence[float]) -> float:

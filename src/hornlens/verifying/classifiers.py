@@ -43,7 +43,7 @@ class Cells:
             steps = [1]
             for size in reversed(sizes[1:]):
                 steps.insert(0, steps[0] * size)
-            self.steps = steps
+            self.steps = steps[: len(sizes)]
         else:
             flat, width = _numbers(cells["cells"], "H"), len(sizes)
             self.listed = [tuple(flat[i * width : (i + 1) * width]) for i in range(cells["count"])]

@@ -15,14 +15,11 @@ OVERHEAD_OF_CHOICES = 512
 MILLION = 1_000_000
 
 
-@dataclass
+@dataclass(frozen=True)
 class Budget:
     """Counts calls and tokens. What is under way counts with the most that it can take."""
 
     limits: Spending = field(default_factory=Spending)
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
 
     def __post_init__(self) -> None:
         """Refuse a limit on the cost without prices."""
@@ -32,41 +29,35 @@ class Budget:
 
     def reserve(self, call: Call) -> Estimate:
         """Count a call before it is sent; raise ModelError if it could go beyond a limit."""
-        most = most_of(call)
-        after = Budget(
-            self.limits,
-            self.calls + 1,
-            self.tokens_in + most.tokens_in,
-            self.tokens_out + most.tokens_out,
-        )
-        limits, tokens = self.limits, after.tokens_in + after.tokens_out
-        if limits.calls is not None and after.calls > limits.calls:
+        limits, used, most = self.limits, self.limits.used, most_of(call)
+        sent, replied = used.tokens_in + most.tokens_in, used.tokens_out + most.tokens_out
+        if limits.calls is not None and used.calls + 1 > limits.calls:
             raise ModelError(f"--max-calls {limits.calls:,} is reached{GO_ON}")
-        if limits.tokens is not None and tokens > limits.tokens:
+        if limits.tokens is not None and sent + replied > limits.tokens:
             raise ModelError(
                 f"--max-tokens {limits.tokens:,} could be exceeded by the next call "
-                f"({self.tokens_in + self.tokens_out:,} used){GO_ON}"
+                f"({used.tokens_in + used.tokens_out:,} used){GO_ON}"
             )
-        if limits.cost is not None and (after.cost or 0.0) > limits.cost:
+        if limits.cost is not None and (cost_of(limits, sent, replied) or 0.0) > limits.cost:
             raise ModelError(
                 f"--max-cost {limits.cost:g} could be exceeded by the next call "
                 f"({self.cost or 0.0:.4g} spent){GO_ON}"
             )
-        self.calls, self.tokens_in, self.tokens_out = after.calls, after.tokens_in, after.tokens_out
+        used.calls, used.tokens_in, used.tokens_out = used.calls + 1, sent, replied
         return most
 
     def settle(self, reserved: Estimate, reply: Reply | None) -> None:
         """Put what a call took in the place of what was reserved; None: it took nothing."""
-        used = (0, 0) if reply is None else reply.tokens
-        if reply is not None and not any(used):
+        took = (0, 0) if reply is None else reply.tokens
+        if reply is not None and not any(took):
             return  # the endpoint does not say
-        self.tokens_in += used[0] - reserved.tokens_in
-        self.tokens_out += used[1] - reserved.tokens_out
+        self.limits.used.tokens_in += took[0] - reserved.tokens_in
+        self.limits.used.tokens_out += took[1] - reserved.tokens_out
 
     @property
     def cost(self) -> float | None:
         """What the tokens cost; None: no prices are known."""
-        return cost_of(self.limits, self.tokens_in, self.tokens_out)
+        return cost_of(self.limits, self.limits.used.tokens_in, self.limits.used.tokens_out)
 
 
 def most_of(call: Call) -> Estimate:

@@ -35,6 +35,8 @@ class Connection:
     """The methods that were tried out and work."""
     answers_as: str = ""
     """What it said had answered when it was tried out."""
+    answered: bool = False
+    """Whether that has answered anything since."""
 
     @cached_property
     def address(self) -> Address:
@@ -89,7 +91,13 @@ class Connection:
         return await self.pace.call(self.where, send)
 
     def _check_model(self, reply: Reply) -> None:
-        if self.answers_as and reply.model != self.answers_as:
+        if not self.answers_as:
+            return
+        strange = self.model not in self.answers_as
+        if strange and self.model in reply.model and not self.answered:
+            self.answers_as = reply.model  # it was another one that was tried out
+        self.answered |= reply.model == self.answers_as
+        if reply.model != self.answers_as:
             raise Passing(
                 f"{reply.model or 'nobody'} has answered, and {self.answers_as} before", paid=True
             )

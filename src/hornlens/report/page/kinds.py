@@ -58,12 +58,20 @@ def _table(content: Json, run: Json | None, file: Path) -> str:
     return table_page(TABLE.parse(content, file), file)
 
 
+def _explanation(content: Json, run: Json | None, file: Path) -> str:
+    from hornlens.report.page.explanation import explanation_page
+    from hornlens.results.explanations import EXPLANATION
+
+    return explanation_page(EXPLANATION.parse(content, file))
+
+
 KINDS: dict[str, Callable[[Json, Json | None, Path], str]] = {
     "envelope.json": _extraction,
     "comparison.json": _comparison,
     "study.json": _study,
     "bias.json": _bias,
     "table.json": _table,
+    "explanation.json": _explanation,
 }
 """By file, what makes a page of its contents and of those of the file that tells of the run."""
 RUNS = {"study.json": "times.json"}

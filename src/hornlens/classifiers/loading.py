@@ -1,0 +1,165 @@
+"""Explanations from files: rules, cells and leaves as they were kept. The model itself is not.
+
+What was asked can be asked again, and what the leaves of an ensemble decide clearly; the rest is
+NotKept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.classifiers.answering import Classifier
+from hornlens.classifiers.cells import OUTSIDE, Binned, GridCells, Levels, ListedCells, shape_of
+from hornlens.classifiers.columns import Column, Table
+from hornlens.classifiers.explanation import NotKept
+from hornlens.classifiers.features import Feature
+from hornlens.classifiers.result import Explanation
+from hornlens.classifiers.rulesets import Found
+from hornlens.classifiers.voting import Leaves, Vote
+from hornlens.results.explanations import EXPLANATION, ExplanationDocument, FeatureDocument
+
+NOT_KEPT = "the model is not in explanation.json: explain it again to ask it more"
+
+
+def load_explanation(path: str | Path) -> Explanation:
+    """Read an explanation: its folder, or the explanation.json in it."""
+    file = Path(path)
+    file = file / EXPLANATION.file_name if file.is_dir() else file
+    return explanation_of(EXPLANATION.read(file))
+
+
+def explanation_of(document: ExplanationDocument) -> Explanation:
+    """Return the explanation that a document holds; saved again, it is the same."""
+    by_name = {f.name: _feature(f) for f in (*document.features, *document.silent)}
+    every = tuple(by_name[name] for name in document.columns)
+    order = [f.name for f in document.features]
+    kept = _Kept(_classifier(document, every), every)
+    # The order of columns is the order of features: boxes are by place.
+    assert [f.name for f in kept.features] == order
+    cells, labels = document.asked
+    labelled: GridCells | ListedCells
+    if cells is None:
+        labelled = GridCells(kept.features, labels.reshape(shape_of(kept.features)))
+    else:
+        labelled = ListedCells(kept.features, cells, labels.astype(np.intp))
+    kept.known.append(labelled)
+    vote = None
+    if document.trees is not None:
+        vote = Vote(kept, None, _leaves(document))
+        kept.votes.append(vote)
+    found = []
+    for rule in document.rules:
+        box = [feature.whole for feature in kept.features]
+        for axis, low, high in rule.box:
+            box[axis] = (low, high)
+        found.append(Found(tuple(box), document.classes.index(rule.label)))
+    return Explanation(
+        kept,
+        tuple(found),
+        labelled,
+        document.claim,
+        document.agreement,
+        document.row_cells,
+        document.row_said,
+        document.exact_bins,
+        document.bins,
+        document.background,
+        document.target,
+        document.notes,
+        vote,
+        document.flips,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept(Binned):
+    """Cells whose classes are known from a file."""
+
+    known: list[GridCells | ListedCells] = field(default_factory=list)
+    votes: list[Vote] = field(default_factory=list)
+
+    def ask(self, cells: Levels) -> Levels:
+        """Return the class of each cell, where it was kept or follows from the leaves."""
+        (labelled,) = self.known
+        if isinstance(labelled, GridCells):
+            found: Levels = labelled.labels[tuple(np.asarray(cells).T)].astype(np.intp)
+        else:
+            at = {tuple(cell): at for at, cell in enumerate(labelled.cells.tolist())}
+            places = [at.get(tuple(cell), OUTSIDE) for cell in np.asarray(cells).tolist()]
+            found = np.array([OUTSIDE if p < 0 else labelled.labels[p] for p in places])
+        for row in np.flatnonzero(found == OUTSIDE).tolist():
+            found[row] = self._by_leaves(cells[row])
+        return found
+
+    def _by_leaves(self, cell: Levels) -> int:
+        for vote in self.votes:
+            if (place := vote.clear_class(cell)) is not None:
+                return place
+        raise NotKept(NOT_KEPT)
+
+
+def _classifier(document: ExplanationDocument, every: Sequence[Feature]) -> Classifier:
+    columns = []
+    for place, feature in enumerate(every):
+        values = [row[place] for row in document.rows.values]
+        columns.append(_column(feature, values))
+    table = Table(
+        document.columns,
+        tuple(columns),
+        tuple(feature.kind for feature in every),
+        tuple(feature.values for feature in every),
+        _not_kept,
+    )
+    return Classifier(document.model, document.labels, _not_kept, table, document.identity)
+
+
+def _not_kept(_: Any) -> NDArray[Any]:
+    raise NotKept(NOT_KEPT)
+
+
+def _column(feature: Feature, values: Sequence[Any]) -> Column:
+    if feature.kind == "whole" and None not in values:
+        return np.array(values, dtype=np.int64) if _whole(values) else np.array(values, float)
+    if feature.cuts is not None:
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made
+
+
+def _whole(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, int) and abs(value) < 1 << 62 for value in values)
+
+
+def _feature(kept: FeatureDocument) -> Feature:
+    if kept.cuts is not None:
+        points = tuple(np.nan if point is None else float(point) for point in kept.points)
+        return Feature(kept.name, kept.kind, points, kept.in_cuts, (), kept.missing)
+    return Feature(kept.name, kept.kind, kept.points, None, kept.points[: kept.known], kept.missing)
+
+
+def _leaves(document: ExplanationDocument) -> Leaves:
+    """Return the leaves as `Vote` has them."""
+    sizes = document.sizes
+    words = max(((size + 63) // 64 for size in sizes), default=1)
+    masks: list[list[int]] = []
+    scores: list[tuple[float, ...]] = []
+    starts: list[int] = []
+    for tree in document.trees or ():
+        starts.append(len(masks))
+        for leaf in tree:
+            row: list[int] = []
+            for axis, size in enumerate(sizes):
+                text = leaf.levels.get(str(axis))
+                mask = (1 << size) - 1 if text is None else int(text, 16)
+                row += [mask >> 64 * word & (1 << 64) - 1 for word in range(words)]
+            masks.append(row)
+            scores.append(leaf.scores)
+    packed = np.array(masks, dtype=np.uint64).reshape(len(masks), len(sizes) * words)
+    return packed, np.array(scores, dtype=np.float64), np.array(starts)

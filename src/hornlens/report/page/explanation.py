@@ -1,0 +1,189 @@
+"""The page of a classifier's explanation: its rules with rows of X, a map, flips, and asking it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from hornlens.report.page.assemble import assemble
+from hornlens.report.terminal import plural
+from hornlens.results.explanations import (
+    EXPLANATION,
+    ExplanationDocument,
+    FeatureDocument,
+    FlipPair,
+    Flips,
+    RuleDocument,
+    percent,
+)
+
+SCRIPTS = (
+    *("dom.js", "csv.js", "table.js", "filters.js", "grid.js", "cells.js", "cellrules.js"),
+    *("cellmap.js", "cellask.js", "explanation.js"),
+)
+STYLES = ("cells.css",)
+FINDINGS = 8
+"""How many rules stand at the top as sentences."""
+MOST_RULES = 3_000
+"""How many rules a page has; the others, which speak of fewer rows, are in rules.csv."""
+MOST_CELLS = 400_000
+"""A page with more cells than this is too large to open well: it has no map."""
+CODES = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/"
+"""A class is a letter on the page, one for each cell; "." where a cell does not occur."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A rule on the page, with its place by strength."""
+
+    number: int
+    rule: RuleDocument
+    sentence: Markup
+
+
+@dataclass(frozen=True)
+class Change:
+    """A pair of rows that differ in one feature: its values, the answers, and the rest."""
+
+    pair: FlipPair
+    before: str
+    after: str
+    rest: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class FlipLine:
+    """What changing one feature does, with pairs of rows."""
+
+    flips: Flips
+    share: float
+    changes: tuple[Change, ...]
+
+
+def explanation_page(document: ExplanationDocument) -> str:
+    """Return the page of an explanation."""
+    rows = [
+        Row(number, rule, _sentence(rule))
+        for number, rule in enumerate(document.rules[:MOST_RULES], start=1)
+    ]
+    cell_count = prod(document.sizes)
+    asked = document.asked[1]
+    content = EXPLANATION.as_json(document)
+    is_whole = len(asked) <= MOST_CELLS
+    if not is_whole:
+        content["cells"] = {**content["cells"], "labels": "", "cells": ""}
+    return assemble(
+        "explanation.html",
+        SCRIPTS,
+        content,
+        view=_view(document, is_whole),
+        styles=STYLES,
+        title=f"The rules that {document.model} obeys",
+        document=document,
+        certificate=document.claim,
+        agreement=document.agreement,
+        rows=rows,
+        findings=[row for row in rows if row.rule.support][:FINDINGS],
+        left_out=len(document.rules) - len(rows),
+        cell_count=cell_count,
+        asked=int((asked >= 0).sum()),
+        counted={
+            label: int((document.row_said == place).sum())
+            for place, label in enumerate(document.classes)
+        },
+        flips=_flip_lines(document),
+        described=[(feature, _levels_in_words(feature)) for feature in document.features],
+        is_whole=is_whole,
+        percent=percent,
+        plural=plural,
+        shown_value=shown_value,
+    )
+
+
+def _sentence(rule: RuleDocument) -> Markup:
+    label = Markup("<em><bdi>{}</bdi></em>").format(rule.label)
+    if not rule.conditions:
+        return Markup("The model always says {}.").format(label)
+    parts = [Markup("<b><bdi>{}</bdi></b>").format(condition) for condition in rule.conditions]
+    joined = Markup(" and ").join(parts)
+    return Markup("Where {}, the model says {}.").format(joined, label)
+
+
+def shown_value(value: Any) -> str:
+    """Return a value of a row as people read it."""
+    if value is None:
+        return "missing"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(value)
+
+
+def _flip_lines(document: ExplanationDocument) -> list[FlipLine]:
+    """Return the features, those first whose change changes most rows."""
+    lines = []
+    for flips in document.flips:
+        changes = tuple(_change(flips.feature, pair) for pair in flips.examples)
+        lines.append(FlipLine(flips, flips.rows / max(1, flips.of_rows), changes))
+    return sorted(lines, key=lambda line: (-line.share, not line.flips.ever))
+
+
+def _change(feature: str, pair: FlipPair) -> Change:
+    rest = tuple((n, shown_value(v)) for n, v in pair.first.items() if n != feature)
+    before, after = (shown_value(row.get(feature)) for row in (pair.first, pair.second))
+    return Change(pair, before, after, rest)
+
+
+def _levels_in_words(feature: FeatureDocument) -> Markup:
+    """Return where a column is cut, or what its values are."""
+    names = (feature.values if feature.cuts is None else feature.texts) or ()
+    shown = Markup(", ").join(Markup("<bdi>{}</bdi>").format(name) for name in names[:60])
+    text = Markup("cut at ") + shown if feature.cuts is not None else shown
+    if feature.cuts is not None and not names:
+        text = Markup("any number")
+    if len(names) > 60:
+        text += Markup(", and {} more").format(f"{len(names) - 60:,}")
+    return text + escape("; or missing") if feature.missing else text
+
+
+def _view(document: ExplanationDocument, is_whole: bool) -> dict[str, Any]:
+    """Return what the scripts need that is packed in the document, or worked out from it."""
+    cells, labels = document.asked
+    kept = len(document.rows.values)
+    view: dict[str, Any] = {
+        "conditions": [
+            [feature.say(level, level) for level in range(feature.levels)]
+            for feature in document.features
+        ],
+        "levels": [_short_names(feature) for feature in document.features],
+        "rows": document.row_cells[:kept].tolist(),
+        "said": document.row_said[:kept].tolist(),
+        "labels": None,
+        "cells": None,
+        "rules": min(len(document.rules), MOST_RULES),
+    }
+    if is_whole:
+        codes = "." + CODES
+        view["labels"] = "".join(codes[place + 1] for place in labels.tolist())
+        view["cells"] = None if cells is None else cells.tolist()
+    return view
+
+
+def _short_names(feature: FeatureDocument) -> list[str]:
+    """Return a name for each level, for the edges of a map whose caption names the column."""
+    found = []
+    for level in range(feature.levels):
+        if feature.missing and level == feature.known:
+            found.append("missing")
+        elif feature.cuts is None:
+            value = (feature.values or ())[level]
+            plain = {"True": "yes", "False": "no"} if feature.kind == "boolean" else {}
+            found.append(plain.get(value, value))
+        else:
+            text = feature.in_cuts.say("…", level, level)
+            found.append("any" if text == "… is any number" else text.removeprefix("… "))
+    return found

@@ -1,0 +1,101 @@
+"""What all targets share that put a probe's questions to a model: words, ways, replies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from hornlens.logic.decisions import Policy
+from hornlens.logic.space import Space
+from hornlens.models.protocol import Answer, Elicitation, Elicits, HasWays, Model
+from hornlens.probes.probe import Probe
+from hornlens.probes.wording import Wording
+from hornlens.results.details import Said
+from hornlens.results.question import Question
+from hornlens.targets.protocol import Target
+from hornlens.targets.worlds import Worlds
+
+Progress = Callable[[int], None]
+
+
+class Prompts:
+    """A probe that is put to a model, as far as that does not depend on how answers are taken."""
+
+    probe: Probe
+    model: Model
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.model.name
+
+    @property
+    def space(self) -> Space:
+        """The probe's space."""
+        return self.probe.space
+
+    @cached_property
+    def question(self) -> Question:
+        """The probe, without the wording of its values."""
+        probe = self.probe
+        columns = zip(*(wording.label.words for wording in probe.wordings), strict=True)
+        said = [" / ".join(dict.fromkeys(words)) for words in columns]
+        words = dict(zip((v.name for v in probe.label.values), said, strict=True))
+        variants = probe.variants
+        return Question(
+            probe.name,
+            probe.description,
+            probe.templates,
+            words,
+            probe.phrases,
+            averaged=len(variants) > 1,
+            language=variants[0].language if len(variants) == 1 else "",
+        )
+
+    @property
+    def prompt_count(self) -> int:
+        """How many prompts all cells take."""
+        return self.probe.prompt_count
+
+    def show(self, cell: int) -> tuple[str, ...]:
+        """Return a cell's prompts: one, unless several phrasings are averaged."""
+        return self.probe.render(cell)
+
+
+def in_worlds(
+    probe: Probe, model: Model, policy: Policy, make: Callable[[Probe, Model, int], Target]
+) -> Target:
+    """Return a target for each phrasing of a probe and each way of asking a model, as worlds.
+
+    `make` is told how many there are. Where there is only one, it is that.
+    """
+    ways = model.ways(probe.label.words) if isinstance(model, HasWays) else {}
+    averaged = len(probe.variants) == 1 or policy.phrasings == "average"
+    phrased = [probe] if averaged else [probe.only(variant.name) for variant in probe.variants]
+    many = len(phrased) * max(1, len(ways))
+    if many == 1:
+        return make(phrased[0], model, 1)
+    targets = {}
+    for one in phrased:
+        own = "" if averaged else one.variants[0].name
+        for name, way in (ways or {"": model}).items():
+            targets[", ".join(part for part in (own, name) if part)] = make(one, way, many)
+    return Worlds(model.name, targets, "way of asking" if ways else "phrasing")
+
+
+def replies_of(answer: Answer) -> tuple[Said, ...]:
+    """Return the replies that an answer rests on, as results keep them."""
+    return tuple(
+        Said(s.text, s.order, s.scores, s.named, s.finish, s.tokens, s.fingerprint, s.how)
+        for s in answer.said
+    )
+
+
+def asked_with(model: Model, wording: Wording, repeat: int = 0, drawn: bool = False) -> Model:
+    """Return a model that asks as the probe wants it, where it can; `drawn`: a sample a time."""
+    if not isinstance(model, Elicits):
+        return model
+    told = wording.elicitation
+    patterns = tuple((v.word, v.patterns) for v in wording.label.values if v.patterns)
+    elicitation = Elicitation(told.method, told.system, told.user, patterns)
+    return model.asked_with(elicitation, repeat, drawn)

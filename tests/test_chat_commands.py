@@ -1,0 +1,132 @@
+"""Chat models in `study` and `bias`: what they may take, and how they are asked."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.chat_server import ChatServer
+
+pytest.importorskip("openai")
+
+PROBE = """
+hornlens: 1
+name: jobs
+templates: ["{label} was born in {place} and works as {a:job}."]
+attributes:
+  - {name: job, values: [nurse, engineer, soldier], unset: person}
+  - {name: place, values: [Africa, Europe], unset: some place}
+label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}
+"""
+STUDY = """
+hornlens: 1
+name: small
+probe: jobs.yaml
+models: [openai/tiny, openai/other-model]
+budgets: [2, 9]
+runs: 2
+samples: 60
+"""
+PROMPTS = 12
+CALLS = 2 * 2 * PROMPTS
+"""Two models, each asked in two orders."""
+
+
+@pytest.fixture(autouse=True)
+def _place(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("HORNLENS_CACHE", str(tmp_path / "answers.sqlite"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.yaml").write_text(PROBE)
+    (tmp_path / "study.yaml").write_text(STUDY)
+    (tmp_path / "sampled.yaml").write_text(STUDY + "limit: 5\n")
+
+
+def run(server, *arguments, elicit="choose"):
+    how = ("--base-url", server.url, "--elicit", elicit, "-q")
+    return subprocess.run(
+        [sys.executable, "-m", "hornlens", *arguments, *how],
+        capture_output=True,
+        text=True,
+        env=os.environ,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("name", ["study.yaml", "sampled.yaml"])
+def test_the_budget_of_a_study_is_that_of_all_its_models_and_runs(name):
+    with ChatServer() as server:
+        limits = ("--max-calls", "20", "--out", "o")
+        first = run(server, "study", name, *limits)
+        assert first.returncode == 2 and server.begun == 20, first.stderr
+        assert first.stderr.startswith("hornlens: --max-calls 20 is reached")
+        assert first.stderr.count("\n") == 1
+        for _ in range(6):  # the same command goes on
+            before = server.begun
+            done = run(server, "study", name, *limits, "--jobs", "2")
+            assert server.begun - before <= 20
+            if done.returncode == 0:
+                break
+        assert done.returncode == 0, done.stderr
+        asked = {body: count for body, count in server.paid.items() if "works as" in body}
+        # One prompt may have had one of its two calls when a budget ended.
+        assert sum(asked.values()) <= CALLS + 6
+        begun = server.begun
+        assert run(server, "study", name, "--out", "again").returncode == 0
+        assert server.begun == begun  # all is known, and the endpoint too
+    study = json.loads(Path("o/study.json").read_text())
+    assert [model["model"] for model in study["models"]] == ["openai/tiny", "openai/other-model"]
+    assert Path("again/study.json").read_text() == Path("o/study.json").read_text()
+
+
+def test_a_study_asks_in_several_ways():
+    with ChatServer() as server:
+        both = run(server, "study", "study.yaml", "--out", "both", elicit="choose,say")
+        assert both.returncode == 0, both.stderr
+        alone = run(server, "extract", "jobs.yaml", "--model", "openai/tiny", "--out", "alone",
+                    elicit="choose,say")  # fmt: skip
+        assert alone.returncode == 0, alone.stderr
+    exact = json.loads(Path("both/exact/openai-tiny/envelope.json").read_text())
+    assert exact["rules"] == json.loads(Path("alone/envelope.json").read_text())["rules"]
+
+
+def test_bias_counts_one_budget_over_models_and_measures_each_way():
+    models = ("--model", "openai/tiny", "--model", "openai/other-model")
+    with ChatServer(bias=2.0) as server:
+        stopped = run(server, "bias", *models, "--max-calls", "9", "--out", "o")
+        assert stopped.returncode == 2 and server.begun == 9
+        assert "--max-calls 9 is reached" in stopped.stderr
+        done = run(
+            server, "bias", *models[:2], "--orders", "each", "--out", "o", "--format", "json"
+        )
+        assert done.returncode == 0, done.stderr
+    names = [model["name"] for model in json.loads(done.stdout)["models"]]
+    assert names == ["openai/tiny (choose, He first)", "openai/tiny (choose, She first)"]
+    first, second = (m["overall"]["normalised"]["mean"] for m in json.loads(done.stdout)["models"])
+    assert first > second  # it likes what stands first
+
+
+def test_bias_scores_are_made_of_log_probabilities_or_not_at_all():
+    with ChatServer(logprobs=False, echo=False) as server:
+        done = run(server, "bias", "--model", "openai/tiny", "--out", "o", elicit="say")
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+        assert "openai/tiny gives no log-probabilities as it is asked" in done.stderr
+        assert not server.paid and not Path("o/bias.json").exists()
+
+
+@pytest.mark.parametrize("command", [("extract", "jobs.yaml"), ("study", "study.yaml")])
+def test_no_chat_model_is_asked_from_a_cluster(command):
+    with ChatServer() as server:
+        more = ("--executor", "ray", "--out", "o")
+        model = ("--model", "openai/tiny")
+        done = run(server, *command, *model, *more)
+        assert done.returncode == 2 and not server.begun
+        assert done.stderr == (
+            "hornlens: openai/tiny is a chat model, which is asked from one machine: "
+            "leave --executor ray out\n"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from hornlens.logic.repeats import Repeats
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
+    from hornlens.report.plots import Plots
     from hornlens.results.checks import Checked
     from hornlens.results.requirements_file import Source
     from hornlens.results.settings import Settings
@@ -78,6 +80,13 @@ class Result(Extraction):
 
         return check(self, read_requirements(requirements))
 
+    @cached_property
+    def plot(self) -> Plots:
+        """Drawings of the result, for notebooks: `plot.rules()`, `plot.map()`, and others."""
+        from hornlens.report.plots import Plots
+
+        return Plots(self)
+
     def _repr_html_(self) -> str:
         """Return the rules as a table under what may be claimed of them, for notebooks."""
         from html import escape
@@ -95,7 +104,7 @@ def extract(
     settings: Settings | None = None,
     policy: Policy | None = None,
     cache: AnswerStore | str | Path | Literal[False] | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | bool | None = None,
     repeats: int | Repeats | Literal["auto"] = 1,
     learner: MakeLearner | None = None,
     equivalence: MakeOracle | None = None,
@@ -108,7 +117,8 @@ def extract(
     a probe's questions (default: the built-in one). Or it is a Target, which needs no probe.
     Without it a built-in model is asked: `demo`, or the one that knows a built-in probe's words.
 
-    `cache=False` keeps nothing on disk. `progress` is told how many prompts are new. `repeats` asks
+    `cache=False` keeps nothing on disk. `progress=True` shows how far it is, in a terminal or a
+    notebook; a function is told how many prompts are new. `repeats` asks
     each prompt so often, and takes what most answers say; "auto", or `Repeats`, asks until a test
     decides, and tells the rules that are certain from those that are possible. A learner and an
     equivalence oracle of one's own are given as functions that make them: of the number of
@@ -121,7 +131,7 @@ def extract(
     True
     """
     if isinstance(model, Target):
-        if not (probe is None and repeats == 1 and progress is None and not cache):
+        if not (probe is None and repeats == 1 and not progress and not cache):
             raise HornlensError(
                 "a target asks its own questions: give it no probe, repeats, cache or progress"
             )
@@ -152,12 +162,20 @@ def extract(
             members = "name, space, identity, decide and show"
             raise HornlensError(f"{asked!r} is no model and no function; a target has {members}")
         asked = FunctionModel(asked)
+    if progress is True:
+        from hornlens.report.terminal import Terminal
+
+        everything = settings is None or settings.is_exhaustive(question.prompt_count)
+        total = question.prompt_count if everything and repeats == 1 else None
+        showing: Any = Terminal().bar(f"Asking {asked.name}", total, "prompts")
+    else:
+        showing = nullcontext(progress or None)
     if cache is None or isinstance(cache, str | Path):
         store: Any = closing(open_store(cache))
     else:
         store = nullcontext(cache or None)
-    with store as opened:
-        chosen, heard = policy or question.policy, _heeding(limits, progress)
+    with store as opened, showing as told:
+        chosen, heard = policy or question.policy, _heeding(limits, told)
         if isinstance(repeats, int):
             target = prompted(question, asked, chosen, opened, heard, repeats)
         else:
@@ -171,7 +189,7 @@ def extract(
                 )
             limits = None  # Ctrl-C ends it at once: answers are kept, and nothing is claimed
             noise = Repeats() if repeats == "auto" else repeats
-            target = noisy(question, asked, chosen, opened, progress, noise)
+            target = noisy(question, asked, chosen, opened, told, noise)
         found = extract_target(
             target,
             settings=settings,

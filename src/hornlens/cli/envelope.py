@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from hornlens.cli.concepts import save_table
 from hornlens.cli.limits import exit_code
 from hornlens.errors import InputError
 from hornlens.exact.bases import Basis, in_basis
@@ -20,6 +21,7 @@ from hornlens.formats.backgrounds import read_background
 from hornlens.formats.contexts import write_table
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.fca import without_bottom
+from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.writers import WRITERS
 from hornlens.limits import Limits, ended_by_ctrl_c
@@ -39,6 +41,8 @@ class TableOptions(NamedTuple):
     basis: Basis = "readable"
     closed_top: bool = False
     """Whether the set of all variables counts as closed, as it does in concept analysis."""
+    out: Path | None = None
+    """Where a page of the table is written, if it is."""
 
 
 def envelope_command(
@@ -54,6 +58,10 @@ def envelope_command(
     max_conditions, min_support = wanted.max_conditions, wanted.min_support
     terminal = Terminal(quiet)
     table: Table | None = None
+    if tables.out is not None:
+        if path.suffix.lower() not in ENDINGS:
+            raise InputError("--out makes the page of a table, and this is none", path)
+        check_writable(tables.out)
     said: tuple[str, ...] = ()
     with (
         ended_by_ctrl_c(limits),
@@ -108,6 +116,8 @@ def envelope_command(
             shown, basis=without_bottom(shown.basis), readable=without_bottom(shown.readable)
         )
         shown = shown if table is None else with_support(shown, table)
+    if tables.out is not None and table is not None:
+        save_table(tables.out, path.name, table, result, said)
     if form == "text":
         terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {what}.")
         if said:
@@ -118,6 +128,8 @@ def envelope_command(
         else:
             show_envelope(terminal, shown)
         show_almost(terminal, result)
+        if tables.out is not None:
+            terminal.say(f"Report: {tables.out / 'report.html'}")
     elif form == "json":
         content = envelope_as_json(result)
         if shown is not result:  # `rules` stay what they are promised to be

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hornlens.formats.plain import visible
 
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 
 HYPOTHESES = 25
 """How many hypotheses are shown; the files have all of them."""
+
+
+def notebook() -> Any:
+    """Return IPython's `display` where this is a notebook, else None."""
+    if "ipykernel" not in sys.modules:  # what a notebook runs in has imported it
+        return None
+    from IPython import get_ipython
+    from IPython.display import display
+
+    return display if getattr(get_ipython(), "kernel", None) is not None else None
 
 
 class Terminal:
@@ -91,6 +101,11 @@ class Terminal:
         """Show a progress bar for each (doing, total, unit); yield what moves each of them on."""
         if self.quiet:
             yield [lambda done: None for _ in tasks]
+            return
+        if display := notebook():
+            from hornlens.report.notebooks import bars
+
+            yield bars(display, tasks, self._clock)
             return
         errors = watched(stderr=True)
         if errors is None:

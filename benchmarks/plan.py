@@ -53,6 +53,12 @@ FULL = [
     *(Case("chat", "throughput", [2_000, at_once, 0.05, 3], 300.0) for at_once in (8, 16, 32)),
     Case("chat", "throughput", [10_000, 16, 0.05, 1], 300.0),
     Case("chat", "gguf", [33], 600.0),
+    *(
+        Case("classifiers", "million", [6, 10, kind, 3], 300.0)
+        for kind in ("forest", "small forest", "boosting", "histograms", "mlp", "logistic")
+    ),
+    *(Case("classifiers", "white_box", [10, most], 300.0) for most in (1, 2, 3)),
+    Case("classifiers", "peers", [3_000, 20], 1800.0),
 ]
 QUICK = [
     Case("cases", "envelope", [20, 60, 0], 30.0),
@@ -77,4 +83,5 @@ QUICK = [
     Case("stores", "writers", [2, 1_000, 1], 60.0),
     Case("models", "masked", ["bert-tiny", 66, 1], 60.0),
     Case("chat", "throughput", [200, 8, 0.05, 1], 60.0),
+    Case("classifiers", "million", [5, 8, "forest", 1], 60.0),
 ]

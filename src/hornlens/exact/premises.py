@@ -10,6 +10,8 @@ canonical direct basis; saturation makes the DG basis of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import or_
 
 from hornlens.exact.columns import Columns
 from hornlens.exact.engine import Step, run
@@ -17,7 +19,7 @@ from hornlens.exact.hitting import Vertex, grow
 from hornlens.exact.saturation import saturation
 from hornlens.exact.sources import ABSURD
 from hornlens.logic.batch import pack
-from hornlens.logic.bits import BOTTOM
+from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 
@@ -74,15 +76,22 @@ class PremiseSearch:
 
         Of a variable: those that some row contains.
         """
-        columns = self.columns
-        having = 0 if head == ABSURD else columns.having[head]
-        vertices = [
-            Vertex(1 << v, rows, rows) for v, rows in enumerate(columns.having) if v != head
-        ]
         if head == ABSURD:
-            yield from grow(vertices, columns.all, 0, 0)
-        elif having:
-            yield from grow(vertices, columns.all & ~having, having, 1)
+            vertices = [Vertex(1 << v, rows, 0) for v, rows in enumerate(self.columns.having)]
+            yield from grow(vertices, self.columns.all, 0, 0)
+            return
+        having: list[int] = []
+        lacking: list[int] = []
+        for row in self.columns.rows:
+            (having if row >> head & 1 else lacking).append(row)
+        # Only what occurs beside the head can be in a premise that some row contains. So of the
+        # rows without it only that matters, and of many that is the same.
+        near = reduce(or_, having, 0) & ~(1 << head)
+        edges = Columns(list({row & near for row in lacking}), self.width)
+        above = Columns(having, self.width)
+        vertices = [Vertex(1 << v, edges.having[v], above.having[v]) for v in bits(near)]
+        if having:
+            yield from grow(vertices, edges.all, above.all, 1)
 
 
 def direct_basis(search: PremiseSearch) -> Theory:

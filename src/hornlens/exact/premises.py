@@ -10,7 +10,7 @@ canonical direct basis; saturation makes the DG basis of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 
 from hornlens.exact.columns import Columns
@@ -25,6 +25,8 @@ from hornlens.logic.theory import Theory
 
 FIRST = 1_000
 """So many premises, the smallest, are made rules of, if the search is ended before its time."""
+MOST_LOOKED_UP = 2_000_000
+"""In a table with more crosses, rows are not compared before the search."""
 
 
 class PremiseSearch:
@@ -71,6 +73,29 @@ class PremiseSearch:
         for found, settled in saturation(xs, closures, self.background):
             yield [rule for rule, _ in found], settled
 
+    @cached_property
+    def _shared(self) -> set[int]:
+        """Rows without one variable that are inside of some other row: nothing in them implies it.
+
+        Not all of them, but those that can be looked up; none where that would take much memory.
+        """
+        rows = self.columns.rows
+        if sum(map(int.bit_count, rows)) > MOST_LOOKED_UP:
+            return set()
+        once: set[int] = set()
+        shared = set(rows)
+        for row in rows:
+            left = row
+            while left:
+                bit = left & -left
+                left ^= bit
+                rest = row ^ bit
+                if rest in once:
+                    shared.add(rest)
+                else:
+                    once.add(rest)
+        return shared
+
     def premises_of(self, head: int) -> Iterator[list[int]]:
         """Yield, some at a time, the minimal premises of a variable, or of ⊥ (ABSURD).
 
@@ -82,11 +107,15 @@ class PremiseSearch:
             return
         having: list[int] = []
         lacking: list[int] = []
+        bit, shared = 1 << head, self._shared
         for row in self.columns.rows:
-            (having if row >> head & 1 else lacking).append(row)
+            if not row & bit:
+                lacking.append(row)
+            elif row ^ bit not in shared:
+                having.append(row)
         # Only what occurs beside the head can be in a premise that some row contains. So of the
         # rows without it only that matters, and of many that is the same.
-        near = reduce(or_, having, 0) & ~(1 << head)
+        near = reduce(or_, having, 0) & ~bit
         edges = Columns(list({row & near for row in lacking}), self.width)
         above = Columns(having, self.width)
         vertices = [Vertex(1 << v, edges.having[v], above.having[v]) for v in bits(near)]

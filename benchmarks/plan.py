@@ -46,12 +46,19 @@ FULL = [
     *(Case("extraction", "tabulated", [5, values, 20, 0]) for values in (3, 5, 8, 12)),
     Case("fleet", "fleet", [[1, 4, 16, 32, 64], 0.5, 12], 900.0),
     Case("fleet", "writing", ["", 100_000]),
+    *(Case("stores", "writers", [count, 20_000 // count, 3], 300.0) for count in (1, 8)),
     Case("models", "causal", [12], 300.0),
     Case("models", "masked", ["bert-base", 22, 2], 300.0),
     Case("models", "masked", ["bert-large", 33, 2], 600.0),
     *(Case("chat", "throughput", [2_000, at_once, 0.05, 3], 300.0) for at_once in (8, 16, 32)),
     Case("chat", "throughput", [10_000, 16, 0.05, 1], 300.0),
     Case("chat", "gguf", [33], 600.0),
+    *(
+        Case("classifiers", "million", [6, 10, kind, 3], 300.0)
+        for kind in ("forest", "small forest", "boosting", "histograms", "mlp", "logistic")
+    ),
+    *(Case("classifiers", "white_box", [10, most], 300.0) for most in (1, 2, 3)),
+    Case("classifiers", "peers", [3_000, 20], 1800.0),
 ]
 QUICK = [
     Case("cases", "envelope", [20, 60, 0], 30.0),
@@ -73,6 +80,8 @@ QUICK = [
     Case("extraction", "tabulated", [5, 3, 20, 0], 30.0),
     Case("fleet", "fleet", [[1, 4], 0.1, 4], 120.0),
     Case("fleet", "writing", ["", 10_000], 30.0),
+    Case("stores", "writers", [2, 1_000, 1], 60.0),
     Case("models", "masked", ["bert-tiny", 66, 1], 60.0),
     Case("chat", "throughput", [200, 8, 0.05, 1], 60.0),
+    Case("classifiers", "million", [5, 8, "forest", 1], 60.0),
 ]

@@ -15,6 +15,7 @@ pytest.importorskip("openai", reason="needs pip install 'hornlens[api]'")
 torch = pytest.importorskip("torch", reason="needs pip install 'hornlens[smollm2]'")
 
 from hornlens.api import extract  # noqa: E402
+from hornlens.logic.repeats import Repeats  # noqa: E402
 from hornlens.models.chat import memory  # noqa: E402
 from hornlens.models.chat.elicitation import Asking  # noqa: E402
 from hornlens.models.protocol import MASK, ModelError, ModelOptions  # noqa: E402
@@ -85,6 +86,32 @@ def test_a_probe_is_extracted_end_to_end(method, opened, tmp_path):
     if method == "choose":
         assert all(len(decision.scores) == 2 for decision in result.decisions.values())
         assert result.envelope.statistics["abstentions"] < 6
+
+
+def test_repeats_are_samples_and_what_they_claim_is_verified(opened, tmp_path):
+    probe = parse_probe(PROBE)
+    with closing(AnswerCache(tmp_path / "a.sqlite")) as cache:
+        first = extract(opened(elicit="say"), probe, cache=cache, repeats=Repeats(3, 0.2))
+        more = extract(opened(elicit="say"), probe, cache=cache, repeats=Repeats(8, 0.2))
+    counts = [sum(d.repeats) + d.silent for d in more.decisions.values()]
+    assert more.envelope.certificate.kind == "noisy" and max(counts) <= 8
+    # Every answer is kept: more repeats go on from those that there are.
+    assert more.record.reused == first.record.asked == 3 * 6
+    assert more.record.asked + more.record.reused == sum(counts)
+    texts = {said.text for told in more.details.values() for said in told.said}
+    assert len(texts) > 6  # they vary: they are samples
+    assert "temperature 1" in {s.how for told in more.details.values() for s in told.said}
+    more.save(tmp_path / "out")
+    assert verify(tmp_path / "out").ok
+
+
+def test_log_probabilities_are_asked_again_and_their_drift_is_told(opened, tmp_path):
+    result = extract(opened(elicit="choose"), parse_probe(PROBE), cache=False, repeats="auto")
+    certificate = result.envelope.certificate
+    assert certificate.kind == "noisy" and certificate.drift is not None
+    assert result.record.asked == 2 * 6 and certificate.drift < 0.5
+    result.save(tmp_path)
+    assert verify(tmp_path).ok
 
 
 def test_likelihood_is_refused_for_the_server_ignores_what_it_takes(opened):

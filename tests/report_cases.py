@@ -8,8 +8,10 @@ from hornlens.api import extract
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.decisions import Policy
 from hornlens.logic.ordered import Ordered
+from hornlens.logic.repeats import Repeats
 from hornlens.logic.space import Space
 from hornlens.logic.taxonomy import Taxonomy
+from hornlens.models.functions import FunctionModel
 from hornlens.probes.loading import load_probe
 from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value, Variant, numbered
 from hornlens.results.documents import extraction_as_json
@@ -75,6 +77,26 @@ def abstaining():
         return [-1.0, -1.0] if "banker" in prompt else planted(prompt, words)
 
     return extract(model, PAPER, cache=False)
+
+
+def varying():
+    """Of singers and dancers it says now this, now that; of nothing else."""
+    rng = Random(16)
+
+    def says(prompt, words):
+        chance = 0.55 if "singer" in prompt or "dancer" in prompt else float("nurse" in prompt)
+        return [1.0, 0.0] if rng.random() < chance else [0.0, 1.0]
+
+    model = FunctionModel(says, "varying", sampled=True)
+    return extract(model, PAPER, cache=False, repeats=Repeats(most=40))
+
+
+def steady():
+    """It could vary, and does not: all is decided."""
+    model = FunctionModel(lambda p, w: [0.0, 1.0], "steady", sampled=True)
+    question = probe("few", "It is {colour}, they said {label}.", {"colour": ["red", "blue"]},
+                     {"good": "good", "bad": "bad"})  # fmt: skip
+    return extract(model, question, cache=False, repeats=Repeats(most=40))
 
 
 def pac():
@@ -265,7 +287,7 @@ def large():
 CASES = {
     case.__name__: case
     for case in (
-        *(demo, strict, abstaining, pac, budget, empty, three_labels),
+        *(demo, strict, abstaining, varying, steady, pac, budget, empty, three_labels),
         *(one_attribute, no_attribute, infinite, hostile),
         *(phrasings, sampled_phrasings, averaged),
         *(cells, sampled_cells, scored_cells),

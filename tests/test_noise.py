@@ -15,7 +15,7 @@ from hornlens.errors import HornlensError
 from hornlens.extraction.questions import Questions
 from hornlens.logic.certificates import Noisy, certificate_from_json
 from hornlens.logic.decisions import UNDECIDED, Decision, Policy
-from hornlens.logic.repeats import Repeats, certified, evidence, fewest, threshold
+from hornlens.logic.repeats import ALPHA, MOST, Repeats, certified, evidence, fewest, threshold
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Answer
 from hornlens.probes.loading import parse_probe
@@ -171,6 +171,16 @@ def test_of_a_thousand_noisy_targets_the_claims_are_false_less_often_than_alpha(
     asked = done.asked.mean()
     print(f"{wrong.sum()} of {targets} runs wrong; {asked:.1f} answers a cell, {most} if fixed")
     assert asked < most
+
+
+def test_a_model_that_is_right_nine_times_in_ten_takes_some_thirty_answers():
+    """What docs/chat-models.md says of 660 cells, at the default level and number of repeats."""
+    rng = np.random.default_rng(9)
+    for outcomes, mean in ((2, 31), (3, 32)):
+        chances = np.tile([0.9, 0.1, 0.0][:outcomes], (3000, 1))
+        done = Simulated(chances, threshold(ALPHA, 660, outcomes), MOST, rng)
+        assert (done.winner == 0).mean() > 0.995 and not (done.winner == 1).any()
+        assert done.asked.mean() == pytest.approx(mean, abs=1)
 
 
 # --- extraction ---

@@ -33,6 +33,7 @@ def executed(path: Path) -> nbformat.NotebookNode:
                 notebook,
                 timeout=TIMEOUT,
                 kernel_name="python3",
+                coalesce_streams=True,  # where a print ends depends on the machine
                 resources={"metadata": {"path": made}},
             )
             done: nbformat.NotebookNode = client.execute()

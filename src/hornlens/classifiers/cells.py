@@ -131,7 +131,35 @@ class GridCells:
         Features are widened one after another. What blocks a small box blocks a larger one, so
         once around is enough.
         """
-        fits = self._fits[place]
+        line = self._line
+        if line is None:
+            return self._grown_slowly(cell, place, order)
+        blocked, levels = self._blocked[place], np.uint64(1 << cell[line])
+        places = [axis for axis in range(len(cell)) if axis != line]
+        box = [slice(cell[axis], cell[axis] + 1) for axis in places]
+        found = [(level, level) for level in cell]
+        for axis in order:
+            feature = self.features[axis]
+            if feature.size == 1:
+                continue
+            if axis == line:
+                hit = int(np.bitwise_or.reduce(blocked[tuple(box)], axis=None))
+                low, high = _widest(
+                    feature, cell[axis], [not hit >> at & 1 for at in range(feature.size)]
+                )
+                levels = np.uint64((1 << high + 1) - (1 << low))
+            else:
+                at = places.index(axis)
+                box[at] = slice(None)
+                others = tuple(a for a in range(len(places)) if a != at)
+                hits = np.bitwise_or.reduce(blocked[tuple(box)], axis=others) & levels
+                low, high = _widest(feature, cell[axis], (hits == 0).tolist())
+                box[at] = slice(low, high + 1)
+            found[axis] = (low, high)
+        return tuple(found)
+
+    def _grown_slowly(self, cell: Sequence[int], place: int, order: Sequence[int]) -> Box:
+        fits = (self.labels == place) | (self.labels == OUTSIDE)
         box = [slice(level, level + 1) for level in cell]
         for axis in order:
             feature = self.features[axis]
@@ -140,25 +168,36 @@ class GridCells:
             box[axis] = slice(None)
             part = fits[tuple(box)]
             others = tuple(a for a in range(part.ndim) if a != axis)
-            low, high = _widest(feature, cell[axis], np.asarray(part.all(axis=others)))
+            low, high = _widest(feature, cell[axis], part.all(axis=others).tolist())
             box[axis] = slice(low, high + 1)
         return tuple((one.start, one.stop - 1) for one in box)
 
     @cached_property
-    def _fits(self) -> _Fits:
-        return _Fits(self.labels)
+    def _line(self) -> int | None:
+        """The longest axis whose levels fit into a word: it is looked at as bits, all at once."""
+        fitting = [axis for axis, size in enumerate(self.labels.shape) if 1 < size <= 64]
+        return max(fitting, key=lambda axis: self.labels.shape[axis], default=None)
+
+    @cached_property
+    def _blocked(self) -> _Blocked:
+        assert self._line is not None
+        return _Blocked(np.moveaxis(self.labels, self._line, -1))
 
 
-class _Fits(dict[int, NDArray[np.bool_]]):
-    """For each class, where nothing else is said."""
+class _Blocked(dict[int, NDArray[np.uint64]]):
+    """For each class, which levels of the last axis are of another class, as bits."""
 
     def __init__(self, labels: NDArray[np.int8]):
         super().__init__()
         self._labels = labels
 
-    def __missing__(self, place: int) -> NDArray[np.bool_]:
-        self[place] = (self._labels == place) | (self._labels == OUTSIDE)
-        return self[place]
+    def __missing__(self, place: int) -> NDArray[np.uint64]:
+        bits = np.zeros(self._labels.shape[:-1], dtype=np.uint64)
+        for level in range(self._labels.shape[-1]):
+            of = self._labels[..., level]
+            bits |= ((of != place) & (of != OUTSIDE)).astype(np.uint64) << np.uint64(level)
+        self[place] = bits
+        return bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +232,7 @@ class ListedCells:
             only = (misses == 1) & outside[:, axis]
             free = np.ones(feature.size, dtype=np.bool_)
             free[others[only, axis]] = False
-            box[axis] = _widest(feature, cell[axis], free)
+            box[axis] = _widest(feature, cell[axis], free.tolist())
             low, high = box[axis]
             now = (others[:, axis] < low) | (others[:, axis] > high)
             misses -= outside[:, axis].astype(misses.dtype) - now
@@ -201,16 +240,17 @@ class ListedCells:
         return tuple(box)
 
 
-def _widest(feature: Feature, level: int, free: NDArray[np.bool_]) -> tuple[int, int]:
+def _widest(feature: Feature, level: int, free: Sequence[bool]) -> tuple[int, int]:
     """Return the widest range around a level of which every level is free."""
-    if free.all():
+    if all(free):
         return feature.whole
-    if not feature.is_ranged or level == feature.known:
+    known = feature.known
+    if not feature.is_ranged or level == known:
         return level, level
     low = high = level
     while low > 0 and free[low - 1]:
         low -= 1
-    while high + 1 < feature.known and free[high + 1]:
+    while high + 1 < known and free[high + 1]:
         high += 1
     return low, high
 

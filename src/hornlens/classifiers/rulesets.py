@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,8 @@ def cover_of_grid(cells: GridCells, first: Levels) -> list[Found]:
         box = cells.grown(cell, int(flat[start]), order)
         view[tuple(slice(low, high + 1) for low, high in box)] = False
         found.append(Found(box, int(flat[start])))
-    return _without_spare(found, np.zeros(shape, dtype=np.uint32))
+    small = len(found) < 1 << 16
+    return _without_spare(found, np.zeros(shape, dtype=np.uint16 if small else np.uint32))
 
 
 def _still_open(seeds: NDArray[np.intp], open_: NDArray[np.bool_]) -> Iterator[int]:
@@ -84,7 +85,7 @@ def _by_influence(cells: GridCells) -> list[int]:
     return sorted(range(labels.ndim), key=lambda axis: (changes[axis], axis))
 
 
-def _without_spare(found: list[Found], times: NDArray[np.uint32]) -> list[Found]:
+def _without_spare(found: list[Found], times: NDArray[np.unsignedinteger[Any]]) -> list[Found]:
     """Return the rules without those whose cells all lie in others."""
     slices = [tuple(slice(low, high + 1) for low, high in one.box) for one in found]
     for where in slices:

@@ -76,8 +76,19 @@ def envelope(
     min_confidence: MinConfidence = None,
     detail: Detail = None,
     exception_cost: ExceptionCost = 1.0,
+    rank: Annotated[
+        Optional[Literal["support", "surprise"]],  # noqa: UP045
+        typer.Option(
+            help="Tables: the rules that speak of the most rows first, or those that chance would "
+            "break in the most rows. Without it, small antecedents first."
+        ),
+    ] = None,
     time_limit: TimeLimit = None,
     max_rules: MaxRules = None,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Tables: write table.json there, and a page with the concept lattice."),
+    ] = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -97,8 +108,27 @@ def envelope(
     )
     limits = Limits(time_limit, max_rules)
     asked = file, format, background, wanted, quiet
-    tables = TableOptions(scale or (), label, basis, closed_top)
+    tables = TableOptions(scale or (), label, basis, closed_top, out, rank)
     raise typer.Exit(envelope_command(*asked, limits=limits, tables=tables))
+
+
+def concepts(
+    file: Annotated[Path, typer.Argument(help="A table or a context, as `envelope` takes it.")],
+    count: Annotated[bool, typer.Option("--count", help="Only say how many there are.")] = False,
+    format: Annotated[
+        Literal["text", "json", "csv", "svg"],
+        typer.Option(help="How to print them; svg draws the lattice of up to 100."),
+    ] = "text",
+    scale: Scales = None,
+    label: Label = None,
+    time_limit: TimeLimit = None,
+    debug: Debug = False,
+) -> None:
+    """List the concepts of a table: rows, and all that they have in common."""
+    from hornlens.cli.concepts import concepts_command
+
+    limits = Limits(time_limit)
+    raise typer.Exit(concepts_command(file, count, format, scale or (), label, limits))
 
 
 def convert(
@@ -700,6 +730,7 @@ COMMANDS = {
     command.__name__: command
     for command in (
         envelope,
+        concepts,
         convert,
         learn,
         explore,

@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from hornlens.cli.concepts import save_table
 from hornlens.cli.limits import exit_code
 from hornlens.errors import InputError
 from hornlens.exact.bases import Basis, in_basis
 from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table, with_support
+from hornlens.exact.ranking import EXPLAINED, RowRank, ranked
 from hornlens.exact.supported import only_supported
 from hornlens.extraction.summing import summed_up_formula, summed_up_table
 from hornlens.formats.anytables import ENDINGS, open_table
@@ -20,6 +22,7 @@ from hornlens.formats.backgrounds import read_background
 from hornlens.formats.contexts import write_table
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.fca import without_bottom
+from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.writers import WRITERS
 from hornlens.limits import Limits, ended_by_ctrl_c
@@ -39,6 +42,10 @@ class TableOptions(NamedTuple):
     basis: Basis = "readable"
     closed_top: bool = False
     """Whether the set of all variables counts as closed, as it does in concept analysis."""
+    out: Path | None = None
+    """Where a page of the table is written, if it is."""
+    rank: RowRank | None = None
+    """Which rules come first; None: in canonical order."""
 
 
 def envelope_command(
@@ -54,6 +61,10 @@ def envelope_command(
     max_conditions, min_support = wanted.max_conditions, wanted.min_support
     terminal = Terminal(quiet)
     table: Table | None = None
+    if tables.out is not None:
+        if path.suffix.lower() not in ENDINGS:
+            raise InputError("--out makes the page of a table, and this is none", path)
+        check_writable(tables.out)
     said: tuple[str, ...] = ()
     with (
         ended_by_ctrl_c(limits),
@@ -65,6 +76,8 @@ def envelope_command(
             granted = read_background(background, formula.vocabulary) if background else None
             if min_support is not None:
                 raise InputError("a formula has no rows: --min-support is for tables", path)
+            if tables.rank is not None:
+                raise InputError("a formula has no rows: --rank is for tables", path)
             if tables.scales or tables.label is not None:
                 raise InputError(
                     "a formula has no columns: --scale and --label are for tables", path
@@ -108,6 +121,10 @@ def envelope_command(
             shown, basis=without_bottom(shown.basis), readable=without_bottom(shown.readable)
         )
         shown = shown if table is None else with_support(shown, table)
+    if tables.rank is not None and table is not None and form != "json":
+        shown = ranked(shown, table, tables.rank)
+    if tables.out is not None and table is not None:
+        save_table(tables.out, path.name, table, result, said)
     if form == "text":
         terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {what}.")
         if said:
@@ -116,13 +133,19 @@ def envelope_command(
             show_claim_only(terminal, result)
             show_level(terminal, result)
         else:
+            if tables.rank is not None and len(shown.basis) > 1:
+                terminal.say(f"In order: {EXPLAINED[tables.rank]}.")
             show_envelope(terminal, shown)
         show_almost(terminal, result)
+        if tables.out is not None:
+            terminal.say(f"Report: {tables.out / 'report.html'}")
     elif form == "json":
         content = envelope_as_json(result)
         if shown is not result:  # `rules` stay what they are promised to be
             rules = [NamedRule.of(rule, shown.vocabulary).as_json() for rule in shown.readable]
             content["basis"] = {"kind": tables.basis, "rules": rules}
+        if tables.rank is not None:
+            terminal.warn("json has the rules in canonical order, whatever --rank says")
         sys.stdout.write(json_text(content))
     else:
         if result.almost is not None:

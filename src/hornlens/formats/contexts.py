@@ -50,11 +50,15 @@ def read_context_json(path: Path) -> Table:
     vocabulary = _vocabulary([_name(name, path) for name in names], path)
     if isinstance(content.get("adjacency-list"), list):
         rows = [_listed(entry, vocabulary, path) for entry in content["adjacency-list"]]
+        objects = [entry.get("object") for entry in content["adjacency-list"]]
     elif isinstance(content.get("incidence"), list):
         rows = [_crosses(line, len(vocabulary), path) for line in content["incidence"]]
+        objects = content.get("objects", [])
     else:
         raise InputError('has neither "adjacency-list" nor "incidence"', path)
-    return Table(vocabulary, tuple(rows))
+    named = isinstance(objects, list) and len(objects) == len(rows)
+    names = tuple(map(str, objects)) if named and all(objects) else ()
+    return Table(vocabulary, tuple(rows), objects=names)
 
 
 def _vocabulary(names: list[str], path: Path) -> Vocabulary:
@@ -103,15 +107,20 @@ READERS: dict[str, Callable[[Path], Table]] = {
 def write_cxt(table: Table, objects: Sequence[str] = ()) -> str:
     """Return a context in Burmeister's format; objects are numbered if they have no names."""
     width = len(table.vocabulary)
-    called = objects or [f"o{i}" for i in range(1, len(table.rows) + 1)]
+    named = table.objects if all(map(_takes_a_line, table.objects)) else ()
+    called = objects or named or [f"o{i}" for i in range(1, len(table.rows) + 1)]
     for name in (*called, *table.vocabulary.names):
-        if visible(name) != name or name != name.strip():
+        if not _takes_a_line(name):
             raise InputError(f"the name {name!r} cannot stand in a .cxt file: it takes one line")
     lines = ["B", "", str(len(table.rows)), str(width), ""]
     lines += called
     lines += table.vocabulary.names
     lines += ["".join("X" if row >> i & 1 else "." for i in range(width)) for row in table.rows]
     return "\n".join(lines) + "\n"
+
+
+def _takes_a_line(name: str) -> bool:
+    return visible(name) == name == name.strip()
 
 
 def write_fimi(table: Table) -> str:

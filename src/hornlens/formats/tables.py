@@ -109,7 +109,13 @@ def parse_cxt(text: str, path: Path | str = "<text>") -> Table:
     for i, extra in enumerate(lines[end:], start=end + 1):
         if extra.strip():
             raise InputError("more lines than the counts say", path, i)
-    return Table(Vocabulary(tuple(names)), tuple(rows), tuple(i + 1 for i in where))
+    called = tuple(line.strip() for line in lines[at : at + objects])
+    return Table(
+        Vocabulary(tuple(names)),
+        tuple(rows),
+        tuple(i + 1 for i in where),
+        called if all(called) else (),
+    )
 
 
 def _is_count(lines: list[str], at: int) -> bool:

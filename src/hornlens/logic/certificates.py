@@ -287,6 +287,9 @@ class Explored(_Certificate):
 
     Of what was asked, `open` rules are neither known to hold nor known not to; they stand beside
     the others as hypotheses. Of the rules, `sampled` were held against samples only.
+
+    >>> print(Explored(7).sentence)
+    By 7 answers, these rules hold, and every rule that holds follows from these.
     """
 
     kind: ClassVar[str] = "explored"

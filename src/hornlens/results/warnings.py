@@ -108,9 +108,12 @@ def _unknown_words(extraction: Extraction) -> Iterator[Warning]:
 
 
 def _same_values(extraction: Extraction) -> Iterator[Warning]:
-    """Values with the same scores in every two answers that differ in nothing else."""
+    """Values with the same scores in every two answers that differ in nothing else.
+
+    Shares of repeated answers are no such scores: equal counts are no equal chances.
+    """
     space, decisions = extraction.space, extraction.decisions
-    known = [(cell, decision.scores) for cell, decision in decisions.items() if decision.scores]
+    known = [(cell, d.scores) for cell, d in decisions.items() if d.scores and not d.repeats]
     for attribute, at, group in zip(space.attributes, space.offsets, space.groups, strict=False):
         rows: Rows = mask_map(space.width)
         for cell, scores in known:

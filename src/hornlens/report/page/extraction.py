@@ -40,6 +40,8 @@ MOST_ANSWERS = 50_000
 """A page with more answers than this is too large to open well: it has the rules only."""
 STRIP = 160
 """The width of the strip that shows a finding's margins."""
+SETTLING = 30
+"""How many of the prompts that would settle a rule are shown with it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +148,10 @@ def _rows(extraction: Extraction) -> list[Row]:
     return rows
 
 
-def _possible(extraction: Extraction) -> list[tuple[NamedRule, str, int, str]]:
+def _possible(extraction: Extraction) -> list[tuple[NamedRule, str, int, list[str]]]:
     """Return the rules that are possible and not certain: their sentences, and what may break them.
 
-    Of the undecided cells, how many there are and what the first was asked as.
+    Of the undecided cells, how many there are and what the first of them were asked as.
     """
     lines = [line for line in possible_rules(extraction) if not line.certain]
     return [
@@ -157,10 +159,9 @@ def _possible(extraction: Extraction) -> list[tuple[NamedRule, str, int, str]]:
             in_conditions(line.rule, extraction.space),
             maybe(extraction, line.rule),
             len(line.undecided),
-            next(iter(extraction.each[world].show(cell)), ""),
+            [" / ".join(extraction.each[w].show(c)) for c, w in line.undecided[:SETTLING]],
         )
         for line in lines
-        for cell, world in line.undecided[:1]
     ]
 
 

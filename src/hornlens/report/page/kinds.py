@@ -51,6 +51,13 @@ def _bias(content: Json, run: Json | None, file: Path) -> str:
     return bias_page(BIAS.parse(content, file), went)
 
 
+def _table(content: Json, run: Json | None, file: Path) -> str:
+    from hornlens.report.page.table import table_page
+    from hornlens.results.tables import TABLE
+
+    return table_page(TABLE.parse(content, file), file)
+
+
 def _explanation(content: Json, run: Json | None, file: Path) -> str:
     from hornlens.report.page.explanation import explanation_page
     from hornlens.results.explanations import EXPLANATION
@@ -63,6 +70,7 @@ KINDS: dict[str, Callable[[Json, Json | None, Path], str]] = {
     "comparison.json": _comparison,
     "study.json": _study,
     "bias.json": _bias,
+    "table.json": _table,
     "explanation.json": _explanation,
 }
 """By file, what makes a page of its contents and of those of the file that tells of the run."""

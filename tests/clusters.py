@@ -116,13 +116,17 @@ def environment(folder: Path):
 class SmallCluster:
     """A head and two more nodes, which come and go."""
 
-    def __init__(self, nodes: int = 3):
+    def __init__(self, nodes: int = 3, num_cpus: int = 1):
         from ray.cluster_utils import Cluster
 
         from hornlens.executors.cluster import read_settings_again
 
         read_settings_again()
-        self.common = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_dashboard": False}
+        self.common = {
+            "num_cpus": num_cpus,
+            "object_store_memory": 80_000_000,
+            "include_dashboard": False,
+        }
         self.cluster = Cluster(initialize_head=True, head_node_args=self.common)
         self.nodes = [self.cluster.add_node(**self.common) for _ in range(nodes - 1)]
 

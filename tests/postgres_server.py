@@ -41,7 +41,7 @@ def _in(database: str) -> str:
 class Server:
     """Runs until it is closed. On its socket everybody is trusted; on loopback, by password."""
 
-    def __init__(self) -> None:
+    def __init__(self, fsync: str = "off", shared_buffers: str = "16MB") -> None:
         bin_folder = programs()
         if bin_folder is None:
             pytest.skip("needs a PostgreSQL server (Debian: apt-get install postgresql)")
@@ -58,6 +58,7 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
+        self._settings = {"fsync": fsync, "shared_buffers": shared_buffers}
         self._process = self._start()
         self.execute(f"CREATE ROLE auditor LOGIN PASSWORD '{PASSWORD}'")
 
@@ -72,9 +73,8 @@ class Server:
         settings = {
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": self.folder,
-            "fsync": "off",
-            "shared_buffers": "16MB",
             "max_connections": 60,
+            **self._settings,
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("a") as log:

@@ -6,6 +6,8 @@
 import json
 import os
 import random
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,7 +22,7 @@ import pytest
 import hornlens
 from hornlens.errors import HornlensError
 from hornlens.executors.blocks import BLOCK
-from hornlens.executors.cluster import Needs, _knock
+from hornlens.executors.cluster import _KNOCK, Needs, _knock
 from hornlens.executors.pool import DEATHS
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
@@ -96,22 +98,45 @@ def again(local, model, **settings) -> Counting:
 # On three nodes.
 
 
+TELLS = re.compile(
+    r"(Asking|Learning)(?: \S+)? on (\d+) nodes?: ([\d,]+)(?: of ([\d,]+))? (prompts|runs)"
+    r"(?:, [\d.]+ \5/s(?:, about \d+ (?:s|min|h) left)?| in \d+ (?:s|min|h))"
+)
+
+
+def told(errors: str, doing: str, total: int | None) -> int:
+    """Return how many lines tell of progress: of all nodes together, with the time it takes."""
+    lines = [line for line in errors.splitlines() if line.startswith(doing)]
+    found = [TELLS.fullmatch(line) for line in lines]
+    assert all(found), lines
+    counts = [int(each[3].replace(",", "")) for each in found]
+    assert counts == sorted(counts), lines
+    assert {each[4] and int(each[4].replace(",", "")) for each in found} <= {total}, lines
+    assert all(int(each[2]) == 3 for each in found), lines
+    if total is not None:
+        assert all("left" in line or " in " in line for line in lines) and counts[-1] <= total
+    return len(lines)
+
+
 def test_an_extraction_on_three_nodes_has_the_same_bytes_and_pays_once(cluster, local, tmp_path):
-    model = again(local, "one", seconds=0.02)
+    model = again(local, "one", seconds=0.03)
     done = run(command("extract", tmp_path, "--model", model.spec, *on(cluster)))
     assert (done.returncode, dead(done.stderr)) == (0, set()), done.stderr
     assert files(tmp_path / "out") == files(local / "extract" / "out")
     times = model.times()
     assert (len(times), set(times.values())) == (PROMPTS, {1})
     assert len({pid for pid, _ in model.asked()}) > 1  # a machine with much to do loads slowly
+    assert told(done.stderr, "Asking counted/one", PROMPTS) >= 2
     assert json.loads((tmp_path / "out/run.json").read_text())["asked_the_model"] == PROMPTS
 
 
 @pytest.mark.parametrize("name", ["whole", "sampled"])
 def test_a_study_on_three_nodes_has_the_same_bytes_and_pays_once(cluster, local, tmp_path, name):
-    models = [again(local, each) for each in ("one", "two")]
+    models = [again(local, each, seconds=0.01) for each in ("one", "two")]
     done = run(command("study", tmp_path, local / name / "study.yaml", *on(cluster)))
     assert (done.returncode, dead(done.stderr)) == (0, set()), done.stderr
+    assert told(done.stderr, "Asking", 2 * PROMPTS if name == "whole" else None) >= 1
+    told(done.stderr, "Learning", 8)
     assert files(tmp_path / "out") == files(local / name / "out")
     for model in models:
         times = model.times()
@@ -315,6 +340,54 @@ def test_what_is_wrong_on_a_node_is_one_line(cluster, tmp_path, settings, line):
     assert "\n" not in str(raised.value)
 
 
+def test_a_node_that_has_another_version_is_one_line(ray_environment, tmp_path):
+    """It really has one: where it is, another file is mounted over ours."""
+    from hornlens.executors.ray import RayExecutor
+
+    ours = Path(hornlens.__file__)
+    other = tmp_path / "other.py"
+    now = f'__version__ = "{hornlens.__version__}"'
+    other.write_text(ours.read_text().replace(now, '__version__ = "9.9"'))
+    apart = ["unshare", "--mount", "sh", "-ec", 'mount --bind "$1" "$2"; shift 2; exec "$@"', "sh"]
+    apart += [str(other), str(ours)]
+    if shutil.which("unshare") is None or subprocess.run([*apart, "true"]).returncode:
+        pytest.skip("needs the right to mount")
+    made = clusters.SmallCluster(nodes=1, num_cpus=0)
+    start = ("start", "--address", made.address, "--num-cpus", "1", "--block")
+    ray = [sys.executable, "-m", "ray.scripts.scripts", *start, "--object-store-memory", "80000000"]
+    node = subprocess.Popen([*apart, *ray], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        with closing(RayExecutor(made.address)) as executor:
+            deadline = time.monotonic() + 100
+            while len(executor.cluster.nodes()) < 2:
+                assert time.monotonic() < deadline and node.poll() is None
+                time.sleep(0.5)
+            with pytest.raises(HornlensError) as raised:
+                hornlens.extract(executor.model("demo"), cache=False)
+    finally:
+        node.terminate()
+        node.wait(60)
+        made.close()
+    assert re.fullmatch(
+        r"node \S+ has hornlens 9\.9, and this is \S+: install the same on all nodes",
+        str(raised.value),
+    )
+
+
+def test_a_node_that_runs_out_of_memory_is_one_line(ray_environment, monkeypatch):
+    """Ray ends processes where memory is short; here everything is too much for it."""
+    from hornlens.executors.ray import RayExecutor
+
+    monkeypatch.setenv("RAY_memory_usage_threshold", "0.001")
+    monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "100")
+    with (
+        closing(RayExecutor(None, Needs(replicas=1))) as executor,
+        pytest.raises(HornlensError, match="its node ran out of memory; fewer --rep") as raised,
+    ):
+        hornlens.extract(executor.model("demo"), cache=False)
+    assert "\n" not in str(raised.value)
+
+
 def test_a_cluster_that_cannot_be_joined_is_one_line(cluster, tmp_path):
     wrong = {**os.environ, "RAY_AUTH_TOKEN": "0" * 64}
     for address, environment, line in (
@@ -328,6 +401,15 @@ def test_a_cluster_that_cannot_be_joined_is_one_line(cluster, tmp_path):
         )
         assert shown.returncode == 2 and shown.stderr.count("\n") == 1, shown.stderr
         assert line in shown.stderr
+
+
+def test_what_ray_says_when_all_is_well_is_not_taken_for_an_error(cluster, monkeypatch):
+    noise = "print('[2026-11-17 01:40:00,000 W 1 1] gcs_client.cc: hm')"
+    monkeypatch.setattr("hornlens.executors.cluster._KNOCK", f"{noise}\n{_KNOCK}\n{noise}")
+    _knock(cluster.address)
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "0" * 64)
+    with pytest.raises(HornlensError, match="wants another token"):
+        _knock(cluster.address)
 
 
 def test_what_listens_but_is_no_ray_is_left_in_time(ray_environment, monkeypatch):

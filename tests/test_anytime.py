@@ -1,12 +1,14 @@
 """Ended at any step, every engine says what is true; let go on, it ends as if nothing had been."""
 
 import json
+import signal
 import subprocess
 import sys
 from itertools import combinations, count
 from random import Random
 
 import pytest
+from pysat.solvers import Solver
 
 import hornlens
 from hornlens import Policy, Settings, load, verify
@@ -429,3 +431,37 @@ def test_the_command_line_ends_early_with_files_and_exit_codes(tmp_path):
     for bad in (["--time-limit", "0"], ["--max-rules", "0"], ["--time-limit", "nan"]):
         refused = run_it("envelope", "f.cnf", *bad)
         assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["envelope", "learn"])
+def test_an_interrupted_formula_ends_with_what_is_proved(tmp_path, command):
+    rng = Random("interrupted formula")
+    clauses = [[v * rng.choice((1, -1)) for v in rng.sample(range(1, 61), 3)] for _ in range(120)]
+    clauses += [[-60, 1], [-60, -2]]  # a Horn part: what it says is told first
+    lines = ["p cnf 60 122", *(" ".join(map(str, [*clause, 0])) for clause in clauses)]
+    (tmp_path / "hard.cnf").write_text("\n".join(lines) + "\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hornlens", command, "hard.cnf", "--format", "json"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(4)
+    process.send_signal(signal.SIGINT)
+    said, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert errors == ENDING.decode() + "hornlens: interrupted\n"
+    content = json.loads(said)
+    assert content["certificate"]["kind"] == "interrupted"
+    assert content["certificate"]["reason"] == "interrupt"
+    with Solver("minisat22", bootstrap_with=clauses) as solver:
+        for rule in content["rules"]:
+            left = [int(name[1:]) for name in rule["if"]]
+            for head in [None] if rule["then"] is None else rule["then"]:
+                more = [] if head is None else [-int(head[1:])]
+                assert not solver.solve(assumptions=[*left, *more]), rule
+    if command == "envelope":
+        assert content["rules"]

@@ -227,6 +227,12 @@ def test_support_leaves_out_what_is_rare_and_says_how_many(seed):
             lost = [r for r in labelled.dg_basis().rules if not known.entails(r)]
             assert found.statistics["rules_left_out"] == len(lost)
         assert found.certificate.min_support == least
+        if len(found.basis) > 1:
+            fewer = rng.randrange(1, len(found.basis))
+            limits = hornlens.Limits(max_rules=fewer)
+            cut = supported_envelope_of_grid(labelled, least, most, limits=limits)
+            assert (cut.certificate.kind, len(cut.basis)) == ("interrupted", fewer)
+            assert set(cut.basis.rules) <= set(found.basis.rules)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -1,5 +1,8 @@
 """The engines of tables against brute force: premises, groups, columns, concepts."""
 
+import subprocess
+import sys
+from collections import Counter
 from random import Random
 
 import pytest
@@ -179,3 +182,56 @@ def test_what_was_proved_before_a_limit_holds():
         assert found.certificate.kind == "interrupted"
         assert whole.basis.entails(found.basis)
         assert is_saturated(found.basis)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rules_of_a_table_are_ranked_by_rows_or_by_chance(seed):
+    from hornlens.exact.ranking import expected_exceptions, ranked
+
+    rng = Random(f"ranked {seed}")
+    for _ in range(20):
+        width, count = rng.randint(1, 6), rng.randint(1, 12)
+        rows = tuple(rng.getrandbits(width) | rng.getrandbits(width) for _ in range(count))
+        table = Table(Vocabulary(tuple(f"v{i}" for i in range(width))), rows)
+        whole = envelope_of_table(table)
+
+        def share(x, rows=table.rows):
+            return sum(x & ~row == 0 for row in rows) / len(rows)
+
+        for rule, expected in zip(
+            whole.readable, expected_exceptions(whole.readable, table), strict=True
+        ):
+            having = [row for row in table.rows if rule.antecedent & ~row == 0]
+            if having:
+                wanted = len(having) * (1 - share(rule.new))
+            else:
+                wanted = len(table.rows)
+                for v in range(width):
+                    wanted *= share(1 << v) if rule.antecedent >> v & 1 else 1
+            assert expected == pytest.approx(wanted), (table, rule)
+        for rank in ("support", "surprise"):
+            found = ranked(whole, table, rank)
+            assert Counter(found.basis.rules) == Counter(whole.basis.rules)
+            pairs = dict(zip(whole.basis.rules, whole.readable.rules, strict=True))
+            assert [pairs[rule] for rule in found.basis] == list(found.readable)
+            supports = [sum(r.antecedent & ~x == 0 for x in table.rows) for r in found.readable]
+            assert list(found.support) == supports
+            strength = supports
+            if rank == "surprise":
+                strength = expected_exceptions(found.readable, table)
+            assert strength == sorted(strength, reverse=True)
+
+
+def test_rank_is_for_tables_and_says_its_order(tmp_path):
+    def run_it(*arguments):
+        command = [sys.executable, "-m", "hornlens", "envelope", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+
+    (tmp_path / "t.csv").write_text("fly,bird,swim\n1,1,0\n1,1,0\n0,1,1\n0,0,1\n0,0,0\n")
+    (tmp_path / "f.cnf").write_text("p cnf 2 1\n-1 2 0\n")
+    done = run_it("t.csv", "--rank", "surprise")
+    assert "In order: those that chance would break in the most rows first." in done.stdout
+    done = run_it("t.csv", "--rank", "support", "--format", "json")
+    assert done.returncode == 0 and "canonical order" in done.stderr
+    done = run_it("f.cnf", "--rank", "support")
+    assert done.returncode == 2 and "--rank is for tables" in done.stderr

@@ -76,6 +76,13 @@ def envelope(
     min_confidence: MinConfidence = None,
     detail: Detail = None,
     exception_cost: ExceptionCost = 1.0,
+    rank: Annotated[
+        Optional[Literal["support", "surprise"]],  # noqa: UP045
+        typer.Option(
+            help="Tables: the rules that speak of the most rows first, or those that chance would "
+            "break in the most rows. Without it, small antecedents first."
+        ),
+    ] = None,
     time_limit: TimeLimit = None,
     max_rules: MaxRules = None,
     out: Annotated[
@@ -101,7 +108,7 @@ def envelope(
     )
     limits = Limits(time_limit, max_rules)
     asked = file, format, background, wanted, quiet
-    tables = TableOptions(scale or (), label, basis, closed_top, out)
+    tables = TableOptions(scale or (), label, basis, closed_top, out, rank)
     raise typer.Exit(envelope_command(*asked, limits=limits, tables=tables))
 
 

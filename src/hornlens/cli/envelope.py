@@ -14,6 +14,7 @@ from hornlens.errors import InputError
 from hornlens.exact.bases import Basis, in_basis
 from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table, with_support
+from hornlens.exact.ranking import EXPLAINED, RowRank, ranked
 from hornlens.exact.supported import only_supported
 from hornlens.extraction.summing import summed_up_formula, summed_up_table
 from hornlens.formats.anytables import ENDINGS, open_table
@@ -43,6 +44,8 @@ class TableOptions(NamedTuple):
     """Whether the set of all variables counts as closed, as it does in concept analysis."""
     out: Path | None = None
     """Where a page of the table is written, if it is."""
+    rank: RowRank | None = None
+    """Which rules come first; None: in canonical order."""
 
 
 def envelope_command(
@@ -73,6 +76,8 @@ def envelope_command(
             granted = read_background(background, formula.vocabulary) if background else None
             if min_support is not None:
                 raise InputError("a formula has no rows: --min-support is for tables", path)
+            if tables.rank is not None:
+                raise InputError("a formula has no rows: --rank is for tables", path)
             if tables.scales or tables.label is not None:
                 raise InputError(
                     "a formula has no columns: --scale and --label are for tables", path
@@ -116,6 +121,8 @@ def envelope_command(
             shown, basis=without_bottom(shown.basis), readable=without_bottom(shown.readable)
         )
         shown = shown if table is None else with_support(shown, table)
+    if tables.rank is not None and table is not None and form != "json":
+        shown = ranked(shown, table, tables.rank)
     if tables.out is not None and table is not None:
         save_table(tables.out, path.name, table, result, said)
     if form == "text":
@@ -126,6 +133,8 @@ def envelope_command(
             show_claim_only(terminal, result)
             show_level(terminal, result)
         else:
+            if tables.rank is not None and len(shown.basis) > 1:
+                terminal.say(f"In order: {EXPLAINED[tables.rank]}.")
             show_envelope(terminal, shown)
         show_almost(terminal, result)
         if tables.out is not None:
@@ -135,6 +144,8 @@ def envelope_command(
         if shown is not result:  # `rules` stay what they are promised to be
             rules = [NamedRule.of(rule, shown.vocabulary).as_json() for rule in shown.readable]
             content["basis"] = {"kind": tables.basis, "rules": rules}
+        if tables.rank is not None:
+            terminal.warn("json has the rules in canonical order, whatever --rank says")
         sys.stdout.write(json_text(content))
     else:
         if result.almost is not None:

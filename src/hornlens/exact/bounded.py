@@ -47,7 +47,7 @@ def bounded_envelope_of_grid(
     the target's, whatever the bound; how many others only longer rules reject is counted as well.
     """
     space = labelled.space
-    engine = ShortRules(_Points(labelled, max_conditions), space.background)
+    engine = ShortRules(ShortPoints(labelled, max_conditions), space.background)
     claim = engine.run(Bounded(max_conditions, 0), limits, progress)
     counted: dict[str, Any] = dict(statistics or NO_QUERIES)
     non_horn = UNKNOWN
@@ -136,20 +136,23 @@ class ShortRules:
         )
 
 
-class _Points:
-    """The short points of a labelled space: all of them at once."""
+class ShortPoints:
+    """The short points of a labelled space, or those of them that are enough: all at once."""
 
-    def __init__(self, labelled: LabelledSpace, most: int):
-        self.labelled, self.most, self.complete_to = labelled, most, -1
+    def __init__(self, labelled: LabelledSpace, most: int, enough: Labels | None = None):
+        """Begin with nothing found."""
+        self.labelled, self.most, self.enough, self.complete_to = labelled, most, enough, -1
         none = pack([], labelled.space.width)
         self._found = Short(none, none, 0)
 
     def steps(self) -> Iterator[float]:
-        self._found = Short(*short_points(self.labelled, self.most), 0)
+        """Find all."""
+        self._found = Short(*short_points(self.labelled, self.most, self.enough), 0)
         self.complete_to = self.most
         yield 1.0
 
     def found(self) -> Short:
+        """Return what was found so far."""
         return self._found
 
 

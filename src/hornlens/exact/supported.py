@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.exact.bounded import bounded_envelope_of_grid, short_points
-from hornlens.exact.envelopes import NO_QUERIES, with_support
+from hornlens.exact.bounded import ShortPoints, ShortRules, bounded_envelope_of_grid
+from hornlens.exact.envelopes import NO_QUERIES, UNKNOWN, with_support
 from hornlens.exact.grid import LabelledSpace
-from hornlens.exact.saturation import saturate
 from hornlens.exact.sums import Sums, sums_above
+from hornlens.limits import Limits
 from hornlens.logic.certificates import Bounded, Certificate, Interrupted
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.table import Table
@@ -26,12 +26,14 @@ def supported_envelope_of_grid(
     statistics: Mapping[str, Any] | None = None,
     unit: str = "cells",
     asked: int = 1,
+    limits: Limits | None = None,
 ) -> Envelope:
     """Return the rules of a labelled space that speak of at least so many cells.
 
     A rule speaks of the cells that have what its left side says of them; each was asked about so
     many times (`asked`), in what people call a `unit`. Every such rule follows from these; of the
-    rules that there are without the bound, those that do not follow are counted.
+    rules that there are without the bound, those that do not follow are counted. If a limit ends
+    it, some of them are there, and nothing is counted.
     """
     space = labelled.space
     inside = labelled.inside().reshape(space.shape)
@@ -41,27 +43,21 @@ def supported_envelope_of_grid(
     if space.label is not None:
         enough = np.broadcast_to(enough[..., None], space.shape)
     most = len(space.shape) if max_conditions is None else max_conditions
-    points = short_points(labelled, most, enough.reshape(-1))
-    saturated = saturate(*points, space.background)
-    basis = saturated.basis
+    engine = ShortRules(ShortPoints(labelled, most, enough.reshape(-1)), space.background)
+    claim = engine.run(Bounded(max_conditions, 0, min_support, unit), limits)
+    counted: dict[str, Any] = dict(statistics or NO_QUERIES)
+    if isinstance(claim, Interrupted):
+        return engine.envelope(space, claim, UNKNOWN, counted)
+    basis = engine.result.basis
     if max_conditions is None:
         whole = labelled.dg_basis()
     else:
         whole = bounded_envelope_of_grid(labelled, max_conditions).basis
     non_horn = labelled.non_horn()
     left = ~labelled.positive & labelled.inside() & labelled.left_by(basis)
-    counted = {
-        "rejected_by_longer_rules": int(np.count_nonzero(left)) - len(non_horn),
-        "rules_left_out": _not_following(labelled, basis, whole),
-    }
-    return Envelope.of(
-        space,
-        basis,
-        saturated.generators,
-        certificate=Bounded(max_conditions, len(basis), min_support, unit),
-        non_horn=NonHorn.of(non_horn),
-        statistics={**(statistics or NO_QUERIES), **counted},
-    )
+    counted["rejected_by_longer_rules"] = int(np.count_nonzero(left)) - len(non_horn)
+    counted["rules_left_out"] = _not_following(labelled, basis, whole)
+    return engine.envelope(space, claim, NonHorn.of(non_horn), counted)
 
 
 def _not_following(labelled: LabelledSpace, known: Theory, rules: Theory) -> int:

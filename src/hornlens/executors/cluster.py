@@ -216,8 +216,10 @@ try:
     ray.init(address=sys.argv[1], include_dashboard=False, log_to_driver=False,
              logging_level=logging.CRITICAL)
 except Exception as error:
-    print(json.dumps([type(error).__name__, str(error)]))
+    print("\\n" + sys.argv[2] + json.dumps([type(error).__name__, str(error)]))
 """
+_MARK = "hornlens "
+"""Begins what we say: Ray writes lines of its own, also where all is well."""
 
 
 def _knock(address: str) -> None:
@@ -238,7 +240,7 @@ def _knock(address: str) -> None:
             ) from None
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _KNOCK, address],
+            [sys.executable, "-c", _KNOCK, address, _MARK],
             capture_output=True,
             text=True,
             timeout=JOIN_SECONDS,
@@ -247,8 +249,8 @@ def _knock(address: str) -> None:
         raise HornlensError(f"{_SILENT.format(address)} within {JOIN_SECONDS:.0f} s") from None
     if done.returncode:
         raise HornlensError(_SILENT.format(address))
-    if said := done.stdout.strip():
-        kind, message = json.loads(said.splitlines()[-1])
+    if said := [line for line in done.stdout.splitlines() if line.startswith(_MARK)]:
+        kind, message = json.loads(said[-1].removeprefix(_MARK))
         if "Unauthenticated" in done.stderr:
             kind = "AuthenticationError"
         raise HornlensError(_why(address, kind, message))

@@ -254,7 +254,7 @@ def _tabulated(
         from hornlens.exact.supported import supported_envelope_of_grid
 
         found = supported_envelope_of_grid(
-            labelled, settings.min_support, max_conditions, statistics, f"{unit}s", ways
+            labelled, settings.min_support, max_conditions, statistics, f"{unit}s", ways, limits
         )
     elif max_conditions is not None:
         from hornlens.exact.bounded import bounded_envelope_of_grid

@@ -8,7 +8,8 @@ in the order in which they were found: those from few variables come first.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from hornlens.exact.columns import Columns
@@ -19,6 +20,54 @@ class Concept(NamedTuple):
 
     rows: int
     variables: int
+
+
+PAIRS = 100_000
+"""So many pairs of rows are looked at first."""
+
+
+def intersections(columns: Columns) -> Iterator[int]:
+    """Yield every intersection of rows that is no row itself, each once: those of two rows first.
+
+    That is quick where only some are wanted; all that were found are kept in memory.
+    """
+    rows = columns.rows
+    seen = set(rows)
+    for row, other in islice(_pairs(rows), PAIRS):
+        if row & other not in seen:
+            seen.add(row & other)
+            yield row & other
+    for concept in _all_at_once(columns):
+        if concept.variables not in seen:
+            yield concept.variables
+
+
+def _pairs(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of rows that stand far from each other: in sorted rows those differ most."""
+    far = len(rows) // 3 + 1
+    for step in range(1, len(rows)):
+        for i, row in enumerate(rows):
+            yield row, rows[(i + step * far) % len(rows)]
+
+
+def _all_at_once(columns: Columns) -> Iterator[Concept]:
+    """Yield every concept that has rows, each once.
+
+    All that were found are kept in memory; in turn nothing is looked at twice.
+    """
+    if not columns.count:
+        return
+    seen = {columns.all}
+    waiting = deque([columns.all])
+    while waiting:
+        rows = waiting.popleft()
+        variables = columns.common(rows)
+        yield Concept(rows, variables)
+        for v, having in enumerate(columns.having):
+            fewer = rows & having
+            if fewer and fewer not in seen and not variables >> v & 1:
+                seen.add(fewer)
+                waiting.append(fewer)
 
 
 def concepts(columns: Columns) -> Iterator[Concept]:

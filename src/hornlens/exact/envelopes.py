@@ -10,7 +10,7 @@ from typing import Any
 from hornlens.errors import InputError
 from hornlens.exact.clarified import Clarified
 from hornlens.exact.columns import Columns
-from hornlens.exact.concepts import concepts
+from hornlens.exact.concepts import intersections
 from hornlens.exact.engine import Found, Progress, run
 from hornlens.exact.grid import GridEngine, LabelledSpace, labels_of_positives
 from hornlens.exact.groups import Groups, GroupsEngine
@@ -166,9 +166,8 @@ def _of_rows(
         counted = {**NO_QUERIES, "interpretations_labelled": groups.space.count}
         return _of_found(space, found, lambda: groups.non_horn(labelled), statistics=counted)
     found = run(search, limits, progress)
-    known = set(rows)
-    others = (x for _, x in concepts(search.columns) if x not in known)
     counted = {**NO_QUERIES, "minimal_premises": len(search.premises)}
+    others = intersections(search.columns)
     return _of_found(space, found, lambda: _count_some(others), statistics=counted)
 
 

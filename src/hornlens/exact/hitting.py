@@ -79,11 +79,12 @@ def grow(
         if looked % TOGETHER == 0:
             yield found
             found = []
-        if support:
-            free = [vertex for vertex in free if rows & vertex.rows]
         among, to_try, later = unmet, [], []
         for vertex in free:
-            fewer = among & vertex.leaves
+            _, leaves, having = vertex
+            if support and not rows & having:
+                continue
+            fewer = among & leaves
             if fewer:
                 among = fewer
                 later.append(vertex)
@@ -91,20 +92,20 @@ def grow(
                 to_try.append(vertex)
         may_grow = len(critical) + 1 < limit
         for vertex in to_try:
-            leaves = vertex.leaves
+            bit, leaves, having = vertex
             still = [left for edge in critical if (left := edge & leaves)]
             if len(still) < len(critical):
                 continue  # one is no longer critical, and so in all that is larger
-            left_rows = rows & vertex.rows
+            left_rows = rows & having
             if support > 1 and left_rows.bit_count() < support:
                 continue
             left = unmet & leaves
             if not left:
-                found.append(chosen | vertex.bit)
+                found.append(chosen | bit)
             else:
                 if may_grow:
                     still.append(unmet ^ left)
-                    waiting.append((chosen | vertex.bit, later, left, left_rows, still))
+                    waiting.append((chosen | bit, later, left, left_rows, still))
                 later = [*later, vertex]
     yield found
 

@@ -10,6 +10,8 @@ canonical direct basis; saturation makes the DG basis of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property, reduce
+from operator import or_
 
 from hornlens.exact.columns import Columns
 from hornlens.exact.engine import Step, run
@@ -17,12 +19,14 @@ from hornlens.exact.hitting import Vertex, grow
 from hornlens.exact.saturation import saturation
 from hornlens.exact.sources import ABSURD
 from hornlens.logic.batch import pack
-from hornlens.logic.bits import BOTTOM
+from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 
 FIRST = 1_000
 """So many premises, the smallest, are made rules of, if the search is ended before its time."""
+MOST_LOOKED_UP = 2_000_000
+"""In a table with more crosses, rows are not compared before the search."""
 
 
 class PremiseSearch:
@@ -69,20 +73,54 @@ class PremiseSearch:
         for found, settled in saturation(xs, closures, self.background):
             yield [rule for rule, _ in found], settled
 
+    @cached_property
+    def _shared(self) -> set[int]:
+        """Rows without one variable that are inside of some other row: nothing in them implies it.
+
+        Not all of them, but those that can be looked up; none where that would take much memory.
+        """
+        rows = self.columns.rows
+        if sum(map(int.bit_count, rows)) > MOST_LOOKED_UP:
+            return set()
+        once: set[int] = set()
+        shared = set(rows)
+        for row in rows:
+            left = row
+            while left:
+                bit = left & -left
+                left ^= bit
+                rest = row ^ bit
+                if rest in once:
+                    shared.add(rest)
+                else:
+                    once.add(rest)
+        return shared
+
     def premises_of(self, head: int) -> Iterator[list[int]]:
         """Yield, some at a time, the minimal premises of a variable, or of ⊥ (ABSURD).
 
         Of a variable: those that some row contains.
         """
-        columns = self.columns
-        having = 0 if head == ABSURD else columns.having[head]
-        vertices = [
-            Vertex(1 << v, rows, rows) for v, rows in enumerate(columns.having) if v != head
-        ]
         if head == ABSURD:
-            yield from grow(vertices, columns.all, 0, 0)
-        elif having:
-            yield from grow(vertices, columns.all & ~having, having, 1)
+            vertices = [Vertex(1 << v, rows, 0) for v, rows in enumerate(self.columns.having)]
+            yield from grow(vertices, self.columns.all, 0, 0)
+            return
+        having: list[int] = []
+        lacking: list[int] = []
+        bit, shared = 1 << head, self._shared
+        for row in self.columns.rows:
+            if not row & bit:
+                lacking.append(row)
+            elif row ^ bit not in shared:
+                having.append(row)
+        # Only what occurs beside the head can be in a premise that some row contains. So of the
+        # rows without it only that matters, and of many that is the same.
+        near = reduce(or_, having, 0) & ~bit
+        edges = Columns(list({row & near for row in lacking}), self.width)
+        above = Columns(having, self.width)
+        vertices = [Vertex(1 << v, edges.having[v], above.having[v]) for v in bits(near)]
+        if having:
+            yield from grow(vertices, edges.all, above.all, 1)
 
 
 def direct_basis(search: PremiseSearch) -> Theory:

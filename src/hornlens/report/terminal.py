@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from hornlens.logic.certificates import Certificate
     from hornlens.logic.envelope import Envelope
+    from hornlens.report.progress import NoteRules
 
 HYPOTHESES = 25
 """How many hypotheses are shown; the files have all of them."""
@@ -159,7 +160,7 @@ class Terminal:
             yield lambda note: status.update(Text(visible(f"{doing} {note}")))
 
     @contextmanager
-    def searching(self, doing: str) -> Iterator[Callable[[int, float | None], None]]:
+    def searching(self, doing: str) -> Iterator[NoteRules]:
         """Show how many rules there are, how fast they come, and what share is settled."""
         from hornlens.report.progress import RuleLines
 
@@ -168,7 +169,7 @@ class Terminal:
             with self.progress(f"{doing}:") as note:
                 yield RuleLines("", self._clock, note, pause=0.2).note
         elif self.quiet:
-            yield lambda rules, settled: None
+            yield lambda rules, settled, also="": None
         else:
             lines = RuleLines(f"{doing}: ", self._clock)
             yield lines.note

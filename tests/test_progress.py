@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from hornlens.report.progress import ProgressLines
+from hornlens.report.progress import ProgressLines, RuleLines
 from hornlens.report.terminal import Terminal
 
 
@@ -79,3 +79,13 @@ def test_quiet_says_nothing_and_an_unwatched_run_says_it_on_standard_error(capsy
         shown = capsys.readouterr()
         assert shown.out == "" and bool(shown.err) is not quiet
     assert shown.err.startswith("Asking m: 4 of 10 prompts, ")
+
+
+def test_a_search_says_how_many_rules_how_fast_and_what_is_settled():
+    now, said = [0.0], []
+    lines = RuleLines("Learning: ", lambda: now[0], said.append)
+    lines.note(1, None)
+    now[0] = 100.0
+    lines.note(250, 0.5, "7 queries")
+    lines.note(251, 0.6)  # not again at once
+    assert said == ["Learning: 250 rules, 2.5 rules/s, 50% settled, 7 queries"]

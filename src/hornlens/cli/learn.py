@@ -9,7 +9,7 @@ from hornlens.cli.limits import exit_code
 from hornlens.extraction.formulas import LearnOutcome, LearnSettings, learn
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.jsonfiles import json_text
-from hornlens.learning.events import Event, Progress
+from hornlens.learning.events import Conjectured, Event, Progress
 from hornlens.learning.protocol import NotHorn
 from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.report.terminal import Terminal, plural, show_envelope, show_set
@@ -26,17 +26,23 @@ def learn_command(
     try:
         with (
             ended_by_ctrl_c(limits),
-            terminal.progress(f"Learning {path.name}:") as note,
+            terminal.searching(f"Learning {path.name}") as note,
         ):
+            rules = 0  # of the last conjecture
 
             def watch(event: Event) -> None:
+                nonlocal rules
                 if trace:
                     events.append(event)
+                if isinstance(event, Conjectured):
+                    rules = len(event.theory)
                 if isinstance(event, Progress):
                     asked = event.queries
                     note(
+                        rules,
+                        None,
                         f"{plural(asked.equivalence, 'equivalence query')}, "
-                        f"{plural(asked.refinement, 'membership query')}"
+                        f"{plural(asked.refinement, 'membership query')}",
                     )
 
             outcome = learn(formula, settings, watch, limits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Protocol
 
 from hornlens.formats.plain import visible
 
@@ -89,6 +90,14 @@ class ProgressLines:
         return [said, f"about {length((self.total - self._done) / rate)} left"]
 
 
+class NoteRules(Protocol):
+    """Takes note of how many rules there are, what share is settled, and what else to say."""
+
+    def __call__(self, rules: int, settled: float | None, also: str = "") -> None:
+        """Take note."""
+        ...
+
+
 class RuleLines:
     """Says now and then how many rules are proved, how fast they come, and how much is settled."""
 
@@ -105,7 +114,7 @@ class RuleLines:
         self._started = clock()
         self._next = self._started + self._pause
 
-    def note(self, rules: int, settled: float | None) -> None:
+    def note(self, rules: int, settled: float | None, also: str = "") -> None:
         """Take note of where the search is; say it if it is time."""
         now = self._clock()
         if now < self._next:
@@ -119,6 +128,7 @@ class RuleLines:
             said += f", {rate:,.0f} rules/s" if rate >= 10 else f", {rate:.2g} rules/s"
         if settled is not None:
             said += f", {settled:.0%} settled"
+        said += f", {also}" if also else ""
         self._write(f"{visible(self.doing)}{said}")
 
 

@@ -17,6 +17,7 @@ from hornlens.formats.plain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from rich.console import Console
     from rich.progress import Task
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from hornlens.logic.certificates import Certificate
     from hornlens.logic.envelope import Envelope
+    from hornlens.report.progress import NoteRules
 
 HYPOTHESES = 25
 """How many hypotheses are shown; the files have all of them."""
@@ -78,6 +80,11 @@ class Terminal:
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))  # Text: names are not markup
         self._console.print(table)
+
+    def written(self, page: Path, *beside: str) -> None:
+        """Say where a page was written, how to look at it, and which files are beside it."""
+        more = f"; beside it {', '.join(beside)}" if beside else ""
+        self.say(f"Report: {page} (open it in a browser{more})")
 
     def warn(self, text: str) -> None:
         """Say something on standard error that does not stop the work."""
@@ -159,7 +166,7 @@ class Terminal:
             yield lambda note: status.update(Text(visible(f"{doing} {note}")))
 
     @contextmanager
-    def searching(self, doing: str) -> Iterator[Callable[[int, float | None], None]]:
+    def searching(self, doing: str) -> Iterator[NoteRules]:
         """Show how many rules there are, how fast they come, and what share is settled."""
         from hornlens.report.progress import RuleLines
 
@@ -168,7 +175,7 @@ class Terminal:
             with self.progress(f"{doing}:") as note:
                 yield RuleLines("", self._clock, note, pause=0.2).note
         elif self.quiet:
-            yield lambda rules, settled: None
+            yield lambda rules, settled, also="": None
         else:
             lines = RuleLines(f"{doing}: ", self._clock)
             yield lines.note

@@ -130,3 +130,16 @@ def test_no_chat_model_is_asked_from_a_cluster(command):
             "hornlens: openai/tiny is a chat model, which is asked from one machine: "
             "leave --executor ray out\n"
         )
+
+
+def test_progress_counts_the_prompts_of_every_way_of_asking():
+    with ChatServer(latency=0.25) as server:
+        how = ("--base-url", server.url, "--elicit", "choose", "--orders", "each")
+        done = subprocess.run(
+            [sys.executable, "-m", "hornlens", "extract", "jobs.yaml", "--model", "openai/tiny",
+             "--batch-size", "1", "--out", "o", *how],
+            capture_output=True, text=True, env=os.environ, timeout=120,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "of 24 prompts" in done.stderr and "24 of 24 prompts in" in done.stderr
+    assert "over 2 elicitations" in done.stdout

@@ -70,4 +70,4 @@ def explain_command(given: ExplainOptions) -> None:
             terminal.say(basis.space.show(rule))
     if given.out is not None:
         page = given.out / "report.html"
-        terminal.say(f"Report: {page} (beside it explanation.json, rules.csv)")
+        terminal.written(page, "explanation.json", "rules.csv")

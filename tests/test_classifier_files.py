@@ -1,5 +1,6 @@
 """Classifiers from files on the command line, and the estimator of scikit-learn."""
 
+import hashlib
 import json
 import pickle
 
@@ -48,6 +49,9 @@ def test_a_skops_file_is_explained_with_its_own_thresholds(table, tmp_path):
     assert hornlens.verify(tmp_path / "out").ok
     same = hornlens.explain(model, rows)
     printed = json.loads(run(*given, "--format", "json").output)
+    content = (tmp_path / "tree.skops").read_bytes()
+    assert printed["identity"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
+    assert printed["identity"] in (tmp_path / "out" / "report.html").read_text()
     assert [rule["support"] for rule in printed["rules"]] == [r.support for r in same.rules]
     assert "The full basis" in run(*given, "--basis").output
 

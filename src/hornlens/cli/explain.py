@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
 from hornlens.classifiers.answering import read_classifier
@@ -37,7 +38,9 @@ def explain_command(given: ExplainOptions) -> None:
     if given.out is not None:
         check_writable(given.out)
     model, table = open_classifier(given.model, given.data, given.target, given.trust)
-    result = explain_with(model, read_classifier(model, table), given.options)
+    identity = f"sha256:{sha256(given.model.read_bytes()).hexdigest()}"
+    classifier = replace(read_classifier(model, table), identity=identity)
+    result = explain_with(model, classifier, given.options)
     basis = result.basis() if given.basis else None
     if given.out is not None:
         save_explanation(result, given.out)

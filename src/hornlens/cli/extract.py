@@ -231,9 +231,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     if result.space.label is None:
         terminal.say(f"Files: {out} (envelope.json, rules.csv, …; no page, as there are no labels)")
         return
-    terminal.say(
-        f"Report: {out / 'report.html'} (beside it envelope.json, rules.csv, rates.csv, …)"
-    )
+    terminal.written(out / "report.html", "envelope.json", "rules.csv", "rates.csv", "…")
 
 
 def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:

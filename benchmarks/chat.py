@@ -6,6 +6,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +17,8 @@ from hornlens.models.chat.wording import SYSTEM
 from hornlens.models.protocol import MASK, Model, ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.models.smollm2 import gguf_file, smollm2
+from hornlens.store.opening import open_store
+from hornlens.targets.answers import as_kept
 
 WORDS = ("She", "He")
 SERVER = """
@@ -44,8 +49,40 @@ asyncio.run(main())
 """
 
 
-def throughput(prompts: int, at_once: int, latency: float, turns: int) -> dict[str, Any]:
-    """Ask a loopback server that takes its time, and the same with nothing but the SDK."""
+def memory(prompts: int, at_once: int) -> dict[str, Any]:
+    """Ask a loopback server that is quick; how much is resident is looked at twice.
+
+    Answers go to a cache, as in an extraction, and are not kept otherwise.
+    """
+    with _served(0.0) as url, tempfile.TemporaryDirectory() as folder:
+        model = open_model(
+            "openai/tiny", ModelOptions(base_url=url, elicit="say", batch_size=at_once)
+        )
+        model.check(WORDS)
+        asked = [f"{MASK} has number {n}." for n in range(prompts)]
+        figures: dict[str, Any] = {}
+        start, done = perf_counter(), 0
+        with closing(open_store(Path(folder) / "c")) as store:
+            for batch in model.score(asked, WORDS):
+                rows = [(asked[index], as_kept(answer)) for index, answer in batch]
+                store.put("m", "m", rows, WORDS)
+                done += len(batch)
+                if "mb_after_a_tenth" not in figures and done >= prompts // 10:
+                    figures["mb_after_a_tenth"] = _resident()
+        assert done == prompts
+        figures["mb_after_all"] = _resident()
+        figures["prompts_per_second"] = prompts / (perf_counter() - start)
+    return figures
+
+
+def _resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGESIZE") / 1e6
+
+
+@contextmanager
+def _served(latency: float) -> Iterator[str]:
+    """Run the loopback server; its address."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"XDG_CACHE_HOME": folder, "OPENAI_API_KEY": "none"}
         server = subprocess.Popen(
@@ -53,20 +90,25 @@ def throughput(prompts: int, at_once: int, latency: float, turns: int) -> dict[s
         )
         try:
             assert server.stdout
-            url = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
-            asked = [f"{MASK} has number {n}." for n in range(prompts)]
-            options = ModelOptions(base_url=url, elicit="say", batch_size=at_once)
-            model = open_model("openai/tiny", options)
-            model.check(WORDS)
-            _ask(model, asked[: 4 * at_once])  # as many at once as may be, from now on
-            asyncio.run(_bare(url, asked[: 4 * at_once], at_once))
-            ours, bare = [], []
-            for _ in range(turns):
-                ours.append(_timed(lambda: _ask(model, asked)))
-                bare.append(_timed(lambda: asyncio.run(_bare(url, asked, at_once))))
+            yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
         finally:
             server.kill()
             server.wait()
+
+
+def throughput(prompts: int, at_once: int, latency: float, turns: int) -> dict[str, Any]:
+    """Ask a loopback server that takes its time, and the same with nothing but the SDK."""
+    with _served(latency) as url:
+        asked = [f"{MASK} has number {n}." for n in range(prompts)]
+        options = ModelOptions(base_url=url, elicit="say", batch_size=at_once)
+        model = open_model("openai/tiny", options)
+        model.check(WORDS)
+        _ask(model, asked[: 4 * at_once])  # as many at once as may be, from now on
+        asyncio.run(_bare(url, asked[: 4 * at_once], at_once))
+        ours, bare = [], []
+        for _ in range(turns):
+            ours.append(_timed(lambda: _ask(model, asked)))
+            bare.append(_timed(lambda: asyncio.run(_bare(url, asked, at_once))))
     return {
         "prompts_per_second": prompts / min(ours),
         "bare_per_second": prompts / min(bare),

@@ -56,6 +56,7 @@ FULL = [
     Case("models", "masked", ["bert-large", 33, 2], 600.0),
     *(Case("chat", "throughput", [2_000, at_once, 0.05, 3], 300.0) for at_once in (8, 16, 32)),
     Case("chat", "throughput", [10_000, 16, 0.05, 1], 300.0),
+    Case("chat", "memory", [10_000, 32], 300.0),
     Case("chat", "gguf", [33], 600.0),
     *(
         Case("classifiers", "million", [6, 10, kind, 3], 300.0)

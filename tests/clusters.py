@@ -7,6 +7,7 @@ import secrets
 import signal
 import sys
 import tempfile
+import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -138,7 +139,14 @@ class SmallCluster:
         """Kill one of the nodes, with all that is on it, and begin another one."""
         node = self.nodes.pop(draw.randrange(len(self.nodes)))
         self.cluster.remove_node(node, allow_graceful=False)
-        self.nodes.append(self.cluster.add_node(**self.common))
+        for left in reversed(range(5)):
+            try:
+                self.nodes.append(self.cluster.add_node(**self.common))
+                return
+            except Exception:  # a machine with much to do takes longer than Ray waits for a node
+                if not left:
+                    raise
+                time.sleep(2)
 
     def close(self) -> None:
         self.cluster.shutdown()

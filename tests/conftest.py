@@ -1,12 +1,37 @@
-"""Every result that a test saves is verified, by a checker that shares no code with its makers."""
+"""What holds for all tests: they leave the user's caches alone, and what they save is verified.
+
+The checker shares no code with what made the results.
+"""
 
 import json
+import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from hornlens.results import documents, saving
 from hornlens.verifying.verify import verify_content
+
+CACHES = "HORNLENS_TEST_CACHES"
+"""Where the tests of this session keep what would go to the user's own caches."""
+
+
+def pytest_configure(config):
+    """Leave the user's own caches alone: whatever is kept, is kept in a folder of this session.
+
+    Worker processes and commands inherit it. matplotlib's list of fonts is only read: to make it
+    takes seconds.
+    """
+    if CACHES in os.environ:
+        return
+    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "matplotlib"
+    if usual.is_dir():
+        os.environ.setdefault("MPLCONFIGDIR", str(usual))
+    os.environ[CACHES] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="hornlens-tests-")
+    os.environ.pop("HORNLENS_CACHE", None)
+    config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(CACHES), ignore_errors=True))
 
 
 @pytest.fixture(autouse=True)

@@ -445,6 +445,11 @@ def test_the_bias_of_places_is_measured_and_reported(tmp_path):
         found = extract(model_at(server, elicit="choose"), parse_probe(PROBE), cache=False)
         found.save(tmp_path)
         fair = extract(model_at(server, elicit="say"), parse_probe(PROBE), cache=False)
+        again = extract(
+            model_at(server, elicit="choose"), parse_probe(PROBE), cache=False, repeats="auto"
+        )
+    (said,) = [w.sentence for w in again.warnings if w.kind == "order"]
+    assert "changes the answer in 12 of 12 prompts" in said  # asked again, it is no less biased
     content = json.loads((tmp_path / "envelope.json").read_text(encoding="utf-8"))
     assert content["orders"] == {"prompts": 12, "differing": 12, "named": [24, 0]}
     (warning,) = [w for w in load(tmp_path).warnings if w.kind == "order"]
@@ -553,7 +558,7 @@ def test_ways_of_asking_are_worlds(tmp_path):
         model = model_at(server, elicit="choose,say")
         found = extract(model, parse_probe(PROBE), cache=False)
         assert [world.world for world in found.worlds] == ["choose", "say"]
-        assert found.noun == "way of asking"
+        assert found.noun == "elicitation"
         own = [extract(model_at(server, elicit=method), parse_probe(PROBE), cache=False)
                for method in ("choose", "say")]  # fmt: skip
         for world, alone in zip(found.worlds, own, strict=True):

@@ -219,6 +219,7 @@ def test_short_rules_of_a_forest_that_cannot_be_enumerated_are_proved(tmp_path):
     model = RandomForestClassifier(10, max_depth=3, random_state=0).fit(found.data, found.target)
     result = hornlens.explain(model, found.data, max_conditions=1)
     assert result.binned.cell_count > 10**12 and result.certificate.complete
+    assert len(result.binned.features) > 20 and sum(map(len, result.edges.values())) > 60
     rows = found.data[:, :6]
     small = RandomForestClassifier(6, max_depth=2, random_state=1).fit(rows, found.target)
     short = hornlens.explain(small, rows, max_conditions=3, limit=1)
@@ -277,6 +278,25 @@ def test_polars_frames_are_taken_as_pandas_ones_are():
     assert (result.predict(rows) == wanted).all() and result.agreement.rows == 1
 
 
+@pytest.mark.parametrize(("split_by", "thresholds", "count"), [("sqrt", 66, 0), (None, 62, 3)])
+def test_three_conditions_of_a_forest_over_thirty_columns(split_by, thresholds, count):
+    """Ten trees, over 60 thresholds: every rule with at most three conditions, or that none is."""
+    from sklearn.datasets import load_breast_cancer
+
+    found = load_breast_cancer()
+    model = RandomForestClassifier(10, max_depth=3, max_features=split_by, random_state=0)
+    model.fit(found.data, found.target)
+    result = hornlens.explain(model, found.data, max_conditions=3)
+    assert sum(map(len, result.edges.values())) == thresholds
+    assert result.certificate.complete and len(result.found) == count
+    for rule in result.rules:
+        assert len(rule.conditions) == 3 and rule.confidence in (None, 1.0)
+        assert hornlens.prove(model, str(rule)), rule
+        for place in range(3):  # no condition can be left out
+            fewer = [c for at, c in enumerate(rule.conditions) if at != place]
+            assert not hornlens.prove(model, f"{' and '.join(fewer)} -> {rule.label}"), rule
+
+
 def test_the_background_leaves_out_what_cannot_be():
     frame, _ = people_rows()
     frame = frame.drop(columns="income")
@@ -300,6 +320,46 @@ def test_the_background_leaves_out_what_cannot_be():
         hornlens.explain(
             model, frame, bins=bins, background=["age >= 0 -> false", "age < 0 -> false"]
         )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_proofs_by_the_trees_respect_the_background(seed, tmp_path):
+    """What the leaves prove of cells that occur is what asking all of them shows."""
+    model, rows = random_model(seed)
+    names = [f"x{place}" for place in range(rows.shape[1])]
+    rng = np.random.default_rng(seed)
+    background = [
+        f"{names[0]} < {rng.integers(-2, 3) / 2} -> {names[1]} >= {rng.integers(-2, 3) / 2}",
+        f"{names[-1]} > 1 and {names[0]} > 0.5 -> false",
+    ][: 1 + seed % 2]
+    for most in (1, 2):
+        options = {"max_conditions": most, "background": background}
+        wanted = hornlens.explain(model, rows, **options)
+        proved = hornlens.explain(model, rows, limit=1, **options)
+        assert set(proved.found) == set(wanted.found), (seed, most)
+        assert "that the background allows" in proved.certificate.sentence
+        proved.save(tmp_path)
+        assert (done := hornlens.verify(tmp_path)).ok, done.wrong
+        for rule in proved.rules[:5]:
+            assert hornlens.prove(model, str(rule), rows, background=background), rule
+        for name in names:
+            here, there = wanted.flips(name), proved.flips(name)
+            assert (here.ever, True) == (there.ever, there.proved), (seed, name)
+    free = hornlens.explain(model, rows, max_conditions=2)
+    lost = set(map(str, wanted.rules)) - set(map(str, free.rules))
+    refuted = [rule for rule in lost if not hornlens.prove(model, rule, rows)]
+    assert all(hornlens.prove(model, rule, rows, background=background) for rule in refuted)
+
+
+def test_what_the_background_rules_out_is_vacuous():
+    rows, classes = data("iris")
+    model = DecisionTreeClassifier(random_state=0).fit(rows, classes)
+    granted = ["x3 < 1 -> x2 < 3"]
+    assert hornlens.prove(model, "x3 < 1 and x2 > 4 -> 2", rows).status == "refuted"
+    proof = hornlens.prove(model, "x3 < 1 and x2 > 4 -> 2", rows, background=granted)
+    assert proof.status == "vacuous" and "background" in proof.sentence
+    black_box = hornlens.prove(model.predict, "x3 < 1 and x2 > 4 -> 2", rows, background=granted)
+    assert black_box.status == "vacuous"
 
 
 def test_the_domain_of_the_data_has_its_rows_and_their_neighbours(tmp_path):

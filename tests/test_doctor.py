@@ -79,3 +79,35 @@ def test_the_address_of_a_database_is_not_shown():
     text = run(HORNLENS_CACHE="postgresql://auditor:sesame@h/d")
     assert text.returncode == 0 and "a PostgreSQL database" in text.stdout
     assert "sesame" not in text.stdout + text.stderr
+
+
+def test_the_lower_bounds_are_those_that_are_tested():
+    """constraints-lowest.txt has what pyproject.toml admits, of all that it says it tests."""
+    import re
+    import tomllib
+    from pathlib import Path
+
+    root = Path(__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    tested = ("demo", "figures", "sklearn", "api", "anthropic", "postgres")
+    wanted = [*project["dependencies"], *(line for name in tested for line in extras[name])]
+    found = (re.match(r"([\w-]+)(?:\[\w+\])?>=([\w.]+)", line).groups() for line in wanted)
+    bounds = dict(found)
+    lines = (root / "constraints-lowest.txt").read_text().splitlines()
+    lowest = dict(line.split("==") for line in lines if not line.startswith("#"))
+    for name, bound in bounds.items():
+        version = lowest[name]
+        assert version == bound or version.startswith(f"{bound}."), name
+
+
+def test_the_version_is_the_same_everywhere():
+    import re
+    from pathlib import Path
+
+    root = Path(__file__).parents[1]
+    version = re.search(
+        '^__version__ = "(.*)"$', (root / "src/hornlens/__init__.py").read_text(), re.M
+    )
+    assert f"\nversion: {version[1]}\n" in (root / "CITATION.cff").read_text()
+    assert f"\n## {version[1]}" in (root / "CHANGELOG.md").read_text()

@@ -157,7 +157,7 @@ def test_two_processes_on_one_cache(whole, tmp_path):
     cache = tmp_path / "c.sqlite"
     both = [
         subprocess.Popen(
-            command(tmp_path / f"out{i}", cache, "--batch-size", "8"),
+            command(tmp_path / f"out{i}", cache, "--batch-size", "8", "--quiet"),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -430,7 +430,11 @@ def test_report_makes_the_same_page_again(folder, name):
     before = where.read_bytes()
     where.unlink()
     shown = hornlens("report", folder / name)
-    assert (shown.returncode, shown.stdout, shown.stderr) == (0, f"Report: {where}\n", "")
+    assert (shown.returncode, shown.stdout, shown.stderr) == (
+        0,
+        f"Report: {where} (open it in a browser)\n",
+        "",
+    )
     assert where.read_bytes() == before
 
 

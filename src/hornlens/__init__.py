@@ -1,6 +1,6 @@
 """Hornlens asks a black-box model questions and gives back the Horn rules it obeys."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Attribute",

@@ -97,7 +97,7 @@ def test_the_search_can_be_used_by_keyboard_alone(go):
 
 def test_a_report_can_be_reached_by_keyboard(go):
     tab = go("examples")
-    link = tab.locator("main a", has_text="One model, one question")
+    link = tab.locator("main h2 a", has_text="One model, one question").first
     link.focus()
     tab.keyboard.press("Enter")
     tab.wait_for_selector("html[data-ready]", state="attached")

@@ -18,7 +18,7 @@ import hornlens
 from tools.site import reference
 from tools.site.checking import problems
 from tools.site.drawing import drawn
-from tools.site.reports import REPORTS, write_reports
+from tools.site.reports import write_reports
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build"
@@ -38,7 +38,6 @@ def main() -> int:
     for path in SOURCE.glob("*.md"):
         path.write_text(adapted(path.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.copytree(ROOT / "tools" / "data", SOURCE / "data")
-    write_reports(SOURCE / "reports")
     for name in ("site.css", "site.js"):
         shutil.copy(CONFIGURATION.with_name(name), SOURCE)
     shutil.copy(CONFIGURATION, BUILD)
@@ -74,7 +73,7 @@ def generated() -> dict[str, str]:
         "contributing.md": read["CONTRIBUTING.md"],
         "licence.md": f"# Licence\n\n```text\n{read['LICENSE']}```\n",
         **reference.pages(),
-        "examples.md": examples_page(),
+        "examples.md": write_reports(SOURCE / "reports"),
     }
 
 
@@ -89,20 +88,10 @@ def adapted(text: str) -> str:
         "](CONTRIBUTING.md": "](contributing.md",
         "](LICENSE)": "](licence.md)",
         "](../tools/data/": "](data/",
+        "](examples/)": "](examples.md#notebooks)",
     }.items():
         text = text.replace(old, new)
     return drawn(text)
-
-
-def examples_page() -> str:
-    """Return the list of example reports."""
-    lines = [
-        f"- [{report.title}](reports/{report.name}/report.html): `{report.said}`"
-        for report in REPORTS
-    ]
-    return (
-        "# Example reports\n\nEach is one file, and needs no network.\n\n" + "\n".join(lines) + "\n"
-    )
 
 
 if __name__ == "__main__":

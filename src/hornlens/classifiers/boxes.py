@@ -139,6 +139,24 @@ class Background:
         """All conditions in it."""
         return [one for left, right in self.rules for one in (*left, *(right or ()))]
 
+    def forbidden(self, features: Sequence[Feature]) -> tuple[tuple[int, ...], ...]:
+        """Return the boxes of cells that do not occur, as sets of levels (bits)."""
+        place = {feature.name: axis for axis, feature in enumerate(features)}
+        found = []
+        for left, right in self.rules:
+            met = [(1 << feature.size) - 1 for feature in features]
+            for one in left:
+                if one.name in place:
+                    met[place[one.name]] &= _bits(one, features[place[one.name]])
+            for one in right or ():
+                if one.name in place:
+                    axis = place[one.name]
+                    unmet = met[axis] & ~_bits(one, features[axis])
+                    found.append((*met[:axis], unmet, *met[axis + 1 :]))
+            if right is None:
+                found.append(tuple(met))
+        return tuple(dict.fromkeys(box for box in found if all(box)))
+
     def allows(self, cells: Levels, features: Sequence[Feature]) -> NDArray[np.bool_]:
         """Say of each cell whether it occurs."""
         allowed = np.ones(len(cells), dtype=np.bool_)
@@ -148,6 +166,10 @@ class Background:
                 breaks &= ~_meets(right, cells, features)
             allowed &= ~breaks
         return allowed
+
+
+def _bits(condition: Condition, feature: Feature) -> int:
+    return sum(1 << level for level in np.flatnonzero(levels_of(condition, feature)).tolist())
 
 
 def _meets(

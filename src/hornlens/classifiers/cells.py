@@ -134,41 +134,41 @@ class GridCells:
         line = self._line
         if line is None:
             return self._grown_slowly(cell, place, order)
-        blocked, levels = self._blocked[place], np.uint64(1 << cell[line])
-        places = [axis for axis in range(len(cell)) if axis != line]
-        box = [slice(cell[axis], cell[axis] + 1) for axis in places]
+        blocked, levels, union = self._blocked[place], 1 << cell[line], np.bitwise_or.reduce
+        box = [slice(level, level + 1) for level in cell]
+        box[line] = slice(None)
         found = [(level, level) for level in cell]
         for axis in order:
             feature = self.features[axis]
-            if feature.size == 1:
-                continue
             if axis == line:
-                hit = int(np.bitwise_or.reduce(blocked[tuple(box)], axis=None))
-                low, high = _widest(
-                    feature, cell[axis], [not hit >> at & 1 for at in range(feature.size)]
-                )
-                levels = np.uint64((1 << high + 1) - (1 << low))
+                hit = int(union(blocked[tuple(box)], axis=None))
+                hits = [hit >> at & 1 for at in range(feature.size)]
             else:
-                at = places.index(axis)
-                box[at] = slice(None)
-                others = tuple(a for a in range(len(places)) if a != at)
-                hits = np.bitwise_or.reduce(blocked[tuple(box)], axis=others) & levels
-                low, high = _widest(feature, cell[axis], (hits == 0).tolist())
-                box[at] = slice(low, high + 1)
-            found[axis] = (low, high)
+                box[axis] = slice(None)
+                hits = [
+                    hit & levels for hit in union(blocked[tuple(box)], self._but[axis]).tolist()
+                ]
+            low, high = found[axis] = _widest(feature, cell[axis], hits)
+            if axis == line:
+                levels = (1 << high + 1) - (1 << low)
+            else:
+                box[axis] = slice(low, high + 1)
         return tuple(found)
+
+    @cached_property
+    def _but(self) -> list[tuple[int, ...]]:
+        """For each axis, all others."""
+        every = range(self.labels.ndim)
+        return [tuple(other for other in every if other != axis) for axis in every]
 
     def _grown_slowly(self, cell: Sequence[int], place: int, order: Sequence[int]) -> Box:
         fits = (self.labels == place) | (self.labels == OUTSIDE)
         box = [slice(level, level + 1) for level in cell]
         for axis in order:
             feature = self.features[axis]
-            if feature.size == 1:
-                continue
             box[axis] = slice(None)
-            part = fits[tuple(box)]
-            others = tuple(a for a in range(part.ndim) if a != axis)
-            low, high = _widest(feature, cell[axis], part.all(axis=others).tolist())
+            blocked = (~fits[tuple(box)]).any(axis=self._but[axis])
+            low, high = _widest(feature, cell[axis], blocked.tolist())
             box[axis] = slice(low, high + 1)
         return tuple((one.start, one.stop - 1) for one in box)
 
@@ -181,23 +181,22 @@ class GridCells:
     @cached_property
     def _blocked(self) -> _Blocked:
         assert self._line is not None
-        return _Blocked(np.moveaxis(self.labels, self._line, -1))
+        return _Blocked(self.labels, self._line)
 
 
 class _Blocked(dict[int, NDArray[np.uint64]]):
-    """For each class, which levels of the last axis are of another class, as bits."""
+    """For each class, which levels of a line are of another class, as bits; one word a line."""
 
-    def __init__(self, labels: NDArray[np.int8]):
+    def __init__(self, labels: NDArray[np.int8], line: int):
         super().__init__()
-        self._labels = labels
+        self._labels, self._line = np.moveaxis(labels, line, 0), line
 
     def __missing__(self, place: int) -> NDArray[np.uint64]:
-        bits = np.zeros(self._labels.shape[:-1], dtype=np.uint64)
-        for level in range(self._labels.shape[-1]):
-            of = self._labels[..., level]
+        bits = np.zeros(self._labels.shape[1:], dtype=np.uint64)
+        for level, of in enumerate(self._labels):
             bits |= ((of != place) & (of != OUTSIDE)).astype(np.uint64) << np.uint64(level)
-        self[place] = bits
-        return bits
+        self[place] = np.expand_dims(bits, self._line)
+        return self[place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,9 +229,9 @@ class ListedCells:
             feature = self.features[axis]
             # What only this feature keeps out, stays out.
             only = (misses == 1) & outside[:, axis]
-            free = np.ones(feature.size, dtype=np.bool_)
-            free[others[only, axis]] = False
-            box[axis] = _widest(feature, cell[axis], free.tolist())
+            hits = np.zeros(feature.size, dtype=np.bool_)
+            hits[others[only, axis]] = True
+            box[axis] = _widest(feature, cell[axis], hits.tolist())
             low, high = box[axis]
             now = (others[:, axis] < low) | (others[:, axis] > high)
             misses -= outside[:, axis].astype(misses.dtype) - now
@@ -240,17 +239,17 @@ class ListedCells:
         return tuple(box)
 
 
-def _widest(feature: Feature, level: int, free: Sequence[bool]) -> tuple[int, int]:
-    """Return the widest range around a level of which every level is free."""
-    if all(free):
+def _widest(feature: Feature, level: int, hits: Sequence[int]) -> tuple[int, int]:
+    """Return the widest range around a level in which no level is hit."""
+    if not any(hits):
         return feature.whole
     known = feature.known
     if not feature.is_ranged or level == known:
         return level, level
     low = high = level
-    while low > 0 and free[low - 1]:
+    while low > 0 and not hits[low - 1]:
         low -= 1
-    while high + 1 < known and free[high + 1]:
+    while high + 1 < known and not hits[high + 1]:
         high += 1
     return low, high
 

@@ -194,7 +194,7 @@ class _Explaining:
             return None
         from hornlens.classifiers.voting import Vote
 
-        return Vote(self.binned, trees)
+        return Vote(self.binned, trees, None, self.granted.forbidden(self.binned.features))
 
     def _found(
         self, rows: Levels, agreement: Agreement, vote: Any
@@ -209,7 +209,7 @@ class _Explaining:
                 f"there are {self.binned.cell_count:,} cells, more than limit={options.limit:,}, "
                 "too many to list every rule: raise the limit, or give max_conditions"
             )
-        if vote is not None and not options.background:
+        if vote is not None:
             return self._by_proofs(rows, agreement, vote, USUAL if most is None else most)
         return self._by_samples(agreement, USUAL if most is None else most)
 
@@ -273,9 +273,10 @@ class _Explaining:
         from hornlens.classifiers.short import short_rules_of_vote
 
         done = short_rules_of_vote(vote, most, rows, self.options.seed)
-        of = "of every input"
+        of = "of every input" + (" that the background allows" if self.options.background else "")
         claim = bounded_claim(most, len(done.rules), of, True, agreement, done.unsettled)
         cells = np.unique(rows, axis=0)
+        cells = cells[vote.occur(cells)]
         return done.rules, ListedCells(vote.features, cells, self.binned.ask(cells)), claim
 
     def _by_samples(

@@ -49,9 +49,13 @@ def explanation_of(document: ExplanationDocument) -> Explanation:
     else:
         labelled = ListedCells(kept.features, cells, labels.astype(np.intp))
     kept.known.append(labelled)
-    vote = None
+    vote, sizes = None, document.sizes
     if document.trees is not None:
-        vote = Vote(kept, None, _leaves(document))
+        bad = (
+            tuple(int(box.get(str(a), hex((1 << size) - 1)), 16) for a, size in enumerate(sizes))
+            for box in document.forbidden
+        )
+        vote = Vote(kept, None, _leaves(document), tuple(bad))
         kept.votes.append(vote)
     found = []
     for rule in document.rules:

@@ -11,7 +11,7 @@ import numpy as np
 
 from hornlens.classifiers.answering import Classifier, read_classifier
 from hornlens.classifiers.binning import Bins, bin_columns
-from hornlens.classifiers.boxes import box_of, cuts_asked_for
+from hornlens.classifiers.boxes import Background, box_of, cuts_asked_for
 from hornlens.classifiers.cells import Binned, Levels, cells_at
 from hornlens.classifiers.conditions import ParsedRule, parse_rule
 from hornlens.classifiers.features import Box
@@ -54,6 +54,7 @@ def prove(
     n_bins: int = 4,
     limit: int = 200_000,
     target: str = "class",
+    background: Sequence[str] = (),
     seed: int = 0,
 ) -> Proof:
     """Prove a rule of a classifier for every input, or find a row that breaks it.
@@ -65,6 +66,7 @@ def prove(
     A rule of an ensemble of scikit-learn's trees is decided for every input. Of other classifiers,
     rows of X, random inputs and the cells of a grid are tried: a row that breaks the rule refutes
     it, and where there is none it is "not refuted". X can be left out for trees over plain numbers.
+    What breaks a rule of the `background` ("pregnant -> sex = female") does not occur.
     """
     if not isinstance(rule, str):
         raise InputError(f"a rule is a text, not {type(rule).__name__}")
@@ -74,7 +76,8 @@ def prove(
     wanted = _wanted(parsed, classifier)
     numbers = [n for n, k in zip(table.names, table.kinds, strict=True) if k in ("number", "whole")]
     whole = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "whole"]
-    more = cuts_asked_for(parsed.conditions, numbers, whole)
+    granted = Background((background,) if isinstance(background, str) else background, table.names)
+    more = cuts_asked_for((*parsed.conditions, *granted.conditions), numbers, whole)
     binning = bin_columns(clf, classifier, bins, n_bins, more)
     binned = Binned(classifier, binning.features)
     every = box_of(parsed.conditions, binned.every)
@@ -83,8 +86,9 @@ def prove(
     box = tuple(every[place] for place in binned.telling)
     trees = binning.trees
     if trees is not None and trees.trees.summed:
-        return _by_vote(rule, Vote(binned, trees), box, wanted)
-    return _by_search(rule, binned, box, wanted, limit, seed, binning.exact)
+        vote = Vote(binned, trees, None, granted.forbidden(binned.features))
+        return _by_vote(rule, vote, box, wanted)
+    return _by_search(rule, binned, box, wanted, limit, seed, binning.exact, granted)
 
 
 def _rows_for(clf: Any) -> Any:
@@ -142,19 +146,21 @@ def _by_vote(rule: str, vote: Vote, box: Box, wanted: int) -> Proof:
     """Decide it for every input, by the trees themselves."""
     binned, classes = vote.binned, vote.binned.classifier.classes
     allowed = [place for place in range(len(classes)) if wanted >> place & 1]
+    if not vote.parts(vote.mask(box)):
+        return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
+    of = "for every input" + (" that the background allows" if vote.forbidden else "")
     if len(allowed) == 1:
-        packed = vote.packed([vote.mask(box)])
-        cells, status = vote.others_in(packed, np.array(allowed), 50 * 20_000)
+        cells, status = vote.others_among([vote.mask(box)], allowed, 50 * 20_000)
         if status[0] == 1:
             return _refuted(rule, binned, cells[0])
         if status[0] == 0:
-            return Proof(rule, "proved", "Proved for every input.")
+            return Proof(rule, "proved", f"Proved {of}.")
         return Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
     cell, settled = vote.any_of(vote.mask(box), ~wanted)
     if cell is not None:
         return _refuted(rule, binned, cell)
     if settled:
-        return Proof(rule, "proved", "Proved for every input.")
+        return Proof(rule, "proved", f"Proved {of}.")
     return Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
 
 
@@ -177,7 +183,14 @@ def _shown(value: Any) -> str:
 
 
 def _by_search(
-    rule: str, binned: Binned, box: Box, wanted: int, limit: int, seed: int, exact: bool
+    rule: str,
+    binned: Binned,
+    box: Box,
+    wanted: int,
+    limit: int,
+    seed: int,
+    exact: bool,
+    granted: Background,
 ) -> Proof:
     """Try rows of X, cells of the box, and random inputs in it."""
     table, classifier = binned.classifier.table, binned.classifier
@@ -186,6 +199,7 @@ def _by_search(
     inside = np.ones(len(rows), dtype=np.bool_)
     for axis, (low, high) in enumerate(box):
         inside &= (rows[:, axis] >= low) & (rows[:, axis] <= high)
+    inside &= granted.allows(rows, binned.features)
     tried = int(inside.sum())
     if tried:
         columns = [column[inside] for column in table.columns]
@@ -199,11 +213,14 @@ def _by_search(
         cells = cells_at(np.arange(count), shape) + lows
     else:
         cells = np.column_stack([rng.integers(low, high + 1, limit) for low, high in box])
+    cells = cells[granted.allows(cells, binned.features)]
+    if not len(cells):
+        return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
     if (found := _first_other(rule, binned, binned.columns(cells), allowed)) is not None:
         return found
     if exact and count <= limit:
         return Proof(
-            rule, "proved", f"Proved: each of {count:,} cells that it speaks of was asked."
+            rule, "proved", f"Proved: each of {len(cells):,} cells that it speaks of was asked."
         )
     some = cells[rng.integers(0, len(cells), TRIED)]
     columns = binned.columns(some)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,9 @@ def document_of(result: Explained) -> ExplanationDocument:
             for feature in binned.features
         ),
         trees=None if result.vote is None else _trees(result.vote),
+        forbidden=()
+        if result.vote is None
+        else tuple(_levels(result.vote, box) for box in result.vote.forbidden),
     )
 
 
@@ -146,14 +150,18 @@ def _trees(vote: Vote) -> tuple[tuple[LeafDocument, ...], ...]:
         for leaf in range(start, end):
             words = masks[leaf].reshape(len(vote.features), vote.words).tolist()
             levels = [sum(word << 64 * at for at, word in enumerate(own)) for own in words]
-            where = {
-                str(axis): hex(mask)
-                for axis, (mask, feature) in enumerate(zip(levels, vote.features, strict=True))
-                if mask != (1 << feature.size) - 1
-            }
-            tree.append(LeafDocument(where, tuple(scores[leaf].tolist())))
+            tree.append(LeafDocument(_levels(vote, levels), tuple(scores[leaf].tolist())))
         found.append(tuple(tree))
     return tuple(found)
+
+
+def _levels(vote: Vote, box: Sequence[int]) -> dict[str, str]:
+    """Return sets of levels by feature, where they are not all."""
+    return {
+        str(axis): hex(mask)
+        for axis, (mask, feature) in enumerate(zip(box, vote.features, strict=True))
+        if mask != (1 << feature.size) - 1
+    }
 
 
 def _plain(value: Any) -> Any:

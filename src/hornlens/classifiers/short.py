@@ -48,6 +48,7 @@ class _Search:
         self.vote, self.most, self.features = vote, most, vote.features
         drawn = random_cells([f.size for f in self.features], POOL, np.random.default_rng(seed))
         cells = np.unique(np.concatenate([rows, drawn]), axis=0)
+        cells = cells[vote.occur(cells)]
         self.pool = ListedCells(self.features, cells, vote.binned.ask(cells))
         self.tables: dict[tuple[int, ...], Bits] = {}
         self.rules: list[Found] = []
@@ -81,12 +82,8 @@ class _Search:
             open_ = (known == 0) & ((table & (table - np.uint64(1))) == 0)
             known[(known == 0) & ~open_] = MIXED
             for at in np.flatnonzero(open_.ravel()).tolist():
-                levels = np.unravel_index(at, known.shape)
-                box = [(1 << feature.size) - 1 for feature in self.features]
-                for place, level in zip(some, levels, strict=True):
-                    box[place] = 1 << int(level)
                 asked.append((some, at))
-                boxes.append(box)
+                boxes.append(self._box(some, known.shape, at))
                 places.append(int(table.flat[at]).bit_length() - 1)
         if asked:
             self._ask(asked, boxes, places)
@@ -105,19 +102,36 @@ class _Search:
             fewer = self.tables[some[:axis] + some[axis + 1 :]]
             decided = np.where(fewer == MIXED, np.uint64(0), fewer)
             known |= np.expand_dims(decided, axis)
+        if self.vote.forbidden:  # where nothing occurs, nothing follows
+            for at in np.flatnonzero(((known != 0) & (table == 0)).ravel()).tolist():
+                if not self.vote.parts(self._box(some, known.shape, at)):
+                    known.flat[at] = 0
         self.tables[some] = known
         return table
+
+    def _box(self, some: tuple[int, ...], shape: tuple[int, ...], at: int) -> list[int]:
+        """Return a cell of some features as a box of all, as sets of levels."""
+        box = [(1 << feature.size) - 1 for feature in self.features]
+        for place, level in zip(some, np.unravel_index(at, shape), strict=True):
+            box[place] = 1 << int(level)
+        return box
 
     def _ask(
         self, asked: list[tuple[tuple[int, ...], int]], boxes: list[list[int]], places: list[int]
     ) -> None:
         vote = self.vote
-        packed, wanted = vote.packed(boxes), np.array(places)
+        wanted = np.array(places)
         unseen = np.flatnonzero(wanted < 0)
         if len(unseen):  # no cell of the pool is there: ask for one
-            there = np.array([vote.a_cell(packed[row]) for row in unseen.tolist()])
-            wanted[unseen] = vote.binned.ask(there)
-        cells, status = vote.others_in(packed, wanted)
+            parts = {row: vote.parts(boxes[row])[:1] for row in unseen.tolist()}
+            here = [row for row, part in parts.items() if part]
+            if here:
+                there = np.array([vote.a_cell(vote.packed(parts[row])[0]) for row in here])
+                wanted[here] = vote.binned.ask(there)
+        # Where nothing occurs, nothing is said.
+        some_are = np.flatnonzero(wanted >= 0).tolist()
+        asked, wanted = [asked[row] for row in some_are], wanted[some_are]
+        cells, status = vote.others_among([boxes[row] for row in some_are], wanted.tolist())
         for (some, at), place, what in zip(asked, wanted.tolist(), status.tolist(), strict=True):
             self.tables[some].flat[at] = np.uint64(1 << place) if what == 0 else MIXED
         self.proved += int(np.count_nonzero(status == 0))

@@ -42,6 +42,8 @@ class Vote:
     model: TreeModel | None
     """Where the trees are read from, if their leaves are not given."""
     given: Leaves | None = None
+    forbidden: tuple[tuple[int, ...], ...] = ()
+    """Boxes of cells that do not occur, as sets of levels."""
 
     @cached_property
     def words(self) -> int:
@@ -136,7 +138,58 @@ class Vote:
     def packed(self, boxes: Sequence[Sequence[int]]) -> Masks:
         """Return boxes, as sets of levels, in rows."""
         rows = [[word for m in box for word in _split(m, self.words)] for box in boxes]
-        return np.array(rows, dtype=np.uint64).reshape(len(boxes), -1)
+        width = len(self.features) * self.words
+        return np.array(rows, dtype=np.uint64).reshape(len(boxes), width)
+
+    def parts(self, box: Sequence[int]) -> list[list[int]]:
+        """Return boxes without a common cell that have all cells of a box that occur."""
+        found = [list(box)]
+        for bad in self.forbidden:
+            rest = []
+            for part in found:
+                if not all(own & mask for own, mask in zip(part, bad, strict=True)):
+                    rest.append(part)
+                    continue
+                inner = [*part]
+                for axis, mask in enumerate(bad):
+                    if outside := inner[axis] & ~mask:
+                        rest.append([*inner[:axis], outside, *inner[axis + 1 :]])
+                        inner[axis] &= mask
+            found = rest
+        return found
+
+    def occur(self, cells: Levels) -> NDArray[np.bool_]:
+        """Say of each cell whether it occurs."""
+        found = np.ones(len(cells), dtype=np.bool_)
+        for bad in self.forbidden:
+            inside = np.ones(len(cells), dtype=np.bool_)
+            for axis, (feature, mask) in enumerate(zip(self.features, bad, strict=True)):
+                levels = np.array([bool(mask >> level & 1) for level in range(feature.size)])
+                inside &= levels[cells[:, axis]]
+            found &= ~inside
+        return found
+
+    def others_among(
+        self, boxes: Sequence[Sequence[int]], places: Sequence[int], patience: int = PATIENCE
+    ) -> tuple[Levels, NDArray[np.int8]]:
+        """Look in each box for a cell that occurs and is not of the box's class; see others_in."""
+        if not self.forbidden:
+            return self.others_in(self.packed(boxes), np.array(places), patience)
+        parts, of = [], []
+        for number, box in enumerate(boxes):
+            for part in self.parts(box):
+                parts.append(part)
+                of.append(number)
+        cells = np.zeros((len(boxes), len(self.features)), dtype=np.intp)
+        status = np.zeros(len(boxes), dtype=np.int8)
+        if not parts:
+            return cells, status
+        own = np.array([places[number] for number in of])
+        found, what = self.others_in(self.packed(parts), own, patience)
+        for number, cell, said in zip(of, found, what.tolist(), strict=True):
+            if said == 1 or (said == -1 and status[number] == 0):
+                cells[number], status[number] = cell, said
+        return cells, status
 
     def others_in(
         self, boxes: Masks, places: NDArray[np.intp], patience: int = PATIENCE
@@ -180,7 +233,7 @@ class Vote:
         self, box: Sequence[int], classes: int, patience: int = 50 * PATIENCE
     ) -> tuple[Levels | None, bool]:
         """Look in a box for a cell of one of some classes (bits); was the whole box looked at?"""
-        stack, looked = self.packed([box]), 0
+        stack, looked = self.packed(self.parts(box)), 0
         some = [place for place in range(self.leaves[1].shape[1]) if classes >> place & 1]
         while len(stack) and some:
             head, stack = stack[-TOGETHER:], stack[:-TOGETHER]
@@ -207,11 +260,14 @@ class Vote:
         """Look for two cells that differ only in a feature, and in their classes.
 
         Return 1 and the cells, or 0 if there are none (proved), or -1 if that was too hard. If
-        neighbouring levels never differ, no two do.
+        neighbouring levels never differ, no two do; where cells do not occur, all pairs count.
         """
-        hard = False
-        for level in range(self.features[axis].size - 1):
-            status, found = self._flip_between(axis, level, level + 1, patience)
+        hard, size = False, self.features[axis].size
+        pairs = [(low, low + 1) for low in range(size - 1)]
+        if self.forbidden:
+            pairs = [(low, high) for low in range(size) for high in range(low + 1, size)]
+        for low, high in pairs:
+            status, found = self._flip_between(axis, low, high, patience)
             if status == 1:
                 return 1, found
             hard |= status == -1
@@ -222,7 +278,7 @@ class Vote:
     ) -> tuple[int, tuple[Levels, Levels] | None]:
         full = [(1 << feature.size) - 1 for feature in self.features]
         full[axis] = 1 << low
-        stack = self.packed([full])
+        stack = self.packed(self._both_occur(full, axis, low, high))
         words = slice(axis * self.words, (axis + 1) * self.words)
         moved = np.array(_split(1 << high, self.words), dtype=np.uint64)
         looked = 0
@@ -260,6 +316,15 @@ class Vote:
             if halves:
                 stack = np.concatenate([stack, *halves])
         return 0, None
+
+    def _both_occur(self, box: list[int], axis: int, low: int, high: int) -> list[list[int]]:
+        """Return boxes of the cells at one level that occur, and occur at another one, too."""
+
+        def at(level: int, part: list[int]) -> list[int]:
+            return [*part[:axis], 1 << level, *part[axis + 1 :]]
+
+        there = [moved for part in self.parts(at(low, box)) for moved in self.parts(at(high, part))]
+        return [at(low, part) for part in there]
 
     def _split_either(self, box: Masks, moved: Masks, tree: int, words: slice) -> Masks:
         one = np.array([0])

@@ -77,5 +77,9 @@ def hornlens(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
     ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", help="On an error, show the whole traceback: of every command."),
+    ] = False,
 ) -> None:
     """Ask a black box questions; get back the Horn rules it obeys, and how sure they are."""

@@ -85,7 +85,7 @@ def bias_command(options: BiasOptions) -> None:
         _show(terminal, dataset.name, each, options.out)
     asked, reused = sum(m.asked for m in measured), sum(m.reused for m in measured)
     terminal.say(f"{plural(asked, 'prompt')} asked, {reused:,} from the cache, {seconds:.1f} s.")
-    terminal.say(f"Report: {options.out / 'report.html'}")
+    terminal.written(options.out / "report.html")
     figures = ", two figures" if can_draw() else ""
     terminal.say(f"Files: {options.out} (bias.json, bias.csv, confusion.csv{figures})")
     if not figures:

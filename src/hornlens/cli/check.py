@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hornlens.formats.files import check_writable, write_file
 from hornlens.report.checks import WRITERS
+from hornlens.report.terminal import Terminal
 from hornlens.results.checking import check
 from hornlens.results.checks import Checked, Checks
 from hornlens.results.explanations import is_explanation
@@ -24,6 +25,8 @@ def check_command(results: list[Path], rules: Path, form: str, out: Path | None)
     if out is not None:
         write_file(out, WRITERS[form](checks))
     sys.stdout.write(WRITERS["text" if out is not None else form](checks))
+    if out is not None:
+        Terminal().say(f"As {form}: {out}")
     return int(not checks.passed)
 
 

@@ -649,6 +649,23 @@ def doctor(
     doctor_command(format)
 
 
+def completion(
+    shell: Annotated[
+        Literal["bash", "zsh", "fish"],
+        typer.Argument(help="For which shell: its script is printed."),
+    ],
+) -> None:
+    """Print the script that completes commands, options and values in a shell.
+
+    bash: put  eval "$(hornlens completion bash)"  into ~/.bashrc; zsh: the same with zsh into
+    ~/.zshrc, after compinit; fish: hornlens completion fish >
+    ~/.config/fish/completions/hornlens.fish
+    """
+    from hornlens.cli.completion import SCRIPTS
+
+    print(SCRIPTS[shell], end="")
+
+
 def explain(
     model: Annotated[Path, typer.Argument(help="A classifier: .onnx or .skops, never a pickle.")],
     data: Annotated[Path, typer.Argument(help="A .csv table of rows as it takes them.")],
@@ -726,6 +743,7 @@ COMMANDS = {
         bias,
         explain,
         doctor,
+        completion,
     )
 }
 """By name, in the order of the help."""

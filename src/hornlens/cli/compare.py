@@ -63,7 +63,7 @@ def compare_command(options: CompareOptions) -> int:
         _show(terminal, comparison)
         if out is not None:
             terminal.say()
-            terminal.say(f"Report: {out / 'report.html'} (beside it comparison.json)")
+            terminal.written(out / "report.html", "comparison.json")
     return int(options.fail_on_new and bool(comparison.new))
 
 

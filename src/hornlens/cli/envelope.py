@@ -156,4 +156,7 @@ def envelope_command(
 
 def convert_command(path: Path, out: Path, scales: Sequence[str], label: str | None) -> None:
     """Read a table, scale it, and write it as a context."""
-    write_table(open_table(path, scales, label).table, out)
+    table = open_table(path, scales, label).table
+    write_table(table, out)
+    size = f"{plural(len(table.rows), 'row')}, {plural(len(table.vocabulary), 'variable')}"
+    Terminal().say(f"{out}: {size}. Its rules: hornlens envelope {out}")

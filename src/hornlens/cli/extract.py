@@ -21,7 +21,7 @@ from hornlens.logic.almost import AlmostRules
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.logic.levels import Levels
 from hornlens.logic.repeats import Repeats
-from hornlens.models.protocol import ModelOptions
+from hornlens.models.protocol import HasWays, ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import default_model, load_probe
 from hornlens.probes.probe import Probe
@@ -106,9 +106,11 @@ def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
         if options.no_cache
         else closing(open_store(options.cache, terminal.warn))
     )
-    total = probe.prompt_count if everything and options.repeats is None else None
     with closing(options.executor.open(None, terminal.warn)) as executor:
         model = executor.model(options.model or default_model(probe.name), options.model_options)
+        ways = model.ways(probe.label.words) if isinstance(model, HasWays) else {}
+        prompts = probe.prompt_count * max(1, len(ways))
+        total = prompts if everything and options.repeats is None else None
         doing = Doing(f"Asking {model.name}", executor)
         with store as cache, terminal.bar(doing, total, "prompts") as progress:
             return extract(
@@ -229,9 +231,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     if result.space.label is None:
         terminal.say(f"Files: {out} (envelope.json, rules.csv, …; no page, as there are no labels)")
         return
-    terminal.say(
-        f"Report: {out / 'report.html'} (beside it envelope.json, rules.csv, rates.csv, …)"
-    )
+    terminal.written(out / "report.html", "envelope.json", "rules.csv", "rates.csv", "…")
 
 
 def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:

@@ -34,15 +34,13 @@ def _ready_streams() -> None:
 
 def main() -> NoReturn:
     """Run the command line; turn errors into one line and an exit code."""
-    debug = "--debug" in sys.argv[1:]
+    debug = len(_without_debug(sys.argv[1:])) < len(sys.argv[1:])
     try:
         gc.set_threshold(100_000, 20, 20)  # starting makes many objects and little garbage
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would search for them
         _ready_streams()
-        arguments = sys.argv[1:]
-        if not arguments or (len(arguments) == 1 and arguments[0] in GROUPS):
-            arguments.append("--help")  # which is what typer does, too, but as an error
-        code = app(arguments, standalone_mode=False)
+        arguments = _without_debug(sys.argv[1:])
+        code = _run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         _stop()
@@ -63,6 +61,32 @@ def main() -> NoReturn:
     if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code of its own
         _stop()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _run(arguments: list[str]) -> object:
+    """Run a command; return its exit code, if it has one."""
+    if not arguments:
+        from hornlens.cli.next_steps import next_steps
+
+        print(next_steps())
+        return 0
+    if arguments[:3] == ["completion", "--words", "--"]:
+        from typer.main import get_command
+
+        from hornlens.cli.completion import words_after
+
+        for word in words_after(get_command(app), arguments[3:]):
+            print(word)
+        return 0
+    if len(arguments) == 1 and arguments[0] in GROUPS:
+        arguments.append("--help")  # which is what typer does, too, but as an error
+    return app(arguments, standalone_mode=False)
+
+
+def _without_debug(arguments: list[str]) -> list[str]:
+    """Return arguments without `--debug`, which every command takes, wherever it stands."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return [word for word in arguments[:end] if word != "--debug"] + arguments[end:]
 
 
 def _in_a_line(error: Exception) -> str | None:

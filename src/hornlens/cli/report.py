@@ -16,6 +16,6 @@ def report_command(path: Path, show: bool) -> None:
     folder, text = read_page(path)
     page = folder / "report.html"
     write_file(page, text)
-    terminal.say(f"Report: {page}")
+    terminal.written(page)
     if show and not webbrowser.open(page.resolve().as_uri()):
         terminal.warn("no browser could be opened; open the file yourself")

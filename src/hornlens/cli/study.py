@@ -111,6 +111,6 @@ def _show(terminal: Terminal, study: Study, out: Path) -> None:
             "(models-in-common has what becomes of each model's own)."
         )
     terminal.say(f"Tables: {out / 'study.md'} (also in LaTeX and CSV under {out / 'tables'})")
-    terminal.say(f"Report: {out / 'report.html'}")
+    terminal.written(out / "report.html")
     if not can_draw():
         terminal.say(NOT_DRAWN)

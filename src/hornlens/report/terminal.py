@@ -17,6 +17,7 @@ from hornlens.formats.plain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from rich.console import Console
     from rich.progress import Task
@@ -79,6 +80,11 @@ class Terminal:
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))  # Text: names are not markup
         self._console.print(table)
+
+    def written(self, page: Path, *beside: str) -> None:
+        """Say where a page was written, how to look at it, and which files are beside it."""
+        more = f"; beside it {', '.join(beside)}" if beside else ""
+        self.say(f"Report: {page} (open it in a browser{more})")
 
     def warn(self, text: str) -> None:
         """Say something on standard error that does not stop the work."""

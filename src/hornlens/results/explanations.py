@@ -269,6 +269,8 @@ class ExplanationDocument:
     rows: RowsDocument
     flips: tuple[Flips, ...]
     trees: tuple[tuple[LeafDocument, ...], ...] | None = None
+    forbidden: tuple[Mapping[str, str], ...] = ()
+    """With trees: the boxes that the background rules out, as the levels of a leaf are given."""
 
     def __post_init__(self) -> None:
         """Refuse parts that are not of one explanation."""
@@ -303,15 +305,15 @@ class ExplanationDocument:
                 raise ValueError(f"has rows whose {feature.name!r} is no value of this column")
         if len(self.rows.values) > self.rows.count:
             raise ValueError("has more rows than it says")
-        for tree in self.trees or ():
-            for leaf in tree:
-                if len(leaf.scores) != len(self.classes):
-                    raise ValueError("has a leaf without a score for each class")
-                for axis, levels in leaf.levels.items():
-                    if not (axis.isdecimal() and int(axis) < len(sizes)) or (
-                        not 0 < int(levels, 16) < 1 << sizes[int(axis)]
-                    ):
-                        raise ValueError("has a leaf with levels that there are not")
+        leaves = [leaf for tree in self.trees or () for leaf in tree]
+        if any(len(leaf.scores) != len(self.classes) for leaf in leaves):
+            raise ValueError("has a leaf without a score for each class")
+        for box in (*(leaf.levels for leaf in leaves), *self.forbidden):
+            for axis, levels in box.items():
+                if not (axis.isdecimal() and int(axis) < len(sizes)) or (
+                    not 0 < int(levels, 16) < 1 << sizes[int(axis)]
+                ):
+                    raise ValueError("has a box with levels that there are not")
         _ = (self.asked, self.row_cells, self.row_said)
 
     @cached_property

@@ -71,7 +71,9 @@ def orders_of(details: Mapping[str, Details]) -> Orders | None:
         if len({each.order for each in said}) < 2:
             continue
         asked += 1
-        drawn = drawn or len({each.order for each in said}) < len(said)
+        # With log-probabilities, a reply to an order that was there before was asked again.
+        repeated = len({each.order for each in said}) < len(said)
+        drawn = drawn or (repeated and not any(each.scores for each in said))
         most = max(most, *(len(each.order) for each in said))
         differing += len({each.named for each in said}) > 1
         named.update(each.order.index(each.named) for each in said if each.named in each.order)

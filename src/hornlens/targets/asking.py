@@ -80,7 +80,7 @@ def in_worlds(
         own = "" if averaged else one.variants[0].name
         for name, way in (ways or {"": model}).items():
             targets[", ".join(part for part in (own, name) if part)] = make(one, way, many)
-    return Worlds(model.name, targets, "way of asking" if ways else "phrasing")
+    return Worlds(model.name, targets, "elicitation" if ways else "phrasing")
 
 
 def replies_of(answer: Answer) -> tuple[Said, ...]:

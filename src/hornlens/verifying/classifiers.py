@@ -75,8 +75,9 @@ class Cells:
 class Leaves:
     """An ensemble by its leaves: sets of levels, and what each adds to the classes."""
 
-    def __init__(self, trees: Any, sizes: Sequence[int], classes: int):
+    def __init__(self, content: Any, sizes: Sequence[int]):
         """Read them; the leaves of a tree must part what can be."""
+        trees, classes = content["trees"], len(content["classes"])
         self.full = [(1 << size) - 1 for size in sizes]
         self.trees = [[self._leaf(leaf, classes) for leaf in tree] for tree in trees]
         cells = prod(sizes)
@@ -86,18 +87,39 @@ class Leaves:
                 raise Wrong(f"tree {number}: its leaves do not part all inputs")
         largest = sum(max(max(map(abs, s)) for _, s in tree) for tree in self.trees)
         self.close = CLOSE * max(1.0, largest)
+        self.forbidden = [self._box(levels) for levels in content.get("forbidden", ())]
 
     def _leaf(self, leaf: Mapping[str, Any], classes: int) -> tuple[list[int], list[float]]:
-        masks = [*self.full]
-        for axis, levels in leaf["levels"].items():
-            masks[int(axis)] = int(levels, 16)
+        masks = self._box(leaf["levels"])
         if len(leaf["scores"]) != classes:
             raise Wrong("a leaf without a score for each class")
         return masks, leaf["scores"]
 
+    def _box(self, given: Mapping[str, str]) -> list[int]:
+        masks = [*self.full]
+        for axis, levels in given.items():
+            masks[int(axis)] = int(levels, 16)
+        return masks
+
+    def occurring(self, masks: list[int]) -> list[list[int]]:
+        """Return a box in parts without what the background rules out; none if nothing is left."""
+        whole, sure = [masks], []
+        while whole:
+            box = whole.pop()
+            bad = next((bad for bad in self.forbidden if _meet(bad, box)), None)
+            if bad is None:
+                sure.append(box)
+                continue
+            for axis, mask in enumerate(box):
+                if mask & ~bad[axis]:  # its part outside, and the rest once more
+                    whole.append([*box[:axis], mask & ~bad[axis], *box[axis + 1 :]])
+                    whole.append([*box[:axis], mask & bad[axis], *box[axis + 1 :]])
+                    break
+        return sure
+
     def decided(self, masks: list[int], place: int) -> bool | None:
         """Say whether every cell of a box gets a class; None if that is too close or too hard."""
-        stack, looked = [masks], 0
+        stack, looked = self.occurring(masks), 0
         sure = True
         while stack:
             box = stack.pop()
@@ -147,7 +169,9 @@ def check_classifier(content: Any) -> tuple[list[str], list[str]]:
     trees = content.get("trees")
     leaves = None
     if trees is not None and not cells.is_grid and kind == "bounded":
-        leaves = Leaves(trees, sizes, len(content["classes"]))
+        leaves = Leaves(content, sizes)
+        if leaves.forbidden:
+            not_checked.append("that the boxes that do not occur are those of the background")
     for rule, (box, place) in zip(content["rules"], boxes, strict=True):
         _check_rule(rule, box, place, cells, leaves, features)
     what = "proved again from the leaves of the trees" if leaves else "true of every recorded cell"
@@ -336,6 +360,8 @@ def _check_missing(
             looked += 1
             continue
         if leaves is not None:
+            if not leaves.occurring(_masks(tuple(box))):
+                continue
             places = found or set(range(len(content["classes"])))
             found = {p for p in places if leaves.decided(_masks(tuple(box)), p)}
         looked += 1

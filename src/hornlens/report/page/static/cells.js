@@ -14,16 +14,18 @@ function readExplanation(content, view) {
   const labels = view.labels === null ? null : [...view.labels].map((code) => CODES.indexOf(code));
   const listed = view.cells === null ? null : new Map(view.cells.map((cell, at) => [cell.join(), at]));
   const trees = readTrees(content);
-  return { content, view, features, classes, sizes, steps, rules, labels, listed, cells: view.cells, trees };
+  const forbidden = (content.forbidden ?? []).map(readBox);
+  return { forbidden, content, view, features, classes, sizes, steps, rules, labels, listed, cells: view.cells, trees };
 }
+
+const readBox = (levels) => Object.entries(levels).map(([axis, mask]) => [Number(axis), BigInt(mask)]);
+
+const isIn = (box, cell) => box.every(([axis, mask]) => (mask >> BigInt(cell[axis])) & 1n);
 
 function readTrees({ trees, classes }) {
   if (!trees) return null;
   const read = trees.map((tree) =>
-    tree.map(({ levels, scores }) => ({
-      scores,
-      levels: Object.entries(levels).map(([axis, mask]) => [Number(axis), BigInt(mask)]),
-    })),
+    tree.map(({ levels, scores }) => ({ scores, levels: readBox(levels) })),
   );
   const largest = read.map((tree) => Math.max(...tree.flatMap(({ scores }) => scores.map(Math.abs))));
   return { read, close: CLOSE * Math.max(1, largest.reduce((a, b) => a + b, 0)), count: classes.length };
@@ -49,6 +51,7 @@ function classOf(result, cell) {
   const at = result.listed?.get(cell.join());
   if (at !== undefined) return { place: result.labels[at], how: "asked" };
   if (result.trees) {
+    if (result.forbidden.some((box) => isIn(box, cell))) return { place: null, how: "outside" };
     const place = voteOf(result.trees, cell);
     if (place !== null) return { place, how: "trees" };
   }
@@ -60,7 +63,7 @@ function classOf(result, cell) {
 function voteOf({ read, close, count }, cell) {
   const sums = new Array(count).fill(0);
   for (const tree of read) {
-    const leaf = tree.find(({ levels }) => levels.every(([axis, mask]) => (mask >> BigInt(cell[axis])) & 1n));
+    const leaf = tree.find(({ levels }) => isIn(levels, cell));
     if (!leaf) return null;
     leaf.scores.forEach((score, i) => (sums[i] += score));
   }

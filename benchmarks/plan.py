@@ -23,6 +23,10 @@ FULL = [
     *(Case("cases", "implicates_ratio", [n, m, 0]) for n, m in ((30, 80), (35, 85), (40, 90))),
     Case("cases", "implicates_ratio", [40, 90, 1], 300.0),
     Case("cases", "implicates_ratio", [50, 100, 0], 3600.0),
+    *(
+        Case("cases", "bounded_ratio", [n, m, 2, 0])
+        for n, m in ((15, 45), (20, 60), (25, 70), (30, 80), (40, 90))
+    ),
     *(Case("cases", "bounded_feature_model", [n, 2, 0]) for n in (50, 100, 200)),
     *(Case("cases", "bounded_formula", [100, 250, k, 0]) for k in (1, 2, 3)),
     *(Case("cases", "bounded_formula", [n, 5 * n // 2, 2, 0]) for n in (50, 200, 300)),
@@ -70,6 +74,7 @@ QUICK = [
     Case("cases", "envelope", [30, 80, 0], 30.0),
     Case("cases", "envelope_ratio", [12, 30, 0], 30.0),
     Case("cases", "implicates_ratio", [25, 70, 0], 30.0),
+    Case("cases", "bounded_ratio", [20, 60, 2, 0], 30.0),
     Case("cases", "bounded_formula", [60, 150, 2, 0], 30.0),
     Case("cases", "bounded_labelled", [5, 100, 2, 0], 30.0),
     Case("cases", "levels", [3, 100, 3, 0], 30.0),

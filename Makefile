@@ -86,8 +86,8 @@ lint-docker: .venv/.installed-dev
 dist-check: .venv/.installed-dev
 	$(BIN)/python -m tools.dist_check
 
-bench: .venv/.installed-real .venv/.installed-ray
-	$(BIN)/python -m benchmarks
+bench: .venv/.installed-real .venv/.installed-ray .venv/.installed-peers
+	HORNLENS_CASPAILLEUR=$${HORNLENS_CASPAILLEUR-$(CURDIR)/.venv/peers/bin/python} $(BIN)/python -m benchmarks
 
 bench-quick: .venv/.installed-ray
 	$(BIN)/python -m benchmarks --quick
@@ -126,6 +126,13 @@ bench-quick: .venv/.installed-ray
 
 .venv/.installed-ray: .venv/.installed-torch
 	$(PIP) -e '.[dev,hf,ray]'
+	@touch $@
+
+# Peers to measure beside us, apart: they need older versions of what we use.
+.venv/.installed-peers: .venv/.created
+	$(PYTHON) -m venv .venv/peers
+	.venv/peers/bin/python -m pip install --quiet --disable-pip-version-check caspailleur 'scikit-learn<1.6' || \
+	  echo "bench: caspailleur could not be installed; left out"
 	@touch $@
 
 clean:

@@ -102,6 +102,16 @@ def bounded_formula(variables: int, clauses: int, conditions: int, seed: int) ->
     return {"seconds": seconds, "rules": len(found.basis)}
 
 
+def bounded_ratio(variables: int, clauses: int, conditions: int, seed: int) -> dict[str, Any]:
+    """The short rules of a random 3-CNF, and the time of all rules divided by theirs."""
+    formula = random_3cnf(variables, clauses, seed)
+    found, fast = _timed(lambda: bounded_envelope_of_formula(formula, conditions))
+    whole, slow = _timed(lambda: ImplicateSearch(formula).run())
+    assert whole.entails(found.basis)
+    counts = {"rules": len(found.basis), "of": len(whole)}
+    return {"seconds": fast, **counts, "ratio": slow / fast}
+
+
 def bounded_feature_model(features: int, conditions: int, seed: int) -> dict[str, Any]:
     """The short rules of a feature model; and what the full search has proved in as much time."""
     formula = feature_model(features, seed)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -87,6 +87,16 @@ def local(ray_environment, tmp_path_factory):
         done = run(command("study", folder / name, folder / name / "study.yaml", "--jobs", 1))
         assert done.returncode == 0, done.stderr
     return folder
+
+
+@contextmanager
+def ended(process):
+    """See to it that a process that was begun does not outlive what it was begun for."""
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
 def again(local, model, **settings) -> Counting:
@@ -211,16 +221,17 @@ def test_killed_actors_and_nodes_change_no_byte_and_cost_what_they_had_at_work(
             stderr=(errors := open(tmp_path / "errors", "w")),  # noqa: SIM115
         )
         before = kills
-        while process.poll() is None:
-            time.sleep(draw.uniform(0.5, 2.0))
-            # No more than a block survives: what has killed four processes is given up.
-            enough = kills == min(wanted, before + DEATHS - 1)
-            if len(model.asked()) > 60 and process.poll() is None and not enough:
-                if draw.random() < 0.3:
-                    cluster.lose_a_node(draw)
-                    kills += 1
-                else:
-                    kills += clusters.kill_somebody(model, draw)
+        with ended(process):
+            while process.poll() is None:
+                time.sleep(draw.uniform(0.5, 2.0))
+                # No more than a block survives: what has killed four processes is given up.
+                enough = kills == min(wanted, before + DEATHS - 1)
+                if len(model.asked()) > 60 and process.poll() is None and not enough:
+                    if draw.random() < 0.3:
+                        cluster.lose_a_node(draw)
+                        kills += 1
+                    else:
+                        kills += clusters.kill_somebody(model, draw)
         shown.close()
         errors.close()
         said = (tmp_path / "errors").read_text()
@@ -252,14 +263,15 @@ def test_a_study_whose_nodes_are_lost_has_the_same_bytes(cluster, local, tmp_pat
         )
         while process.poll() is None and not models[0].asked():
             time.sleep(0.1)
-        for _ in range(2):
-            time.sleep(draw.uniform(0.5, 3.0))
-            cluster.lose_a_node(draw)
-        try:
-            process.wait(timeout=200)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGABRT)  # which shows where it is
-            process.wait()
+        with ended(process):
+            for _ in range(2):
+                time.sleep(draw.uniform(0.5, 3.0))
+                cluster.lose_a_node(draw)
+            try:
+                process.wait(timeout=200)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGABRT)  # which shows where it is
+                process.wait()
         errors.close()
         said = (tmp_path / "errors").read_text()
         assert process.returncode == 0, said
@@ -291,8 +303,9 @@ def test_a_model_that_lost_its_replicas_gets_the_room_of_one_that_rests(cluster,
                 rests.take(executor.cluster.ready(rests.refs))
 
         replicas(2)  # and one of the other, which is killed: so there is room for the third
-        os.kill(second.asked()[0][0], signal.SIGKILL)
-        replicas(3)
+        with suppress(ProcessLookupError):  # where nodes were lost, it may have made room already
+            os.kill(second.asked()[0][0], signal.SIGKILL)
+        replicas(executor.pool(resting)._limit())
         assert not executor.cluster.has_room(Needs())
         answers = [a for block in asked.score(["Who is a pilot?"], words) for a in block]
         assert len(answers) == 1

@@ -21,7 +21,7 @@ from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.exact.grid import GridEngine, LabelledSpace
 from hornlens.exact.implicates import ImplicateSearch
 from hornlens.exact.search import EnvelopeSearch
-from hornlens.exact.sources import FormulaSource, TableSource
+from hornlens.exact.sources import FormulaSource
 from hornlens.extraction.formulas import LearnSettings, learn
 from hornlens.limits import ENDING, Limits, Stopped
 from hornlens.logic.basis import dg_basis
@@ -33,6 +33,7 @@ from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.vocabulary import Vocabulary
 from tests import brute
+from tests.table_source import TableSource
 from tests.targets import KINDS, random_formula, random_space, random_theory
 
 

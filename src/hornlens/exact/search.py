@@ -57,8 +57,6 @@ class EnvelopeSearch:
         # Small interpretations first: there is most to learn from their closures.
         self._search.set_phases([-(index + 1) for index in range(self.width)])
         self._obey(background or ())
-        for positive in source.known_positives:
-            self._learn_positive(positive)
 
     def _only_what_breaks(self, clauses: Sequence[Clause] | None) -> None:
         """Leave out the target's own positives, where it is a formula: they are closed anyway."""
@@ -103,8 +101,6 @@ class EnvelopeSearch:
         known = self._positives[: self._count]
         above = known[contains(known, pack([x], self.width)[0])]
         common = unpack(np.bitwise_and.reduce(above, axis=0, keepdims=True))[0]
-        if self.source.complete:
-            return common
         if common == BOTTOM:
             positive = self.source.positive(x, ABSURD)
             if positive is None:

@@ -1,8 +1,8 @@
-"""Tables of any values, as they stand in files: CSV; Parquet and Excel through pandas or polars."""
+"""Tables of any values, as they stand in files: CSV; Parquet and Excel by what is installed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -71,28 +71,60 @@ def check_names(names: Sequence[str], path: Path | str, line: int | None) -> Non
 
 
 def _of_frame(path: Path) -> Values:
-    """Read a file through pandas, or polars where there is no pandas."""
+    """Read a file through whatever is installed that can: openpyxl, polars, pandas."""
     if not path.is_file():
         raise InputError("is a directory, not a file" if path.is_dir() else "no such file", path)
-    module = _frames(path)
-    try:
-        frame = getattr(module, FRAMES[path.suffix.lower()])(path)
-        names = [str(name).strip() for name in frame.columns]
-        columns = [[_text(cell) for cell in frame[name].to_list()] for name in frame.columns]
-    except Exception as error:  # theirs may be any; often pyarrow or openpyxl is missing
-        raise InputError(f"cannot be read: {_first_line(error)}", path) from None
-    check_names(names, path, None)
-    return Values(dict(zip(names, columns, strict=True)), len(columns[0]) if columns else 0)
-
-
-def _frames(path: Path) -> Any:
-    for name in ("pandas", "polars"):
+    named: list[str] = []
+    columns: list[list[str]] = []
+    for read in _READERS[path.suffix.lower()]:
         try:
-            return import_module(name)
-        except ImportError:
+            named, columns = read(path)
+            break
+        except ImportError:  # it is not there, or lacks what it needs for this kind of file
             continue
-    kind = "pyarrow" if path.suffix.lower() == ".parquet" else "openpyxl"
-    raise InputError(f"needs pandas or polars to be read: pip install pandas {kind}", path)
+        except Exception as error:  # theirs may be any
+            raise InputError(f"cannot be read: {_first_line(error)}", path) from None
+    else:
+        raise InputError(f"needs more to be read: {NEEDED[path.suffix.lower()]}", path)
+    check_names(named, path, None)
+    return Values(dict(zip(named, columns, strict=True)), len(columns[0]) if columns else 0)
+
+
+def _by_openpyxl(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Read the first sheet of a workbook: values, not formulas. The first row names the columns."""
+    book = import_module("openpyxl").load_workbook(path, read_only=True, data_only=True)
+    try:
+        header, *rows = ([_text(cell) for cell in row] for row in book.worksheets[0].values)
+    except ValueError:
+        raise ValueError("its first sheet is empty") from None
+    finally:
+        book.close()
+    while header and not header[-1] and not any(row[len(header) - 1] for row in rows):
+        header.pop()  # columns that were emptied still count for Excel
+    kept = [row[: len(header)] for row in rows if any(row)]
+    return header, [[row[i] for row in kept] for i in range(len(header))]
+
+
+def _by(library: str) -> Callable[[Path], tuple[list[str], list[list[str]]]]:
+    def read(path: Path) -> tuple[list[str], list[list[str]]]:
+        frame = getattr(import_module(library), FRAMES[path.suffix.lower()])(path)
+        names = [str(name).strip() for name in frame.columns]
+        return names, [[_text(cell) for cell in frame[name].to_list()] for name in frame.columns]
+
+    return read
+
+
+_READERS = {
+    ".parquet": (_by("polars"), _by("pandas")),
+    ".xlsx": (_by_openpyxl, _by("pandas"), _by("polars")),
+    ".xls": (_by("pandas"), _by("polars")),
+}
+"""Who can read what, the lightest first."""
+NEEDED = {
+    ".parquet": "pip install 'hornlens[tables]', or pandas and pyarrow",
+    ".xlsx": "pip install 'hornlens[tables]'",
+    ".xls": "pip install pandas xlrd, or save it as .xlsx",
+}
 
 
 def _text(cell: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from hornlens.logic.almost import AlmostRules
@@ -112,6 +113,15 @@ class Envelope:
         others = [1 << bit for bit in bits(labels & ~given)]
         always = bool(given and rule.antecedent) and all(map(never, others))
         return always or never(rule.antecedent)
+
+    @cached_property
+    def named(self) -> tuple[tuple[NamedRule, NamedRule], ...]:
+        """Each rule in names, in its readable and in its canonical form."""
+        pairs = zip(self.readable, self.basis, strict=True)
+        names = self.vocabulary
+        return tuple(
+            (NamedRule.of(short, names), NamedRule.of(full, names)) for short, full in pairs
+        )
 
     def __repr__(self) -> str:
         """Say what it is in a line."""

@@ -41,10 +41,10 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
         "format": FORMAT,
         "variables": list(names.names),
         "background": theory_as_json(envelope.background, names),
-        "rules": [NamedRule.of(rule, names).as_json() for rule in envelope.basis],
+        "rules": [full.as_json() for _, full in envelope.named],
         "readable": [
-            {**NamedRule.of(rule, names).as_json(), "support": count}
-            for rule, count in zip(envelope.readable, support, strict=True)
+            {**short.as_json(), "support": count}
+            for (short, _), count in zip(envelope.named, support, strict=True)
         ],
         **({"hypotheses": hypotheses} if hypotheses else {}),
         "non_horn": non_horn,

@@ -211,7 +211,15 @@ class Extraction:
 
     def parts(self, evidence: Evidence) -> list[Part]:
         """Return what a rule says in words, in parts that pages may mark up."""
-        return self.telling.parts(evidence.rule, evidence.broken, evidence.prompts)
+        key = id(evidence)  # which stays its own as long as it is kept here
+        if key not in self._parts:
+            said = self.telling.parts(evidence.rule, evidence.broken, evidence.prompts)
+            self._parts[key] = evidence, said
+        return self._parts[key][1]
+
+    @cached_property
+    def _parts(self) -> dict[int, tuple[Evidence, list[Part]]]:
+        return {}
 
     def sentence(self, evidence: Evidence) -> str:
         """Return what a rule says in words: true of the answers, and no more than was shown."""
@@ -220,18 +228,18 @@ class Extraction:
     @cached_property
     def rules(self) -> Rules:
         """The rules as a table, the strongest first."""
-        names, rows = self.space.vocabulary, []
+        rows, named = [], self.envelope.named
         for place in self.order:
             evidence = self.evidence[place]
             rows.append(
                 RuleRow(
-                    NamedRule.of(evidence.rule, names),
+                    named[place][0],
                     evidence.support,
                     evidence.prompts,
                     evidence.mean_margin,
                     min(evidence.margins, default=None),
                     self.sentence(evidence),
-                    NamedRule.of(self.envelope.basis.rules[place], names),
+                    named[place][1],
                     self.vacuous[place],
                     self.share_of(evidence),
                 )

@@ -15,14 +15,14 @@ _SLOT = re.compile(r"(\{\{|\}\}|\{(?:a:)?[^{}:]+\})")
 def marked(parts: Sequence[Part]) -> Markup:
     """Return a sentence with the label's word and what is said of a cell marked up."""
     elements = {"word": "em", "names": "b"}
-    done = Markup()
+    done = []
     for kind, text in parts:
+        said = str(escape(text))
         if kind in elements:
             element = elements[kind]
-            done += Markup(f"<{element}><bdi>{{}}</bdi></{element}>").format(text)
-        else:
-            done += escape(text)
-    return done
+            said = f"<{element}><bdi>{said}</bdi></{element}>"
+        done.append(said)
+    return Markup("".join(done))
 
 
 def marked_template(template: str) -> Markup:

@@ -44,7 +44,6 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
     asked = answers_of(extraction) if with_answers else []
     position = places_of(asked)
     accepted = [_accepted(world, len(names)) for world in each]
-    canonical_forms = extraction.envelope.basis.rules
     return {
         "exact": is_complete(extraction),
         "prompted": bool(question.templates),
@@ -81,14 +80,8 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
                 "cells": [cell for form in forms for cell in named_cells(form)],
                 **(_evidence(evidence, position) if with_answers else {}),
             }
-            for i, evidence in enumerate(extraction.evidence)
+            for evidence, forms in zip(extraction.evidence, extraction.envelope.named, strict=True)
             for shown in [in_conditions(evidence.rule, space)]
-            for forms in [
-                [
-                    NamedRule.of(form, space.vocabulary)
-                    for form in (evidence.rule, canonical_forms[i])
-                ]
-            ]
         ],
         "non_horn": [
             _interpretation(places, x)

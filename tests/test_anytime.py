@@ -442,7 +442,7 @@ def test_an_interrupted_formula_ends_with_what_is_proved(tmp_path, command):
     lines = ["p cnf 60 122", *(" ".join(map(str, [*clause, 0])) for clause in clauses)]
     (tmp_path / "hard.cnf").write_text("\n".join(lines) + "\n")
     process = subprocess.Popen(
-        [sys.executable, "-m", "hornlens", command, "hard.cnf", "--format", "json"],
+        [sys.executable, "-m", "hornlens", command, "hard.cnf", "--format", "json", "-q"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

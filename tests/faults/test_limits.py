@@ -44,7 +44,7 @@ def write_probe(folder, values: int, labels: int) -> None:
     (folder / "scores.csv").write_text("\n".join([",".join(["prompt", *words]), *lines]) + "\n")
 
 
-MANY = rounds(5_000, 20_000)
+MANY = rounds(5_000, 30_000)
 
 
 @pytest.mark.parametrize(("values", "labels"), [(MANY, 2), (3, MANY)])

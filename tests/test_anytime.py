@@ -1,9 +1,11 @@
 """Ended at any step, every engine says what is true; let go on, it ends as if nothing had been."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 from itertools import combinations, count
 from random import Random
 
@@ -16,7 +18,7 @@ from hornlens.api import extract
 from hornlens.errors import HornlensError
 from hornlens.exact import bounded, envelopes, grid, saturation, short
 from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
-from hornlens.exact.engine import run
+from hornlens.exact.engine import Step, run
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.exact.grid import GridEngine, LabelledSpace
 from hornlens.exact.implicates import ImplicateSearch
@@ -466,3 +468,49 @@ def test_an_interrupted_formula_ends_with_what_is_proved(tmp_path, command):
                 assert not solver.solve(assumptions=[*left, *more]), rule
     if command == "envelope":
         assert content["rules"]
+
+
+def test_a_ctrl_c_that_a_solver_tells_is_one():
+    """Its code catches the signal itself; here it comes for sure while one is at work."""
+    from hornlens.limits import ended_by_ctrl_c, is_ctrl_c
+
+    pigeons = [[20 * p + h + 1 for h in range(11)] for p in range(12)]
+    pigeons += [
+        [-(20 * p + h + 1), -(20 * q + h + 1)]
+        for h in range(11)
+        for p, q in combinations(range(12), 2)
+    ]  # no solver is through with that soon
+
+    class Hard:
+        width = 1
+        told: BaseException | None = None
+
+        def steps(self):
+            yield Step([Rule(0, 1)])
+            with Solver("minisat22", bootstrap_with=pigeons) as solver:
+                # By another process: while it is at work, it lets no thread of ours go on.
+                subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -INT {os.getpid()}"])
+                try:
+                    solver.solve()
+                except BaseException as error:
+                    self.told = error
+                    raise
+
+        def proved(self):
+            return [Rule(0, 1)]
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        limits, engine = Limits(), Hard()
+        with ended_by_ctrl_c(limits):
+            found = run(engine, limits)
+        assert engine.told is not None and is_ctrl_c(engine.told)
+        assert (found.ended, len(found.basis)) == ("interrupt", 1)
+        # Again, and nobody said that it ends the run with what it has.
+        with pytest.raises(Exception, match="keyboard interrupt"):
+            run(Hard(), Limits())
+        with pytest.raises(KeyboardInterrupt):  # and after that Python hears it
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+    finally:
+        signal.signal(signal.SIGINT, before)

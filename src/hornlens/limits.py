@@ -61,6 +61,8 @@ class Limits:
         self._clock = clock
         self._began: float | None = None
         self._interrupted = False
+        self._by_ctrl_c = False
+        """Whether Ctrl-C ends the run with what it has: see `ended_by_ctrl_c`."""
 
     @property
     def begun(self) -> bool:
@@ -75,6 +77,21 @@ class Limits:
     def interrupt(self) -> None:
         """End the run at its next step: for signal handlers and other threads."""
         self._interrupted = True
+
+    def caught(self, error: Exception) -> bool:
+        """End the run if an error is the Ctrl-C that was to end it; say whether it was.
+
+        One that comes while a SAT solver is at work never reaches Python: the solver gives up, and
+        tells it as an error of its own. What it was doing is lost, all that was proved is not.
+        """
+        if not is_ctrl_c(error):
+            return False
+        ours = self._by_ctrl_c and self.begun and not self._interrupted
+        if ours:
+            self.interrupt()
+            os.write(2, ENDING)
+        _hear_it_again()
+        return ours
 
     def reached(self, rules: int = 0) -> Reason | None:
         """Return which limit is reached, if any; `rules` have been proved so far.
@@ -101,6 +118,21 @@ class Limits:
         reason = self.reached(rules)
         if reason is not None:
             raise Stopped(reason)
+
+
+def is_ctrl_c(error: BaseException) -> bool:
+    """Say whether an error is a Ctrl-C, as Python or as a SAT solver tells it."""
+    told = type(error).__module__ == "pysolvers" and "keyboard interrupt" in str(error)
+    return told or isinstance(error, KeyboardInterrupt)
+
+
+def _hear_it_again() -> None:
+    """Take Ctrl-C back from a solver: it jumps out of its handler, which leaves that in place."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handler)
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 @contextmanager
@@ -130,7 +162,9 @@ def ended_by_ctrl_c(limits: Limits) -> Iterator[None]:
         os.write(2, ENDING)  # nothing that may be in the midst of writing itself
 
     signal.signal(signal.SIGINT, end)
+    limits._by_ctrl_c = True
     try:
         yield
     finally:
+        limits._by_ctrl_c = False
         signal.signal(signal.SIGINT, before)

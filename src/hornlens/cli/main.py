@@ -129,7 +129,9 @@ def _written_down() -> str:
 
 def _comes_of_an_interrupt(error: BaseException | None) -> bool:
     """Return whether a Ctrl-C is behind an error: a library that it hits may make it its own."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
+    from hornlens.limits import is_ctrl_c
+
+    while error is not None and not is_ctrl_c(error):
         error = error.__cause__ or error.__context__
     return error is not None
 

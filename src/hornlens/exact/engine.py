@@ -64,13 +64,18 @@ def run(engine: Engine, limits: Limits | None = None, progress: Progress | None 
     """Let an engine work until it is done, or a limit is reached; return what it has proved."""
     allowed, count, ended = limits or Limits(), 0, None
     allowed.begin()
-    for step in engine.steps():
-        count += len(step.proved)
-        if progress is not None:
-            progress(count, step.settled)
+    try:
+        for step in engine.steps():
+            count += len(step.proved)
+            if progress is not None:
+                progress(count, step.settled)
+            ended = allowed.reached(count)
+            if ended is not None:
+                break
+    except Exception as error:
+        if not allowed.caught(error):
+            raise
         ended = allowed.reached(count)
-        if ended is not None:
-            break
     rules = engine.proved()
     if ended is not None and allowed.max_rules is not None:
         rules = rules[: allowed.max_rules]

@@ -59,8 +59,13 @@ def run(
             told(event)
             if limits is not None and certificate is None:
                 limits.check(_rules_of(event))
-    except Stopped as stopped:
-        certificate = Interrupted(stopped.reason, 0)
+    except Exception as error:
+        if isinstance(error, Stopped):
+            certificate = Interrupted(error.reason, 0)
+        elif limits is not None and limits.caught(error):
+            certificate = Interrupted("interrupt", 0)
+        else:
+            raise
         told(Ended(certificate))
     assert certificate is not None  # or else `events` had raised
     return Run(learner.learned(), certificate, queries)

@@ -6,6 +6,7 @@ The checker shares no code with what made the results.
 import json
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -32,6 +33,17 @@ def pytest_configure(config):
     os.environ[CACHES] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="hornlens-tests-")
     os.environ.pop("HORNLENS_CACHE", None)
     config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(CACHES), ignore_errors=True))
+
+
+@pytest.fixture(autouse=True)
+def _signals_are_as_before():
+    """The command line, run inside a test, takes signals: a closed socket would end all tests."""
+    names = [name for name in ("SIGINT", "SIGPIPE") if hasattr(signal, name)]
+    kept = {name: signal.getsignal(getattr(signal, name)) for name in names}
+    yield
+    for name, handler in kept.items():
+        if handler is not None and signal.getsignal(getattr(signal, name)) is not handler:
+            signal.signal(getattr(signal, name), handler)
 
 
 @pytest.fixture(autouse=True)

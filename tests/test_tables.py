@@ -196,13 +196,14 @@ def test_rules_of_a_table_are_ranked_by_rows_or_by_chance(seed):
         width, count = rng.randint(1, 6), rng.randint(1, 12)
         rows = tuple(rng.getrandbits(width) | rng.getrandbits(width) for _ in range(count))
         table = Table(Vocabulary(tuple(f"v{i}" for i in range(width))), rows)
+        columns = Columns(table.rows, width)
         whole = envelope_of_table(table)
 
         def share(x, rows=table.rows):
             return sum(x & ~row == 0 for row in rows) / len(rows)
 
         for rule, expected in zip(
-            whole.readable, expected_exceptions(whole.readable, table), strict=True
+            whole.readable, expected_exceptions(whole.readable, columns), strict=True
         ):
             having = [row for row in table.rows if rule.antecedent & ~row == 0]
             if having:
@@ -221,7 +222,7 @@ def test_rules_of_a_table_are_ranked_by_rows_or_by_chance(seed):
             assert list(found.support) == supports
             strength = supports
             if rank == "surprise":
-                strength = expected_exceptions(found.readable, table)
+                strength = expected_exceptions(found.readable, columns)
             assert strength == sorted(strength, reverse=True)
 
 

@@ -32,7 +32,7 @@ def ranked(envelope: Envelope, table: Table, rank: RowRank) -> Envelope:
     """Return the envelope of a table with its rules in an order of strength."""
     columns = Columns(table.rows, envelope.space.width)
     support = columns.supports(rule.antecedent for rule in envelope.readable)
-    expected = expected_exceptions(envelope.readable, table) if rank == "surprise" else support
+    expected = expected_exceptions(envelope.readable, columns) if rank == "surprise" else support
 
     def strength(place: int) -> tuple[object, ...]:
         return -expected[place], -support[place], envelope.readable.rules[place].key
@@ -46,11 +46,10 @@ def ranked(envelope: Envelope, table: Table, rank: RowRank) -> Envelope:
     )
 
 
-def expected_exceptions(rules: Theory, table: Table) -> list[float]:
+def expected_exceptions(rules: Theory, columns: Columns) -> list[float]:
     """Return for each rule in how many rows chance would break it."""
-    width, rows = rules.width, len(table.rows)
-    columns = Columns(table.rows, width)
-    share = [columns.having[v].bit_count() / rows if rows else 0.0 for v in range(width)]
+    rows = columns.count
+    share = [having.bit_count() / rows if rows else 0.0 for having in columns.having]
 
     def expected(rule: Rule) -> float:
         (support,) = columns.supports([rule.antecedent])

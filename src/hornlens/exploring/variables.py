@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field
 
 from hornlens.errors import InputError
 from hornlens.formats.documents import Document, parse_yaml
 from hornlens.formats.files import read_text
+from hornlens.formats.shapes import Part, Text, Worded
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
@@ -17,37 +18,22 @@ from hornlens.logic.space import Space
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.models.protocol import MASK
 
-Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True, strict=True)]
 
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class VariableFile(_Part):
+class VariableFile(Worded):
     """A variable, or a value of an attribute. A plain text is both its name and its wording."""
 
     name: Text = Field(description="as it appears in rules")
     text: Text = Field(description="as questions in words say it; default: the name")
 
-    @model_validator(mode="before")
-    @classmethod
-    def _from_string(cls, data: Any) -> Any:
-        if isinstance(data, str):
-            return {"name": data, "text": data}
-        if isinstance(data, dict) and "name" in data:
-            return {"text": data["name"], **data}
-        return data
 
-
-class AttributeFile(_Part):
+class AttributeFile(Part):
     """An attribute: at most one of its values at a time."""
 
     name: Text
     values: list[VariableFile] = Field(min_length=2)
 
 
-class AskingFile(_Part):
+class AskingFile(Part):
     """How a language model is asked, and what its answers are."""
 
     implies: Text = f"Question: if it is {{if}}, is it always {{then}}? Answer: {MASK}."
@@ -61,7 +47,7 @@ class AskingFile(_Part):
     ] = 0.0
 
 
-class VariablesFile(_Part):
+class VariablesFile(Part):
     """Variables to explore the rules of."""
 
     hornlens: Literal[1] = Field(description="the version of this format")

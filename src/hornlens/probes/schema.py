@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
-Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True, strict=True)]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from hornlens.formats.shapes import Part, Text, Worded
 
 
-class ValueFile(_Part):
+class ValueFile(Worded):
     """A value of an attribute. A plain string stands for both the name and the text."""
 
     name: Text = Field(description="the variable's name, as it appears in rules")
@@ -23,17 +19,8 @@ class ValueFile(_Part):
         None, description="the value before it that this one is a special case of"
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _from_string(cls, data: Any) -> Any:
-        if isinstance(data, str):
-            return {"name": data, "text": data}
-        if isinstance(data, dict) and "name" in data:
-            return {"text": data["name"], **data}
-        return data
 
-
-class AttributeFile(_Part):
+class AttributeFile(Part):
     """An attribute: at most one of its values is set."""
 
     name: Text
@@ -47,7 +34,7 @@ class AttributeFile(_Part):
     )
 
 
-class LabelValueFile(_Part):
+class LabelValueFile(Part):
     """An answer that the model can give."""
 
     name: Text = Field(description="the variable's name, as it appears in rules")
@@ -59,14 +46,14 @@ class LabelValueFile(_Part):
     )
 
 
-class LabelFile(_Part):
+class LabelFile(Part):
     """What the model is asked to fill in."""
 
     name: Text
     values: list[LabelValueFile] = Field(min_length=2)
 
 
-class PolicyFile(_Part):
+class PolicyFile(Part):
     """How scores become labels; all of it can be overridden on the command line."""
 
     label_unset: Literal["accept", "reject"] = "accept"
@@ -80,7 +67,7 @@ class PolicyFile(_Part):
     ] = "each"
 
 
-class ElicitationFile(_Part):
+class ElicitationFile(Part):
     """How chat models are asked."""
 
     method: Literal["choose", "constrained", "say", "likelihood"] | None = Field(
@@ -94,7 +81,7 @@ class ElicitationFile(_Part):
     )
 
 
-class WordingFile(_Part):
+class WordingFile(Part):
     """How a variant says a value. A plain string is its text."""
 
     text: Text
@@ -106,14 +93,14 @@ class WordingFile(_Part):
         return {"text": data} if isinstance(data, str) else data
 
 
-class VariantAttributeFile(_Part):
+class VariantAttributeFile(Part):
     """How a variant says an attribute: every value by its name, and that it is not set."""
 
     unset: WordingFile
     values: dict[str, WordingFile]
 
 
-class VariantFile(_Part):
+class VariantFile(Part):
     """A phrasing: a sentence, and its own words where it has them."""
 
     name: Text
@@ -130,7 +117,7 @@ class VariantFile(_Part):
     )
 
 
-class ProbeFile(_Part):
+class ProbeFile(Part):
     """A probe: a question about a model."""
 
     hornlens: Literal[1] = Field(description="the version of this format")

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from hornlens.errors import InputError
 from hornlens.formats.documents import Document, parse_data, parse_yaml
 from hornlens.formats.files import read_text
+from hornlens.formats.shapes import Part, Text
 from hornlens.logic.named import NamedRule
 from hornlens.results.requirements import (
     Certainty,
@@ -23,15 +24,10 @@ from hornlens.results.requirements import (
     Scope,
 )
 
-Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True, strict=True)]
 Count = Annotated[int, Field(ge=0, strict=True)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class RuleFile(_Part):
+class RuleFile(Part):
     """A rule. A plain text is the rule itself."""
 
     rule: Text = Field(description="such as: nurse & male -> false")
@@ -47,7 +43,7 @@ class RuleFile(_Part):
         return {"rule": data} if isinstance(data, str) else data
 
 
-class InvariantFile(_Part):
+class InvariantFile(Part):
     """Attributes of which the answer must not depend."""
 
     attributes: list[Text] = Field(min_length=1)
@@ -58,14 +54,14 @@ class InvariantFile(_Part):
     scope: Scope | None = Field(None, alias="in", description="default: the file's")
 
 
-class CountFile(_Part):
+class CountFile(Part):
     """How many rules there may be."""
 
     at_least: Count | None = None
     at_most: Count | None = None
 
 
-class RequirementsFile(_Part):
+class RequirementsFile(Part):
     """Requirements: what a result must and must not obey."""
 
     hornlens: Literal[1] = Field(description="the version of this format")

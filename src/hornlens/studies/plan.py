@@ -9,26 +9,25 @@ from math import ceil
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hornlens.errors import HornlensError, InputError
 from hornlens.formats.documents import builtin_documents, parse_yaml
 from hornlens.formats.files import read_text
+from hornlens.formats.shapes import Part, Text
 from hornlens.logic.decisions import Policy
 from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.loading import builtin_names as builtin_probes
 from hornlens.probes.probe import Probe
-from hornlens.probes.schema import PolicyFile, Text
+from hornlens.probes.schema import PolicyFile
 from hornlens.results.settings import Settings, paper_protocol
 
 Positive = Annotated[int, Field(ge=1, strict=True)]
 Tolerance = Annotated[float, Field(gt=0, lt=1)]
 
 
-class StudyFile(BaseModel):
+class StudyFile(Part):
     """A study: every model is asked with every budget of equivalence queries, once a seed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     hornlens: Literal[1] = Field(description="the version of this format")
     name: Text

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -36,14 +37,13 @@ def pytest_configure(config):
 
 
 @pytest.fixture(autouse=True)
-def _signals_are_as_before():
-    """The command line, run inside a test, takes signals: a closed socket would end all tests."""
-    names = [name for name in ("SIGINT", "SIGPIPE") if hasattr(signal, name)]
-    kept = {name: signal.getsignal(getattr(signal, name)) for name in names}
+def _ctrl_c_is_as_before(monkeypatch):
+    """The command line, run inside a test, takes it, and the errors that Python drops."""
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    kept = signal.getsignal(signal.SIGINT)
     yield
-    for name, handler in kept.items():
-        if handler is not None and signal.getsignal(getattr(signal, name)) is not handler:
-            signal.signal(getattr(signal, name), handler)
+    if kept is not None and signal.getsignal(signal.SIGINT) is not kept:
+        signal.signal(signal.SIGINT, kept)
 
 
 @pytest.fixture(autouse=True)

@@ -26,8 +26,10 @@ def main() -> None:
 
 def _stop_at_once(*_: object) -> None:
     # No exception: one that comes inside an import may be swallowed, or told as another.
-    os.write(2, b"hornlens: interrupted\n")
-    os._exit(130)
+    try:
+        os.write(2, b"hornlens: interrupted\n")
+    finally:  # whether or not anybody is there to read it
+        os._exit(130)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal, TypeAlias
 
 from hornlens.errors import HornlensError
@@ -89,7 +89,7 @@ class Limits:
         ours = self._by_ctrl_c and self.begun and not self._interrupted
         if ours:
             self.interrupt()
-            os.write(2, ENDING)
+            _say_that_it_ends()
         _hear_it_again()
         return ours
 
@@ -126,6 +126,12 @@ def is_ctrl_c(error: BaseException) -> bool:
     return told or isinstance(error, KeyboardInterrupt)
 
 
+def _say_that_it_ends() -> None:
+    """Say so past all streams, which may be in the midst of writing, to whoever is left to read."""
+    with suppress(OSError):
+        os.write(2, ENDING)
+
+
 def _hear_it_again() -> None:
     """Take Ctrl-C back from a solver: it jumps out of its handler, which leaves that in place."""
     handler = signal.getsignal(signal.SIGINT)
@@ -159,7 +165,7 @@ def ended_by_ctrl_c(limits: Limits) -> Iterator[None]:
         if not limits.begun or limits._interrupted:
             signal.default_int_handler(number, frame)
         limits.interrupt()
-        os.write(2, ENDING)  # nothing that may be in the midst of writing itself
+        _say_that_it_ends()
 
     signal.signal(signal.SIGINT, end)
     limits._by_ctrl_c = True

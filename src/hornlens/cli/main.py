@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
 import os
 import signal
 import sys
+import time
 import traceback
-from io import TextIOWrapper
 from typing import NoReturn
 
 import typer
 
 from hornlens.cli.app import GROUPS, app
+from hornlens.cli.streams import ready_streams
 from hornlens.errors import HornlensError
-from hornlens.formats.files import UNENCODABLE
 from hornlens.formats.plain import one_line, visible
 
 BAD_INPUT, OUR_ERROR, INTERRUPTED = 2, 3, 130
-
-
-def _ready_streams() -> None:
-    """Write UTF-8, to nowhere if a stream is closed, and end quietly when the reader has gone."""
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
-        elif isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors=UNENCODABLE)
 
 
 def main() -> NoReturn:
@@ -38,7 +27,8 @@ def main() -> NoReturn:
     try:
         gc.set_threshold(100_000, 20, 20)  # starting makes many objects and little garbage
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would search for them
-        _ready_streams()
+        ready_streams()
+        sys.unraisablehook = _hear_again
         arguments = _without_debug(sys.argv[1:])
         code = _run(arguments)
         sys.stdout.flush()
@@ -134,6 +124,19 @@ def _comes_of_an_interrupt(error: BaseException | None) -> bool:
     while error is not None and not is_ctrl_c(error):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+def _hear_again(trouble: sys.UnraisableHookArgs) -> None:
+    """Send a Ctrl-C again that came where Python drops exceptions, as in the midst of an import."""
+    if not isinstance(trouble.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(trouble)
+        return
+
+    def send() -> None:
+        time.sleep(0.005)  # by then the place is left; if it is not, all this comes again
+        _thread.interrupt_main()
+
+    _thread.start_new_thread(send, ())
 
 
 def _stop() -> NoReturn:

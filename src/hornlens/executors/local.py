@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -63,10 +63,8 @@ class LocalExecutor:
             min(self.jobs, len(tasks)), context, initializer=_begin_worker, initargs=(counter,)
         )
         told = 0
-        broken_pipes = ExitStack()  # to a worker that has gone: the pool tells us in its own way
-        broken_pipes.enter_context(_ignoring("SIGPIPE"))
         try:
-            with _ignoring("SIGINT"):  # by workers too, until they are ready for it
+            with _ignoring_ctrl_c():  # by workers too, until they are ready for it
                 waiting = {
                     pool.submit(_run_in_worker, work, task, open_store, threads): task
                     for task in tasks
@@ -89,7 +87,6 @@ class LocalExecutor:
             raise
         finally:
             pool.shutdown(cancel_futures=True)
-            broken_pipes.close()
 
 
 @lru_cache(maxsize=1)  # a process holds one model at a time
@@ -108,17 +105,16 @@ def _carried_out(
 
 
 @contextmanager
-def _ignoring(name: str) -> Iterator[None]:
-    """Ignore a signal for a while, if there is such a one here; so do processes begun meanwhile."""
-    number = getattr(signal, name, None)
-    if number is None or threading.current_thread() is not threading.main_thread():
+def _ignoring_ctrl_c() -> Iterator[None]:
+    """Ignore Ctrl-C for a while; so do processes that are begun meanwhile."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(number, signal.SIG_IGN)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.signal(number, before)
+        signal.signal(signal.SIGINT, before)
 
 
 _counter: Any = None

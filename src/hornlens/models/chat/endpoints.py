@@ -64,27 +64,24 @@ class OpenAIEndpoint:
         if manner.seed and call.seed is not None:
             given["seed"] = call.seed
         if call.echo:
-            make = self._client.completions.with_raw_response.create
             given = {"model": self.model, "max_tokens": 1, "temperature": 0.0}
-            content = await self._sent(make, prompt=call.user, echo=True, logprobs=1, **given)
-            return _read(_echoed, content, call)
+            given |= {"prompt": call.user, "echo": True, "logprobs": 1}
+            return _read(_echoed, await self._sent("/completions", given), call)
         if call.top:
             given |= {"logprobs": True, "top_logprobs": min(call.top, manner.top)}
         if call.choices:
             schema = {"name": TOOL, "strict": True, "schema": _schema(call.choices)}
             given["response_format"] = {"type": "json_schema", "json_schema": schema}
         system = [{"role": "system", "content": call.system}] if call.system else []
-        messages = [*system, {"role": "user", "content": call.user}]
-        make = self._client.chat.completions.with_raw_response.create
-        return _read(_completed, await self._sent(make, messages=messages, **given), call)
+        given["messages"] = [*system, {"role": "user", "content": call.user}]
+        return _read(_completed, await self._sent("/chat/completions", given), call)
 
     async def models(self) -> list[str]:
         """Return the names that the endpoint lists."""
-        content = await self._sent(self._client.models.with_raw_response.list)
-        return _names(content)
+        return _names(await self._sent("/models"))
 
-    async def _sent(self, make: Any, **given: Any) -> Any:
-        return await _sent(self.address, self.model, make, given)
+    async def _sent(self, path: str, given: Any = None) -> Any:
+        return await _sent(self._client, self.address, self.model, path, given)
 
 
 class AnthropicEndpoint:
@@ -102,8 +99,8 @@ class AnthropicEndpoint:
             said = "logprobs: not part of this dialect"
             raise WrongParameter(f"{self.model}: this endpoint gives no log-probabilities", said)
         given: dict[str, Any] = {"model": self.model, "max_tokens": call.room}
-        if manner.temperature:  # the library has no parameter for it any more, older models do
-            given["extra_body"] = {"temperature": call.temperature}
+        if manner.temperature:
+            given["temperature"] = call.temperature
         if call.system:
             given["system"] = call.system
         if call.choices:
@@ -115,15 +112,15 @@ class AnthropicEndpoint:
                 }
             ]
             given["tool_choice"] = {"type": "tool", "name": TOOL}
-        messages = [{"role": "user", "content": call.user}]
-        make = self._client.messages.with_raw_response.create
-        content = await _sent(self.address, self.model, make, {"messages": messages, **given})
-        return _read(_messaged, content, call)
+        given["messages"] = [{"role": "user", "content": call.user}]
+        return _read(_messaged, await self._sent("/v1/messages", given), call)
 
     async def models(self) -> list[str]:
         """Return the names that the endpoint lists."""
-        make = self._client.models.with_raw_response.list
-        return _names(await _sent(self.address, self.model, make, {"limit": 1000}))
+        return _names(await self._sent("/v1/models?limit=1000"))
+
+    async def _sent(self, path: str, given: Any = None) -> Any:
+        return await _sent(self._client, self.address, self.model, path, given)
 
 
 def _schema(choices: tuple[str, ...]) -> dict[str, Any]:
@@ -135,11 +132,16 @@ def _schema(choices: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-async def _sent(address: Address, model: str, make: Any, given: Mapping[str, Any]) -> Any:
-    """Send, and return what came back as JSON; all that goes wrong is one of ours."""
+async def _sent(client: Any, address: Address, model: str, path: str, given: Any) -> Any:
+    """Send, and return what came back as JSON; all that goes wrong is one of ours.
+
+    By the libraries' plain `post` and `get`: their methods for each path first hold what is sent
+    against its types, at every call, which is a fifth of all the time that a call takes here.
+    """
     try:
-        response = await make(**given)
-        return json.loads(response.http_response.content)
+        if given is None:
+            return await client.get(path, cast_to=object)
+        return await client.post(path, body=given, cast_to=object)
     except (ValueError, UnicodeDecodeError):
         raise Passing("what came back is no JSON", paid=True) from None
     except Exception as error:  # the two libraries have the same errors, each its own

@@ -166,7 +166,7 @@ def _of_rows(
         counted = {**NO_QUERIES, "interpretations_labelled": groups.space.count}
         return _of_found(space, found, lambda: groups.non_horn(labelled), statistics=counted)
     found = run(search, limits, progress)
-    counted = {**NO_QUERIES, "minimal_premises": len(search.premises)}
+    counted = {**NO_QUERIES, "weakest_premises": len(search.premises)}
     others = intersections(search.columns)
     return _of_found(space, found, lambda: _count_some(others), statistics=counted)
 

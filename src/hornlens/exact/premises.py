@@ -5,6 +5,11 @@ So a premise leaves each row that lacks v: the minimal ones are the minimal hitt
 these rows lack. A branch is left as soon as no row with v contains it: below it are premises of ⊥
 only, which are found by themselves. The minimal premises with all that follows from each are the
 canonical direct basis; saturation makes the DG basis of them.
+
+For that fewer will do. Let a alone imply b, and not the other way round. If v follows from X with
+such b in the place of a member a, then X → v follows from that and the rules of single variables:
+so only the *weakest* premises are searched, where no member can be replaced so. (What replaces a
+member never implies it, so going from X to weaker premises comes to an end.)
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from hornlens.exact.hitting import Vertex, grow
 from hornlens.exact.saturation import saturation
 from hornlens.exact.sources import ABSURD
 from hornlens.logic.batch import pack
-from hornlens.logic.bits import BOTTOM, bits
+from hornlens.logic.bits import BOTTOM, bits, mask_of
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 
@@ -38,14 +43,14 @@ class PremiseSearch:
         self.width = width
         self.columns = Columns(sorted(set(rows)), width)
         self.premises: dict[int, int] = {}
-        """The minimal premises so far, each with all that follows from it."""
+        """The weakest premises so far, each with all that follows from it."""
         self._rules: list[Rule] = []
         self._saturating = False
 
     def steps(self) -> Iterator[Step]:
-        """Find the minimal premises, head by head; then, by saturation, the rules."""
+        """Find the weakest premises, head by head; then, by saturation, the rules."""
         for head in (ABSURD, *range(self.width)):
-            for some in self.premises_of(head):
+            for some in self.premises_of(head, weakest=True):
                 for x in some:
                     if x not in self.premises:
                         closed = BOTTOM if head == ABSURD else self.columns.closure(x)
@@ -96,31 +101,45 @@ class PremiseSearch:
                     once.add(rest)
         return shared
 
-    def premises_of(self, head: int) -> Iterator[list[int]]:
+    @cached_property
+    def _weaker(self) -> list[int]:
+        """For each variable, the others that it implies and that do not imply it."""
+        closures = [max(self.columns.closure(1 << v), 0) for v in range(self.width)]
+        return [
+            mask_of(w for w in bits(closed) if not closures[w] >> v & 1)
+            for v, closed in enumerate(closures)
+        ]
+
+    def premises_of(self, head: int, weakest: bool = False) -> Iterator[list[int]]:
         """Yield, some at a time, the minimal premises of a variable, or of ⊥ (ABSURD).
 
-        Of a variable: those that some row contains.
+        Of a variable: those that some row contains. The `weakest` of them, or all.
         """
-        if head == ABSURD:
-            vertices = [Vertex(1 << v, rows, 0) for v, rows in enumerate(self.columns.having)]
-            yield from grow(vertices, self.columns.all, 0, 0)
-            return
         having: list[int] = []
         lacking: list[int] = []
-        bit, shared = 1 << head, self._shared
-        for row in self.columns.rows:
-            if not row & bit:
-                lacking.append(row)
-            elif row ^ bit not in shared:
-                having.append(row)
-        # Only what occurs beside the head can be in a premise that some row contains. So of the
-        # rows without it only that matters, and of many that is the same.
-        near = reduce(or_, having, 0) & ~bit
-        edges = Columns(list({row & near for row in lacking}), self.width)
-        above = Columns(having, self.width)
-        vertices = [Vertex(1 << v, edges.having[v], above.having[v]) for v in bits(near)]
-        if having:
-            yield from grow(vertices, edges.all, above.all, 1)
+        if head == ABSURD:
+            near, edges, above = (1 << self.width) - 1, self.columns, Columns((), self.width)
+        else:
+            bit, shared = 1 << head, self._shared
+            for row in self.columns.rows:
+                if not row & bit:
+                    lacking.append(row)
+                elif row ^ bit not in shared:
+                    having.append(row)
+            if not having:
+                return
+            # Only what occurs beside the head can be in a premise that some row contains. So of
+            # the rows without it only that matters, and of many that is the same.
+            near = reduce(or_, having, 0) & ~bit
+            edges = Columns(list({row & near for row in lacking}), self.width)
+            above = Columns(having, self.width)
+        vertices = []
+        for v in bits(near):
+            alone = BOTTOM
+            for w in bits(self._weaker[v] & near) if weakest else ():
+                alone &= edges.having[w]
+            vertices.append(Vertex(1 << v, edges.having[v], above.having[v], alone))
+        yield from grow(vertices, edges.all, above.all, support=0 if head == ABSURD else 1)
 
 
 def direct_basis(search: PremiseSearch) -> Theory:

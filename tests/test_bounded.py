@@ -143,7 +143,7 @@ def test_a_wide_formula_agrees_with_its_full_envelope():
 def test_closing_many_at_once_is_closing_each(seed, monkeypatch):
     rng = Random(seed)
     if seed % 2:
-        monkeypatch.setattr(closing, "LEAF", 4)
+        monkeypatch.setattr(inclusion, "LEAF", 4)
     for width in (5, 9, 70):
         theory = random_theory(rng, width, 12)
         xs = [rng.getrandbits(width) & rng.getrandbits(width) for _ in range(30)]

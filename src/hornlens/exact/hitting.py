@@ -80,6 +80,7 @@ def grow(
     first = [(vertex.leaves, vertex.rows, vertex.bit, vertex.alone) for vertex in in_order]
     found: list[int] = [0] if not edges and rows.bit_count() >= support else []
     limit = len(first) if at_most is None else at_most
+    counted = support > 1
     waiting: list[tuple[int, list[tuple[int, int, int, int]], int, int, list[int]]] = []
     if edges and limit:
         waiting.append((0, first, edges, rows, []))
@@ -102,7 +103,7 @@ def grow(
             leaves, having, bit, alone = vertex
             left_rows = rows & having
             # Only now: most of the vertices that no row has are never tried.
-            if support and (not left_rows or left_rows.bit_count() < support):
+            if support and (not left_rows or counted and left_rows.bit_count() < support):
                 continue
             still = [left for edge in critical if (left := edge & leaves)]
             if len(still) < len(critical):

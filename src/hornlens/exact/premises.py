@@ -79,14 +79,16 @@ class PremiseSearch:
             yield [rule for rule, _ in found], settled
 
     @cached_property
-    def _shared(self) -> set[int]:
-        """Rows without one variable that are inside of some other row: nothing in them implies it.
+    def _implying(self) -> list[list[int]] | None:
+        """For each variable, the rows that have it and in which something may imply it.
 
-        Not all of them, but those that can be looked up; none where that would take much memory.
+        Nothing does where the row without it is inside of some other row. Left out are those where
+        that can be looked up; None where it would take much memory.
         """
         rows = self.columns.rows
         if sum(map(int.bit_count, rows)) > MOST_LOOKED_UP:
-            return set()
+            return None
+        found: list[list[int]] = [[] for _ in range(self.width)]
         once: set[int] = set()
         shared = set(rows)
         for row in rows:
@@ -99,7 +101,19 @@ class PremiseSearch:
                     shared.add(rest)
                 else:
                     once.add(rest)
-        return shared
+        for row in rows:
+            left = row
+            while left:
+                bit = left & -left
+                left ^= bit
+                if row ^ bit not in shared:
+                    found[bit.bit_length() - 1].append(row)
+        return found
+
+    def _rows_implying(self, head: int) -> list[int]:
+        if self._implying is not None:
+            return self._implying[head]
+        return [row for row in self.columns.rows if row >> head & 1]
 
     @cached_property
     def _weaker(self) -> list[int]:
@@ -115,24 +129,17 @@ class PremiseSearch:
 
         Of a variable: those that some row contains. The `weakest` of them, or all.
         """
-        having: list[int] = []
-        lacking: list[int] = []
         if head == ABSURD:
             near, edges, above = (1 << self.width) - 1, self.columns, Columns((), self.width)
-        else:
-            bit, shared = 1 << head, self._shared
-            for row in self.columns.rows:
-                if not row & bit:
-                    lacking.append(row)
-                elif row ^ bit not in shared:
-                    having.append(row)
-            if not having:
-                return
+        elif having := self._rows_implying(head):
             # Only what occurs beside the head can be in a premise that some row contains. So of
             # the rows without it only that matters, and of many that is the same.
-            near = reduce(or_, having, 0) & ~bit
-            edges = Columns(list({row & near for row in lacking}), self.width)
-            above = Columns(having, self.width)
+            bit = 1 << head
+            near = reduce(or_, having) & ~bit
+            lacking = {row & near for row in self.columns.rows if not row & bit}
+            edges, above = Columns(list(lacking), self.width), Columns(having, self.width)
+        else:
+            return
         vertices = []
         for v in bits(near):
             alone = BOTTOM

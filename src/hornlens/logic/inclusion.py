@@ -24,6 +24,10 @@ def pairs_inside(xs: Words, lefts: Words) -> Iterator[tuple[Indices, Indices]]:
 
     All pairs of one x come together, one after the other, the left sides in their order.
     """
+    if len(xs) * len(lefts) <= LEAF:
+        if len(xs) and len(lefts):
+            yield from _compared(xs, np.arange(len(xs)), lefts, np.arange(len(lefts)))
+        return
     width = WORD * xs.shape[1]
     counts = [int(np.count_nonzero(_has(lefts, v))) for v in range(width)]
     # What divides the left sides best goes first; what hardly any of them has does not divide.
@@ -56,8 +60,8 @@ def _compared(
             inside &= (own[:, word] & missing[:, word, None]) == 0
         found = np.flatnonzero(inside)  # far quicker than in two dimensions
         if len(found):
-            x, left = np.divmod(found, len(among))
-            yield part[x], among[left]
+            x = found // len(among)
+            yield part[x], among[found - x * len(among)]
 
 
 def _has(masks: Words, variable: int) -> NDArray[np.bool_]:

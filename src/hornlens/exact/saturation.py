@@ -130,10 +130,10 @@ class _Chain:
                 else:
                     for variable in gained:
                         before = having[variable]
-                        if new := them & ~before:
-                            having[variable] = before | new
+                        if before != (now := before | them):
+                            having[variable] = now
                             variables |= 1 << variable
-                            sets |= new
+                            sets |= them
         found = turned(having[:-1], len(xs))
         for absurd in bits(having[-1]):
             found[absurd] = BOTTOM

@@ -8,7 +8,7 @@ import pytest
 
 import hornlens
 from hornlens.errors import HornlensError, InputError
-from hornlens.exact import bounded, closing, envelopes
+from hornlens.exact import bounded, envelopes
 from hornlens.exact.bounded import (
     bounded_envelope_of_formula,
     bounded_envelope_of_grid,
@@ -18,6 +18,7 @@ from hornlens.exact.closing import closed_under, common_above, union_inside
 from hornlens.exact.envelopes import envelope_of_formula
 from hornlens.exact.grid import LabelledSpace
 from hornlens.exact.saturation import saturate
+from hornlens.logic import inclusion
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.batch import pack, unpack
 from hornlens.logic.bits import BOTTOM

@@ -103,7 +103,7 @@ def grow(
             leaves, having, bit, alone = vertex
             left_rows = rows & having
             # Only now: most of the vertices that no row has are never tried.
-            if support and (not left_rows or counted and left_rows.bit_count() < support):
+            if support and (not left_rows or (counted and left_rows.bit_count() < support)):
                 continue
             still = [left for edge in critical if (left := edge & leaves)]
             if len(still) < len(critical):

@@ -39,9 +39,10 @@ def readable(
     # old self, so all antecedents may be shrunk at once.
     given = [rule.antecedent for rule in basis.rules]
     if antecedents is None:
+        inside = _each_inside(given, given, basis.width)
         antecedents = [
             smallest_generator(x, _all_but(i, own, basis.rules), granted.inside(x))
-            for i, (x, own) in enumerate(zip(given, _each_inside(given, given, basis.width)))
+            for i, (x, own) in enumerate(zip(given, inside, strict=True))
         ]
     else:
         antecedents = [_not_granted(x, granted.inside(x)) for x in antecedents]

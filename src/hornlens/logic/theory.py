@@ -11,7 +11,6 @@ from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Vocabulary
 
-
 PASSES = 4
 """So often all rules are looked at: that settles nearly everything, and is quick."""
 
@@ -31,7 +30,7 @@ def forward_chain(rules: Iterable[Rule], x: int, exclusive: Sequence[int] = ()) 
                 left.append(rule)
             else:
                 known |= rule.consequent  # with ⊥, everything
-        if known == before or known == BOTTOM or not left:
+        if known in (before, BOTTOM) or not left:
             break
         rules = left
     else:

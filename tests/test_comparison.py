@@ -170,7 +170,7 @@ def test_on_the_command_line(tmp_path):
     assert shown.returncode == 0 and shown.stderr == ""
     assert "broken: banker ∧ female → ⊥; but b accepts {banker, female}: " in shown.stdout
     assert "They were made under the same settings." in shown.stdout
-    assert "in common" in shown.stdout
+    assert " in common: all that follows from every one of the results follows" in shown.stdout
     assert hornlens(tmp_path / "a", tmp_path / "b", "--fail-on-new").returncode == 1
     assert hornlens(tmp_path / "a", tmp_path / "a", "--fail-on-new").returncode == 0
     content = json.loads(hornlens(tmp_path / "a", tmp_path / "b", "--format", "json").stdout)
@@ -403,3 +403,17 @@ def test_a_rule_that_an_answer_breaks_does_not_hold_whatever_was_learned():
             assert (line.outcome == "contradicted") == broken, (seed, str(line.rule))
             found += broken and cut.known.entails(rule)
     assert found
+
+
+def test_what_is_in_common_is_said_to_be_of_the_rules_that_are_there(tmp_path):
+    whole = saved(tmp_path / "whole", planted)
+    short = saved(tmp_path / "short", planted, settings=Settings(max_conditions=1))
+    assert compare([whole, whole]).in_common.endswith(
+        "every one of the results follows from these."
+    )
+    said = compare([whole, short]).in_common
+    assert said.endswith("these. short may not have all rules, so more may be in common.")
+    assert "0 rules in common: " in said and len(short.envelope.basis) == 0
+    page = tmp_path / "page"
+    hornlens(tmp_path / "whole", tmp_path / "short", "--out", page)
+    assert said in (page / "report.html").read_text(encoding="utf-8")

@@ -17,9 +17,9 @@ from tests.targets import KINDS, random_formula, random_theory
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("many", [0, 3_000])
-def test_small_formulas_with_any_background(kind, many, monkeypatch):
-    monkeypatch.setattr(saturation, "MANY", many)  # both ways of chaining
+@pytest.mark.parametrize("together", [2, 20_000])
+def test_small_formulas_with_any_background(kind, together, monkeypatch):
+    monkeypatch.setattr(saturation, "TOGETHER", together)
     for seed in range(200):
         formula, clauses = random_formula(seed, kind)
         rng = Random(seed)

@@ -9,6 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hornlens"
 PAGE = ROOT / "docs" / "architecture.md"
+BELOW = {"counts", "errors", "limits", "registry"}
+"""Modules that every package may import, and which import no package: not drawn."""
 BEGIN, END = "```mermaid\n", "```\n"
 
 
@@ -54,13 +56,13 @@ def packages() -> dict[str, set[str]]:
         own = package_of(module)
         known = (name for name in imports(path) if name in files and name != "hornlens")
         found.setdefault(own, set()).update(package_of(name) for name in known)
-    return {own: others - {own, "errors", "limits", "registry"} for own, others in found.items()}
+    return {own: others - BELOW - {own} for own, others in found.items()}
 
 
 def draw() -> str:
     """Return the graph, without the arrows that follow from others."""
     graph = packages()
-    for below in ("errors", "limits", "registry"):
+    for below in BELOW:
         graph.pop(below, None)
 
     def reached(start: str) -> set[str]:

@@ -38,7 +38,7 @@ class Result(Extraction):
 
     >>> result = extract(lambda prompt, words: [0.9, 0.1], cache=False)
     >>> result
-    <Result: gender-occupation on function, 1 rules, exact>
+    <Result: gender-occupation on function, 1 rule, exact>
     >>> result.envelope.certificate.title, result.entails("male -> false")
     ('Exact', True)
     """

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hornlens.classifiers.cells import OUTSIDE, Binned, GridCells, Levels, ListedCells, rows_in
 from hornlens.classifiers.features import Box
 from hornlens.classifiers.rulesets import Found
+from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.frames import data_frame
@@ -212,13 +213,13 @@ class Explained:
 
     def __repr__(self) -> str:
         """Say what it is in a line."""
-        found = f"{len(self.found)} rules, {self.certificate.kind}"
+        found = f"{plural(len(self.found), 'rule')}, {self.certificate.kind}"
         return f"<{type(self).__name__}: {self.name}, {found}>"
 
     def _repr_html_(self) -> str:
         """Return the rules under what may be claimed of them, for notebooks."""
         from html import escape
 
-        about = f"{self.name}: {len(self.found)} rules"
+        about = f"{self.name}: {plural(len(self.found), 'rule')}"
         claim = escape(str(self.certificate))
         return f"<p><b>{escape(about)}</b><br>{claim}</p>{self.rules[:50]._repr_html_()}"

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
 from hornlens.logic.decisions import Policy
@@ -30,7 +31,7 @@ from hornlens.pronouns.measuring import (
 )
 from hornlens.report.bias_files import write_bias
 from hornlens.report.drawing import NOT_DRAWN, can_draw
-from hornlens.report.terminal import Terminal, plural
+from hornlens.report.terminal import Terminal
 from hornlens.store.opening import open_store
 
 SHOWN = 25

@@ -8,8 +8,9 @@ from typing import Annotated, Optional
 
 import typer
 
+from hornlens.counts import plural
 from hornlens.errors import HornlensError
-from hornlens.report.terminal import Terminal, plural
+from hornlens.report.terminal import Terminal
 from hornlens.store.opening import open_store
 from hornlens.store.protocol import ManagedStore
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable, write_files
 from hornlens.report.tables import rule_text
-from hornlens.report.terminal import Terminal, plural, show_set
+from hornlens.report.terminal import Terminal, show_set
 from hornlens.results.comparison import (
     COMPARISON,
     VACUOUSLY,
@@ -103,12 +103,8 @@ def _show(terminal: Terminal, comparison: Comparison) -> None:
     terminal.say()
     if "vacuous" in outcomes:
         terminal.say(VACUOUSLY)
-    if comparison.common is None:
-        terminal.say("The common consequences were not worked out: too many interpretations.")
-        return
-    common = comparison.common
-    terminal.say(f"{plural(len(common), 'rule')} in common, all consequences considered:")
-    for rule in common:
+    terminal.say(comparison.in_common)
+    for rule in comparison.common or ():
         terminal.say(f"  {rule_text(rule)}")
 
 

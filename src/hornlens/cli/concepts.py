@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hornlens.cli.limits import exit_code
+from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.formats.anytables import open_table
 from hornlens.formats.csvfiles import csv_text
@@ -16,7 +17,7 @@ from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.table import Table
 from hornlens.report.lattice import lattice_svg
-from hornlens.report.terminal import Terminal, plural
+from hornlens.report.terminal import Terminal
 from hornlens.results.tables import (
     DRAWN,
     TABLE,

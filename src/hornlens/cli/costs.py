@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from hornlens.counts import plural
 from hornlens.logic.repeats import Repeats, fewest, threshold
 from hornlens.models.protocol import Estimate, Estimates, HasWays, Model
 from hornlens.probes.probe import Probe
-from hornlens.report.terminal import Terminal, plural
+from hornlens.report.terminal import Terminal
 from hornlens.targets.asking import asked_with
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from hornlens.cli.concepts import save_table
 from hornlens.cli.limits import exit_code
+from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.exact.bases import Basis, in_basis
 from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
@@ -29,7 +30,7 @@ from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.logic.named import NamedRule
 from hornlens.logic.table import Table
 from hornlens.report.summaries import show_almost, show_claim_only, show_level
-from hornlens.report.terminal import Terminal, plural, show_envelope
+from hornlens.report.terminal import Terminal, show_envelope
 from hornlens.results.envelope import envelope_as_json
 from hornlens.results.settings import Settings
 

@@ -11,9 +11,10 @@ from hornlens.classifiers.answering import read_classifier
 from hornlens.classifiers.explain import Options, explain_with
 from hornlens.classifiers.files import open_classifier
 from hornlens.classifiers.saving import explanation_as_json, save_explanation
+from hornlens.counts import plural
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
-from hornlens.report.terminal import Terminal, plural
+from hornlens.report.terminal import Terminal
 
 SHOWN = 30
 """How many rules are printed; all are in the files."""
@@ -68,7 +69,7 @@ def explain_command(given: ExplainOptions) -> None:
         where = "" if given.out is None else f": {given.out / 'rules.csv'}"
         terminal.say(f"… and {rest:,} more that speak of fewer rows{where}")
     if basis is not None:
-        terminal.say(f"The full basis: {len(basis.basis):,} rules")
+        terminal.say(f"The full basis: {plural(len(basis.basis), 'rule')}")
         for rule in basis.readable.rules:
             terminal.say(basis.space.show(rule))
     if given.out is not None:

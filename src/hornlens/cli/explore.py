@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from hornlens.counts import plural
 from hornlens.errors import HornlensError, InputError
 from hornlens.exploring.dialogue import PERSON, Person
 from hornlens.exploring.experts import Expert, Experts, How, ModelExpert, Named, TargetEntailment
@@ -27,7 +28,7 @@ from hornlens.models.registry import open_model
 from hornlens.oracles.entailment import FormulaEntailment, RowsEntailment
 from hornlens.probes.loading import builtin_names, load_probe
 from hornlens.probes.probe import Probe
-from hornlens.report.terminal import Terminal, plural, show_envelope
+from hornlens.report.terminal import Terminal, show_envelope
 from hornlens.results.envelope import envelope_as_json
 from hornlens.store.opening import open_store
 from hornlens.store.protocol import AnswerStore

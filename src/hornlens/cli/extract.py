@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from hornlens.api import Result, extract
 from hornlens.cli.executors import Doing, ExecutorGroup
 from hornlens.cli.limits import exit_code
+from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
 from hornlens.limits import Limits, ended_by_ctrl_c
@@ -30,7 +31,6 @@ from hornlens.report.rates import show_rates
 from hornlens.report.summaries import say_level, show_sentences
 from hornlens.report.terminal import (
     Terminal,
-    plural,
     show_claim,
     show_hypotheses,
     show_non_horn,

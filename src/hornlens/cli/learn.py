@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 
 from hornlens.cli.limits import exit_code
+from hornlens.counts import plural
 from hornlens.extraction.formulas import LearnOutcome, LearnSettings, learn
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.jsonfiles import json_text
 from hornlens.learning.events import Conjectured, Event, Progress
 from hornlens.learning.protocol import NotHorn
 from hornlens.limits import Limits, ended_by_ctrl_c
-from hornlens.report.terminal import Terminal, plural, show_envelope, show_set
+from hornlens.report.terminal import Terminal, show_envelope, show_set
 from hornlens.report.trace import trace_lines
 
 

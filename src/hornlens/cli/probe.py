@@ -9,13 +9,14 @@ from typing import Annotated, Optional
 import typer
 
 from hornlens.cli.asking import BaseUrl, Elicit, Orders, PriceIn, PriceOut
+from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.formats.files import write_file
 from hornlens.formats.plain import one_line
 from hornlens.models.protocol import ModelOptions, Spending
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import DEFAULT, builtin_names, builtin_text, load_probe
-from hornlens.report.terminal import Terminal, plural, show_set
+from hornlens.report.terminal import Terminal, show_set
 
 app = typer.Typer(no_args_is_help=True, help="Show, check or begin a probe.")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hornlens.cli.limits import exit_code
+from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.extraction.related import learn_related
 from hornlens.formats.anytables import ENDINGS, open_table
@@ -16,7 +17,7 @@ from hornlens.learning.events import Event
 from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.table import Table
-from hornlens.report.terminal import Terminal, plural, show_envelope
+from hornlens.report.terminal import Terminal, show_envelope
 from hornlens.report.trace import trace_lines
 
 

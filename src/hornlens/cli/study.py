@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hornlens.cli.executors import Doing, ExecutorGroup
+from hornlens.counts import plural
 from hornlens.formats.files import check_writable
 from hornlens.models.protocol import ModelOptions
 from hornlens.pronouns.published import published_for
@@ -16,7 +17,7 @@ from hornlens.report.drawing import NOT_DRAWN, can_draw
 from hornlens.report.study_files import write_study
 from hornlens.report.study_tables import study_tables
 from hornlens.report.tables import shown
-from hornlens.report.terminal import Terminal, plural
+from hornlens.report.terminal import Terminal
 from hornlens.store.opening import open_store
 from hornlens.studies.documents import STUDY, Study
 from hornlens.studies.plan import load_plan

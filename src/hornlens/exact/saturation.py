@@ -8,21 +8,18 @@ Inside C no other rule can fire, so going up by the size of closures, ⊥ last, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.exact.closing import closed_under, union_inside
-from hornlens.exact.hitting import spread
+from hornlens.exact.closing import union_inside
+from hornlens.exact.columns import turned
 from hornlens.logic.batch import Words, obeys, pack, unpack
-from hornlens.logic.bits import BOTTOM
-from hornlens.logic.cnf import clauses_of, literals
+from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 
-MANY = 3_000
-"""Of so many left sides, each is closed by itself: comparing them with all rules is slower."""
 TOGETHER = 20_000
 """So many left sides are closed in a step, at most."""
 Pair: TypeAlias = "tuple[Rule, int]"
@@ -63,7 +60,7 @@ def saturation(
     Beside them: what share of the left sides is done. Any part of the rules is saturated, too.
     """
     width = background.width
-    chain: _Chain = (_Propagation if len(xs) > MANY else _Comparison)(width)
+    chain = _Chain(width)
     chain.add(*_sides(background.rules, width))
     exclusive = Theory(width, (), background.exclusive)
     sizes = _sizes(closures, width)
@@ -98,58 +95,48 @@ def saturation(
         yield list(zip(rules, unpack(xs[level[new]]), strict=True)), done / len(xs)
 
 
-class _Chain(Protocol):
-    """Closes sets under rules that become more and more."""
+class _Chain:
+    """Closes sets under rules that become more and more, by trying each on all sets at once.
+
+    For each variable, the sets that have it are one integer. Joining those of a left side says
+    which sets a rule is for; mostly that is none after three or four.
+    """
+
+    def __init__(self, width: int):
+        self.width = width
+        self.rules: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = []
 
     def add(self, lefts: Words, rights: Words) -> None:
         """Take in rules."""
-        ...
+        for left, right in zip(unpack(lefts), unpack(rights), strict=True):
+            gained = (self.width,) if right == BOTTOM else tuple(bits(right & ~left))
+            self.rules.append((left, tuple(bits(left)), gained))
 
     def closed(self, xs: Words) -> Words:
         """Return each set closed under the rules so far."""
-        ...
-
-
-class _Comparison:
-    """Compares sets with rules, in numpy: best for not too many."""
-
-    def __init__(self, width: int):
-        self.lefts = self.rights = pack([], width)
-
-    def add(self, lefts: Words, rights: Words) -> None:
-        self.lefts = np.concatenate([self.lefts, lefts])
-        self.rights = np.concatenate([self.rights, rights])
-
-    def closed(self, xs: Words) -> Words:
-        return closed_under(xs, self.lefts, self.rights)
-
-
-class _Propagation:
-    """Unit propagation, which looks at a rule only if what it waits for has come."""
-
-    def __init__(self, width: int):
-        from pysat.solvers import Solver  # few runs need it
-
-        self.width = width
-        self.solver = Solver("minisat22")
-        # What holds without assumptions it would leave out, so all rules depend on one.
-        self.always = width + 1
-
-    def add(self, lefts: Words, rights: Words) -> None:
-        for clause in clauses_of(map(Rule, unpack(lefts), unpack(rights))):
-            self.solver.add_clause([-self.always, *literals(clause)])
-
-    def closed(self, xs: Words) -> Words:
-        x, variables = np.nonzero(spread(xs, self.width))
-        ends = np.cumsum(np.bincount(x, minlength=len(xs))).tolist()
-        assumed = (variables + 1).tolist()
-        # By literal; negative ones count from the end, where there are none of ours.
-        mask = [0, *(1 << v for v in range(self.width)), *[0] * (self.width + 2)]
-        found, start = [], 0
-        for end in ends:
-            possible, true = self.solver.propagate([self.always, *assumed[start:end]])
-            found.append(sum(map(mask.__getitem__, true)) if possible else BOTTOM)
-            start = end
+        having = [*turned(unpack(xs), self.width), 0]  # the last: those that have become ⊥
+        # What has changed since the last round, of the sets and of the variables: first, all.
+        sets, variables = (1 << len(xs)) - 1, BOTTOM
+        while sets:
+            among, waiting_for, sets, variables = sets, variables, 0, 0
+            for mask, left, gained in self.rules:
+                if left and not mask & waiting_for:
+                    continue
+                them = among
+                for variable in left:
+                    them &= having[variable]
+                    if not them:
+                        break
+                else:
+                    for variable in gained:
+                        before = having[variable]
+                        if before != (now := before | them):
+                            having[variable] = now
+                            variables |= 1 << variable
+                            sets |= them
+        found = turned(having[:-1], len(xs))
+        for absurd in bits(having[-1]):
+            found[absurd] = BOTTOM
         return pack(found, self.width)
 
 

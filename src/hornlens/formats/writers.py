@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from hornlens.counts import plural
 from hornlens.formats.csvfiles import csv_text, named_cells
 from hornlens.formats.dimacs import write_dimacs
 from hornlens.formats.fca import write_conexp, write_fcar
@@ -19,7 +20,7 @@ def write_envelope_dimacs(envelope: Envelope) -> str:
     """Return the envelope, and its background, as a Horn CNF that stands alone."""
     background = clauses_of(envelope.background)
     clauses = background + clauses_of(envelope.readable)
-    remarks = [f"Horn envelope, {envelope.certificate.kind}: {len(envelope.basis)} rules"]
+    remarks = [f"Horn envelope, {envelope.certificate.kind}: {plural(len(envelope.basis), 'rule')}"]
     if background:
         remarks.append(f"the first {len(background)} clauses are the background")
     return write_dimacs(Cnf(envelope.vocabulary, clauses), tuple(remarks))
@@ -72,7 +73,7 @@ def write_prolog(envelope: Envelope) -> str:
         bottom += "_"
     lines = [
         ":- encoding(utf8).",
-        f"% Horn envelope: {len(envelope.basis)} rules.",
+        f"% Horn envelope: {plural(len(envelope.basis), 'rule')}.",
         f"% Assert given(Name), ask holds(Name); holds({bottom}): no model has all that is given.",
         ":- table holds/1.",
         ":- dynamic given/1.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from hornlens.counts import plural
 from hornlens.logic.almost import AlmostRules
 from hornlens.logic.bits import BOTTOM, bits, canonical
 from hornlens.logic.certificates import EXACT, Certificate
@@ -53,7 +54,7 @@ class Envelope:
     >>> space = Space.of_variables(Vocabulary(("flies", "penguin")))
     >>> target = FunctionTarget(lambda names: "penguin" not in names or "flies" not in names, space)
     >>> extract(target).envelope
-    <Envelope: 1 rules over 2 variables, exact>
+    <Envelope: 1 rule over 2 variables, exact>
     >>> extract(target).envelope.entails("penguin & flies -> false")
     True
     """
@@ -125,5 +126,5 @@ class Envelope:
 
     def __repr__(self) -> str:
         """Say what it is in a line."""
-        size = f"{len(self.basis)} rules over {self.space.width} variables"
+        size = f"{plural(len(self.basis), 'rule')} over {plural(self.space.width, 'variable')}"
         return f"<Envelope: {size}, {self.certificate.kind}>"

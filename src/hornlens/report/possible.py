@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hornlens.report.terminal import Terminal, plural
+from hornlens.counts import plural
+from hornlens.report.terminal import Terminal
 from hornlens.results.extraction import Extraction
 from hornlens.results.possible import maybe, possible_rules, undecided_of
 

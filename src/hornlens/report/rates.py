@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hornlens.report.terminal import Terminal, plural
+from hornlens.counts import plural
+from hornlens.report.terminal import Terminal
 from hornlens.results.extraction import Extraction
 from hornlens.results.rates import AttributeRates
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hornlens.counts import plural
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.levels import Levels
 from hornlens.report.rates import percent
-from hornlens.report.terminal import Terminal, plural, show_claim, show_set
+from hornlens.report.terminal import Terminal, show_claim, show_set
 
 EXCEPTIONS = 5
 """How many exceptions of a rule are shown; the files have all."""

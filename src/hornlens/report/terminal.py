@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from hornlens.counts import plural
 from hornlens.formats.plain import visible
 
 if TYPE_CHECKING:
@@ -193,15 +194,6 @@ def watched(stderr: bool = False) -> Console | None:
 
     console = Console(stderr=stderr, highlight=False)
     return console if console.is_terminal else None
-
-
-def plural(count: int, noun: str) -> str:
-    """Return "1 rule", "2 rules", "0 queries"."""
-    if count == 1:
-        return f"1 {noun}"
-    if noun.endswith("sis"):
-        return f"{count:,} {noun[:-2]}es"
-    return f"{count:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
 
 
 def show_set(names: Sequence[str]) -> str:

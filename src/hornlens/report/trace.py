@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hornlens.counts import plural
 from hornlens.learning.events import (
     Asked,
     Conjectured,
@@ -17,7 +18,7 @@ from hornlens.learning.events import (
 )
 from hornlens.logic.certificates import Budget, Certificate, Exact, Interrupted, Pac
 from hornlens.logic.vocabulary import Vocabulary
-from hornlens.report.terminal import plural, show_set
+from hornlens.report.terminal import show_set
 
 QUESTION = "Is the hypothesis equivalent to the target?"
 

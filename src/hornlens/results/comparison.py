@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import ClassVar, Literal
 
+from hornlens.counts import plural
 from hornlens.errors import HornlensError, InputError
 from hornlens.exact.worlds import check_variables
 from hornlens.logic.named import NamedRule
@@ -100,12 +101,28 @@ class Comparison:
         return tuple(each for each in self.differences or () if each.disturbs)
 
     @property
+    def in_common(self) -> str:
+        """What is in common, in a sentence."""
+        if self.common is None:
+            return "What is in common was not worked out: there are too many interpretations."
+        found = f"{plural(len(self.common), 'rule')} in common"
+        partial = [each.name for each in self.results if each.certificate not in ALL_RULES]
+        if not partial:
+            return f"{found}: all that follows from every one of the results follows from these."
+        return (
+            f"{found}: all that follows from the rules of every one of the results follows from "
+            f"these. {' and '.join(partial)} may not have all rules, so more may be in common."
+        )
+
+    @property
     def new(self) -> tuple[RuleOutcome, ...]:
         """The rules of later results that the first one lacks."""
         first = self.comparisons[: len(self.results) - 1]
         return tuple(line for pair in first for line in pair.new)
 
 
+ALL_RULES = {"exact", "explored"}
+"""Certificates of results that have all rules of what they are about."""
 COMPARISON = Codec(Comparison, "comparison.json")
 
 
@@ -170,7 +187,7 @@ def _counted(owner: str, other: str, lines: Sequence[RuleOutcome]) -> str:
         return f"{owner} has no rules."
     counts: Counter[str] = Counter(line.outcome for line in lines)
     held = counts["entailed"]
-    rules = f"the {len(lines):,} rules" if len(lines) > 1 else "the 1 rule"
+    rules = f"the {plural(len(lines), 'rule')}"
     hold = f"{held:,} hold" if held > 1 else "1 holds" if held else "none holds"
     parts = [f"Of {rules} of {owner}, {hold} in {other}"]
     if counts["vacuous"]:

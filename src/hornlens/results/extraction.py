@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.counts import plural
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.having import Having
@@ -275,5 +276,5 @@ class Extraction:
 
     def __repr__(self) -> str:
         """Say what it is in a line."""
-        found = f"{len(self.envelope.basis)} rules, {self.envelope.certificate.kind}"
+        found = f"{plural(len(self.envelope.basis), 'rule')}, {self.envelope.certificate.kind}"
         return f"<{type(self).__name__}: {self.title}, {found}>"

@@ -7,6 +7,7 @@ from itertools import combinations, product
 from math import prod
 from random import Random
 
+from hornlens.counts import plural
 from hornlens.verifying.grids import Wrong, chain
 from hornlens.verifying.rules import TRIES, Envelope, check_by_chaining
 
@@ -27,7 +28,7 @@ def check_bounded(
     most, least = claim.get("max_conditions"), claim.get("min_support") or 0
     most = len(space.axes) if most is None else most
     if claim["rules"] != len(rules):
-        raise Wrong(f"certificate: there are {len(rules)} rules, not {claim['rules']}")
+        raise Wrong(f"certificate: it is {plural(len(rules), 'rule')}, not {claim['rules']}")
     groups = [_union(axis) for axis in space.axes]
     for number, ((left, both), (short, _)) in enumerate(
         zip(rules, envelope.readable, strict=True), 1
@@ -48,8 +49,9 @@ def check_bounded(
             raise Wrong(f"a rule is missing: the rules do not say all that {space.show(x)} implies")
     which = "all" if every else "random"
     return (
-        f"bounded: each of {len(rules):,} rules says what the target says, and {looked_at:,} sets "
-        f"of at most {most} conditions ({which}) have just the consequences that they give them"
+        f"bounded: each of {plural(len(rules), 'rule')} says what the target says, and "
+        f"{looked_at:,} sets of at most {most} conditions ({which}) have just the "
+        "consequences that they give them"
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
+from hornlens.counts import plural
 from hornlens.verifying.answers import Answer, Reader
 from hornlens.verifying.bounded import check_bounded
 from hornlens.verifying.grids import LIMIT, Grid, Rule, Wrong, breaks
@@ -21,11 +22,11 @@ def check_interrupted(envelope: Envelope, holds: Callable[[Rule], bool]) -> str:
     check_by_chaining(envelope)
     rules, claim = envelope.rules, envelope.certificate
     if claim["rules"] != len(rules):
-        raise Wrong(f"certificate: there are {len(rules)} rules, not {claim['rules']}")
+        raise Wrong(f"certificate: it is {plural(len(rules), 'rule')}, not {claim['rules']}")
     for number, rule in enumerate(rules, 1):
         if not holds(rule):
             raise envelope.wrong(number, "not proved: it may be broken")
-    return f"interrupted: each of {len(rules):,} rules holds, whatever was not asked"
+    return f"interrupted: each of {plural(len(rules), 'rule')} holds, whatever was not asked"
 
 
 def follows(rule: Rule, closure: Callable[[int], int | None]) -> bool:

@@ -9,6 +9,7 @@ from math import log, log1p
 from random import Random
 from typing import Any
 
+from hornlens.counts import plural
 from hornlens.verifying.grids import Grid, Rule, Space, Wrong, breaks, chain
 
 MOST_LABELS = 10
@@ -93,9 +94,9 @@ def check_exact(envelope: Envelope, grid: Grid, inside: int, positive: int) -> s
     envelope.check_examples(lambda x: grid.has(left_over, x), count)
     points, accepted = inside.bit_count(), positive.bit_count()
     return (
-        f"sound and complete ({len(rules):,} rules, {points:,} interpretations): {accepted:,} "
-        f"accepted, which obey all rules; {points - accepted - count:,} rejected by a rule; "
-        f"{count:,} rejected, but intersections of accepted ones: non-Horn"
+        f"sound and complete ({plural(len(rules), 'rule')}, {points:,} interpretations): "
+        f"{accepted:,} accepted, which obey all rules; {points - accepted - count:,} rejected "
+        f"by a rule; {count:,} rejected, but intersections of accepted ones: non-Horn"
     )
 
 
@@ -180,6 +181,6 @@ def check_wide(
         if chain(x, rules + envelope.background) != closure(x):
             raise Wrong(f"a rule is missing: the rules do not say all that {space.show(x)} implies")
     return (
-        f"exact: each of {len(rules):,} rules says what the target says, and {TRIES} random sets "
-        "of variables have just the consequences that the rules give them"
+        f"exact: each of {plural(len(rules), 'rule')} says what the target says, and "
+        f"{TRIES} random sets of variables have just the consequences that the rules give them"
     )

@@ -9,6 +9,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.formats.jsonfiles import read_json
 from hornlens.verifying.almost import Known, check_almost, check_almost_rows, check_levels
@@ -183,7 +184,7 @@ def _check_file(
             check_by_chaining(envelope)
             true = sum(closure(rule[0]) == rule[1] for rule in envelope.rules)
             notes.checked.append(
-                f"sampled: {true:,} of {len(envelope.rules):,} rules say what the file says"
+                f"sampled: {true:,} of {plural(len(envelope.rules), 'rule')} say what the file says"
             )
             notes.not_checked.append("that all rules are there: a sampled result claims less")
     notes.checked.append(SHAPE)

@@ -8,6 +8,7 @@ from math import log10
 from statistics import fmean
 from typing import Any, get_args
 
+from hornlens.counts import plural
 from hornlens.pronouns.bias import BIAS, Bias, BiasRun, Kind, ModelBias, OccupationBias
 from hornlens.report.page.assemble import assemble
 from hornlens.report.page.charts import (
@@ -21,7 +22,6 @@ from hornlens.report.page.charts import (
     signed,
 )
 from hornlens.report.page.extraction import duration, moment
-from hornlens.report.terminal import plural
 
 SCRIPTS = ("dom.js", "table.js", "csv.js", "charts.js", "filters.js", "bias.js")
 STYLES = ("charts.css",)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hornlens.counts import plural
 from hornlens.report.page.assemble import assemble
-from hornlens.report.terminal import plural
 from hornlens.results.comparison import (
     COMPARISON,
     VACUOUSLY,

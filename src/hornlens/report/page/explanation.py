@@ -8,8 +8,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from hornlens.counts import plural
 from hornlens.report.page.assemble import assemble
-from hornlens.report.terminal import plural
 from hornlens.results.explanations import (
     EXPLANATION,
     ExplanationDocument,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from hornlens.counts import plural
 from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.decisions import reason_in_words
 from hornlens.logic.envelope import Envelope
@@ -21,7 +22,6 @@ from hornlens.report.page.summaries import almost_rows, levels_picture
 from hornlens.report.page.survival import survival_picture
 from hornlens.report.page.view import in_conditions, is_complete, is_scored, view_of
 from hornlens.report.rates import condition_of, words_for
-from hornlens.report.terminal import plural
 from hornlens.results.almost import Summary
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.evidence import Evidence

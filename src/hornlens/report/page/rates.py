@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from hornlens.counts import plural
 from hornlens.report.page.charts import place
 from hornlens.report.rates import flips_in_words, spread_in_words, words_for
-from hornlens.report.terminal import plural
 from hornlens.results.extraction import Extraction
 from hornlens.results.rates import AttributeRates, Flip, Spread, ValueRate
 

@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from hornlens.counts import plural
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.assemble import assemble
 from hornlens.report.page.charts import budget_places, isolated, series, share
 from hornlens.report.study_tables import study_tables, times_table
 from hornlens.report.tables import shown
-from hornlens.report.terminal import plural
 from hornlens.studies.documents import (
     STUDY,
     BudgetFindings,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from hornlens.counts import plural
 from hornlens.logic.named import NamedRule
 from hornlens.report.lattice import lattice_svg
 from hornlens.report.page.assemble import assemble
-from hornlens.report.terminal import plural
 from hornlens.results.envelope import envelope_from_json
 from hornlens.results.tables import DRAWN, TABLE, TableResult
 

@@ -6,41 +6,25 @@ one for each class; a box with one bit is a rule.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.answering import BLOCK, Classifier
+from hornlens.classifiers.bitboxes import widest
 from hornlens.classifiers.columns import Column, Table
 from hornlens.classifiers.features import Box, Feature
 
 Levels = NDArray[np.intp]
 """Cells in rows: a column for each feature."""
+Labels = NDArray[np.int8]
+"""The class of every cell of a grid, with an axis for each feature."""
 OUTSIDE = -1
 """What stands for a class where a cell does not occur."""
-
-
-class Labelled(Protocol):
-    """Cells with their classes."""
-
-    features: tuple[Feature, ...]
-
-    def classes_in(self, box: Box) -> int:
-        """Return the classes of the cells in a box, as bits; 0 if there are none."""
-        ...
-
-    def count_in(self, box: Box) -> int:
-        """Return how many cells a box has."""
-        ...
-
-    def grown(self, cell: Sequence[int], place: int, order: Sequence[int]) -> Box:
-        """Return a box around a cell, all of its class, that cannot be made wider."""
-        ...
 
 
 def shape_of(features: Sequence[Feature]) -> tuple[int, ...]:
@@ -92,14 +76,53 @@ class Binned:
             return np.zeros((len(table), 0), dtype=np.intp)
         return np.column_stack([columns[place] for place in self.telling])
 
-    def label_grid(self) -> NDArray[np.int8]:
+    def label_grid(self) -> Labels:
         """Return the class of every cell, as an array with an axis for each feature."""
-        shape, count = shape_of(self.features), self.cell_count
-        labels = np.empty(count, dtype=np.int8)
+        labels = np.empty(self.cell_count, dtype=np.int8)
+        for start, columns in self._blocks():
+            said = self.classifier.decide(columns)
+            labels[start : start + len(said)] = said
+        return labels.reshape(shape_of(self.features))
+
+    def _blocks(self) -> Iterator[tuple[int, list[Column]]]:
+        """Yield the points of all cells as columns, a block at a time, each with its first cell.
+
+        The later features go round many times in a block: their columns are written once.
+        """
+        count, period, later = self.cell_count, 1, len(self.features)
+        while later and period * self.features[later - 1].size <= BLOCK:
+            later -= 1
+            period *= self.features[later].size
+        length = min(count, BLOCK) + period
+        rounds = cells_at(np.arange(length) % period, shape_of(self.features[later:]))
+        fixed = {
+            place: feature.column(np.zeros(length, dtype=np.intp))
+            for place, feature in enumerate(self.every)
+        }
+        for axis, place in enumerate(self.telling[later:]):
+            fixed[place] = self.every[place].column(rounds[:, axis])
+        early = shape_of(self.features[:later])
         for start in range(0, count, BLOCK):
-            flat = np.arange(start, min(count, start + BLOCK))
-            labels[start : start + len(flat)] = self.ask(cells_at(flat, shape))
-        return labels.reshape(shape)
+            size, skipped = min(BLOCK, count - start), start % period
+            columns = [fixed[place][skipped : skipped + size] for place in range(len(self.every))]
+            last = (start + size - 1) // period
+            slow = cells_at(np.arange(start // period, last + 1), early)
+            for axis, place in enumerate(self.telling[:later]):
+                column = self.every[place].column(slow[:, axis])
+                columns[place] = np.repeat(column, period)[skipped : skipped + size]
+            yield start, columns
+
+
+def distinct(
+    cells: Levels, shape: tuple[int, ...]
+) -> tuple[Levels, NDArray[np.intp], NDArray[np.intp]]:
+    """Return the cells that there are, in order, which of them each was, and how often it was."""
+    if not shape or prod(shape) >= 1 << 62:
+        found, where, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+        return found, where.reshape(-1), counts
+    flat = np.ravel_multi_index(tuple(cells.T), shape)
+    found, where, counts = np.unique(flat, return_inverse=True, return_counts=True)
+    return cells_at(found, shape), where, counts
 
 
 def cells_at(flat: NDArray[np.intp], shape: tuple[int, ...]) -> Levels:
@@ -114,7 +137,7 @@ class GridCells:
     """All cells of a grid; those that do not occur have OUTSIDE for a class."""
 
     features: tuple[Feature, ...]
-    labels: NDArray[np.int8]
+    labels: Labels
 
     def classes_in(self, box: Box) -> int:
         """Return the classes in a box, as bits."""
@@ -124,79 +147,6 @@ class GridCells:
     def count_in(self, box: Box) -> int:
         """Return how many cells a box has."""
         return int(np.count_nonzero(self.labels[_slices(box)] != OUTSIDE))
-
-    def grown(self, cell: Sequence[int], place: int, order: Sequence[int]) -> Box:
-        """Return a box around a cell, all of its class, that cannot be made wider.
-
-        Features are widened one after another. What blocks a small box blocks a larger one, so
-        once around is enough.
-        """
-        line = self._line
-        if line is None:
-            return self._grown_slowly(cell, place, order)
-        blocked, levels, union = self._blocked[place], 1 << cell[line], np.bitwise_or.reduce
-        box = [slice(level, level + 1) for level in cell]
-        box[line] = slice(None)
-        found = [(level, level) for level in cell]
-        for axis in order:
-            feature = self.features[axis]
-            if axis == line:
-                hit = int(union(blocked[tuple(box)], axis=None))
-                hits = [hit >> at & 1 for at in range(feature.size)]
-            else:
-                box[axis] = slice(None)
-                hits = [
-                    hit & levels for hit in union(blocked[tuple(box)], self._but[axis]).tolist()
-                ]
-            low, high = found[axis] = _widest(feature, cell[axis], hits)
-            if axis == line:
-                levels = (1 << high + 1) - (1 << low)
-            else:
-                box[axis] = slice(low, high + 1)
-        return tuple(found)
-
-    @cached_property
-    def _but(self) -> list[tuple[int, ...]]:
-        """For each axis, all others."""
-        every = range(self.labels.ndim)
-        return [tuple(other for other in every if other != axis) for axis in every]
-
-    def _grown_slowly(self, cell: Sequence[int], place: int, order: Sequence[int]) -> Box:
-        fits = (self.labels == place) | (self.labels == OUTSIDE)
-        box = [slice(level, level + 1) for level in cell]
-        for axis in order:
-            feature = self.features[axis]
-            box[axis] = slice(None)
-            blocked = (~fits[tuple(box)]).any(axis=self._but[axis])
-            low, high = _widest(feature, cell[axis], blocked.tolist())
-            box[axis] = slice(low, high + 1)
-        return tuple((one.start, one.stop - 1) for one in box)
-
-    @cached_property
-    def _line(self) -> int | None:
-        """The longest axis whose levels fit into a word: it is looked at as bits, all at once."""
-        fitting = [axis for axis, size in enumerate(self.labels.shape) if 1 < size <= 64]
-        return max(fitting, key=lambda axis: self.labels.shape[axis], default=None)
-
-    @cached_property
-    def _blocked(self) -> _Blocked:
-        assert self._line is not None
-        return _Blocked(self.labels, self._line)
-
-
-class _Blocked(dict[int, NDArray[np.uint64]]):
-    """For each class, which levels of a line are of another class, as bits; one word a line."""
-
-    def __init__(self, labels: NDArray[np.int8], line: int):
-        super().__init__()
-        self._labels, self._line = np.moveaxis(labels, line, 0), line
-
-    def __missing__(self, place: int) -> NDArray[np.uint64]:
-        bits = np.zeros(self._labels.shape[1:], dtype=np.uint64)
-        for level, of in enumerate(self._labels):
-            bits |= ((of != place) & (of != OUTSIDE)).astype(np.uint64) << np.uint64(level)
-        self[place] = np.expand_dims(bits, self._line)
-        return self[place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,27 +181,12 @@ class ListedCells:
             only = (misses == 1) & outside[:, axis]
             hits = np.zeros(feature.size, dtype=np.bool_)
             hits[others[only, axis]] = True
-            box[axis] = _widest(feature, cell[axis], hits.tolist())
+            box[axis] = widest(feature, cell[axis], hits.tolist().__getitem__)
             low, high = box[axis]
             now = (others[:, axis] < low) | (others[:, axis] > high)
             misses -= outside[:, axis].astype(misses.dtype) - now
             outside[:, axis] = now
         return tuple(box)
-
-
-def _widest(feature: Feature, level: int, hits: Sequence[int]) -> tuple[int, int]:
-    """Return the widest range around a level in which no level is hit."""
-    if not any(hits):
-        return feature.whole
-    known = feature.known
-    if not feature.is_ranged or level == known:
-        return level, level
-    low = high = level
-    while low > 0 and not hits[low - 1]:
-        low -= 1
-    while high + 1 < known and not hits[high + 1]:
-        high += 1
-    return low, high
 
 
 def rows_in(cells: Levels, box: Box, features: Sequence[Feature]) -> NDArray[np.bool_]:

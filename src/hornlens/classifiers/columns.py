@@ -161,7 +161,7 @@ def _cast(column: Column, dtype: Any) -> Column:
         whole = dtype.kind in "iu"
         if whole and column.dtype.kind == "f":
             return np.floor(column).astype(dtype)
-        return column.astype(dtype) if dtype.kind in "biuf" else column
+        return column.astype(dtype, copy=False) if dtype.kind in "biuf" else column
     kind = getattr(dtype, "kind", "i" if dtype is int else "O")
     return np.floor(column) if kind in "iu" and column.dtype.kind == "f" else column
 

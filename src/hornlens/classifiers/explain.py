@@ -16,19 +16,20 @@ from hornlens.classifiers.cells import (
     OUTSIDE,
     Binned,
     GridCells,
+    Labels,
     Levels,
     ListedCells,
     cells_at,
+    distinct,
     shape_of,
 )
 from hornlens.classifiers.claims import bounded_claim, exact_claim, sampled_claim
 from hornlens.classifiers.columns import Table
+from hornlens.classifiers.covers import cover_of_grid, cover_of_list
 from hornlens.classifiers.result import Explanation
 from hornlens.classifiers.rulesets import (
     Found,
     bits_of,
-    cover_of_grid,
-    cover_of_list,
     every_rule,
     short_rules_of_grid,
     short_rules_of_list,
@@ -169,9 +170,10 @@ class _Explaining:
     def run(self) -> Explanation:
         rows = self.binned.places(self.table)
         said = self.classifier.decide(self.table.columns)
-        agreement = self._agreement(rows, said)
+        grid = self.binned.label_grid() if self._is_whole else None
+        agreement = self._agreement(rows, said, grid)
         vote = self._vote()
-        found, labelled, claim = self._found(rows, agreement, vote)
+        found, labelled, claim = self._found(rows, agreement, vote, grid)
         return Explanation(
             self.binned,
             tuple(found),
@@ -188,6 +190,11 @@ class _Explaining:
             vote,
         )
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether every cell of the grid is asked."""
+        return self.options.domain == "grid" and self.binned.cell_count <= self.options.limit
+
     def _vote(self) -> Any:
         trees = self.binning.trees
         if trees is None or not trees.trees.summed:
@@ -197,13 +204,13 @@ class _Explaining:
         return Vote(self.binned, trees, None, self.granted.forbidden(self.binned.features))
 
     def _found(
-        self, rows: Levels, agreement: Agreement, vote: Any
+        self, rows: Levels, agreement: Agreement, vote: Any, grid: Labels | None
     ) -> tuple[list[Found], GridCells | ListedCells, Claim]:
         options, most = self.options, self.options.max_conditions
+        if grid is not None:
+            return self._by_grid(rows, agreement, grid)
         if options.domain == "data":
             return self._by_list(rows, agreement)
-        if self.binned.cell_count <= options.limit:
-            return self._by_grid(rows, agreement)
         if options.rules == "all" and most is None:
             raise HornlensError(
                 f"there are {self.binned.cell_count:,} cells, more than limit={options.limit:,}, "
@@ -215,9 +222,10 @@ class _Explaining:
 
     # --- which cells ---
 
-    def _by_grid(self, rows: Levels, agreement: Agreement) -> tuple[list[Found], GridCells, Claim]:
+    def _by_grid(
+        self, rows: Levels, agreement: Agreement, labels: Labels
+    ) -> tuple[list[Found], GridCells, Claim]:
         features, options = self.binned.features, self.options
-        labels = self.binned.label_grid()
         of = "all that there are"
         if options.background:
             flat = labels.reshape(-1)
@@ -237,7 +245,7 @@ class _Explaining:
         if options.rules == "all":
             found = every_rule(bits_of(labels), features)
         else:
-            found = cover_of_grid(grid, _commonest(rows))
+            found = cover_of_grid(grid, _commonest(rows, labels.shape))
         every = self.binning.exact and not options.background
         return found, grid, exact_claim(of, asked, self.binning.how, every, agreement)
 
@@ -305,7 +313,7 @@ class _Explaining:
 
     # --- what to say of the bins ---
 
-    def _agreement(self, rows: Levels, said: Levels) -> Agreement:
+    def _agreement(self, rows: Levels, said: Levels, grid: Labels | None) -> Agreement:
         """Compare the classifier with what it says of the points that stand for cells."""
         rng = np.random.default_rng(self.options.seed)
         drawn = [feature.draw_uniform(DRAWN, rng) for feature in self.binned.every]
@@ -315,10 +323,12 @@ class _Explaining:
         uniform = self.binned.places(there)
         answers = self.classifier.decide(drawn)
         every = np.concatenate([rows, uniform])
-        cells, where = np.unique(every, axis=0, return_inverse=True)
-        points = self.binned.ask(cells)[where.reshape(-1)]
+        cells, where, _ = distinct(every, shape_of(self.binned.features))
+        points = (
+            grid[tuple(cells.T)] if grid is not None and grid.ndim else self.binned.ask(cells)
+        )[where]
         right = points == np.concatenate([said, answers])
-        mixed = len(np.unique(where.reshape(-1)[~right]))
+        mixed = len(np.unique(where[~right]))
         return Agreement(
             float(right[: len(rows)].mean()),
             float(right[len(rows) :].mean()),
@@ -343,9 +353,9 @@ class _Explaining:
         return tuple(found)
 
 
-def _commonest(rows: Levels) -> Levels:
+def _commonest(rows: Levels, shape: tuple[int, ...]) -> Levels:
     """Return the cells of rows, the commonest first."""
-    cells, counts = np.unique(rows, axis=0, return_counts=True)
+    cells, _, counts = distinct(rows, shape)
     return np.asarray(cells[np.argsort(-counts, kind="stable")])
 
 

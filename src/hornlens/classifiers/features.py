@@ -44,22 +44,22 @@ class Feature:
     missing: bool = False
     spans: tuple[tuple[float, float], ...] = ()
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many levels there are."""
         return len(self.points)
 
-    @property
+    @cached_property
     def known(self) -> int:
         """How many levels there are beside "missing"."""
         return self.size - self.missing
 
-    @property
+    @cached_property
     def whole(self) -> Range:
         """The range that says nothing."""
         return 0, self.size - 1
 
-    @property
+    @cached_property
     def is_ranged(self) -> bool:
         """Whether several levels make one condition."""
         return self.kind in ("number", "whole", "ordered")

@@ -1,4 +1,4 @@
-"""Which boxes are rules: a cover that decides every cell, every rule, or every short one.
+"""Which boxes are rules: every one, or every short one. (For a cover, see `covers`.)
 
 A rule is *as general as it can be*: no condition can be left out, and no interval made wider,
 without a cell of another class getting in.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,102 +28,6 @@ class Found(NamedTuple):
 
     box: Box
     place: int
-
-
-# --- a cover ---
-
-
-def cover_of_grid(cells: GridCells, first: Levels) -> list[Found]:
-    """Return rules that together decide every cell of a grid; none of them can be spared.
-
-    Cells in `first` (rows of X, the commonest first) are seen to before the others.
-    """
-    labels = cells.labels
-    flat, shape = labels.ravel(), labels.shape
-    open_ = flat != OUTSIDE
-    order = _by_influence(cells)
-    found: list[Found] = []
-    view = open_.reshape(shape)
-    seeds = np.zeros(0, np.intp)
-    if shape and len(first):
-        seeds = np.ravel_multi_index(tuple(first.T), shape)
-    for start in _still_open(seeds, open_):
-        cell = [int(level) for level in np.unravel_index(start, shape)]
-        box = cells.grown(cell, int(flat[start]), order)
-        view[tuple(slice(low, high + 1) for low, high in box)] = False
-        found.append(Found(box, int(flat[start])))
-    small = len(found) < 1 << 16
-    return _without_spare(found, np.zeros(shape, dtype=np.uint16 if small else np.uint32))
-
-
-def _still_open(seeds: NDArray[np.intp], open_: NDArray[np.bool_]) -> Iterator[int]:
-    """Yield the seeds, then all others, that are open when their turn comes."""
-    for seed in seeds.tolist():
-        if open_[seed]:
-            yield seed
-    at, chunk = 0, 1 << 14
-    while at < len(open_):
-        part = open_[at : at + chunk]
-        where = int(part.argmax())
-        if part[where]:
-            yield at + where
-            at += where + 1
-        else:
-            at += len(part)
-
-
-def _by_influence(cells: GridCells) -> list[int]:
-    """Return the features, those first whose neighbouring levels differ least in their classes."""
-    labels = cells.labels
-    changes = []
-    for axis in range(labels.ndim):
-        along = np.moveaxis(labels, axis, 0)
-        # A part of a large grid tells enough of it.
-        step = max(1, along[0].size // 200_000)
-        few = along.reshape(len(along), -1)[:, ::step]
-        changes.append(np.count_nonzero(few[1:] != few[:-1]) / max(1, few.size))
-    return sorted(range(labels.ndim), key=lambda axis: (changes[axis], axis))
-
-
-def _without_spare(found: list[Found], times: NDArray[np.unsignedinteger[Any]]) -> list[Found]:
-    """Return the rules without those whose cells all lie in others."""
-    slices = [tuple(slice(low, high + 1) for low, high in one.box) for one in found]
-    for where in slices:
-        times[where] += 1
-    kept = []
-    for one, where in sorted(
-        zip(found, slices, strict=True), key=lambda pair: _volume(pair[0].box)
-    ):
-        if times[where].min() > 1:
-            times[where] -= 1
-        else:
-            kept.append(one)
-    return kept
-
-
-def cover_of_list(cells: ListedCells, weights: NDArray[np.intp]) -> list[Found]:
-    """Return rules that together decide every cell of a list; none of them can be spared."""
-    open_ = np.ones(len(cells.cells), dtype=np.bool_)
-    inside: list[NDArray[np.bool_]] = []
-    found: list[Found] = []
-    spread = [len(np.unique(cells.cells[:, axis])) for axis in range(len(cells.features))]
-    order = sorted(range(len(cells.features)), key=lambda axis: (-spread[axis], axis))
-    for seed in np.argsort(-weights, kind="stable").tolist():
-        if not open_[seed]:
-            continue
-        place = int(cells.labels[seed])
-        box = cells.grown(cells.cells[seed].tolist(), place, order)
-        inside.append(cells.inside(box))
-        open_ &= ~inside[-1]
-        found.append(Found(box, place))
-    times = np.sum(inside, axis=0) if inside else np.zeros(0)
-    kept = []
-    for one, where in sorted(zip(found, inside, strict=True), key=lambda pair: int(pair[1].sum())):
-        if times[where].min() > 1:
-            times[where] -= 1
-        else:
-            kept.append(one)
-    return kept
 
 
 # --- every rule ---
@@ -222,10 +126,6 @@ def subsets(features: Sequence[Feature], most: int) -> Iterator[tuple[int, ...]]
     telling = [place for place, feature in enumerate(features) if feature.size > 1]
     for size in range(min(most, len(telling)) + 1):
         yield from combinations(telling, size)
-
-
-def _volume(box: Box) -> int:
-    return prod(high - low + 1 for low, high in box)
 
 
 def decided_by(found: Sequence[Found], cells: Levels, features: Sequence[Feature]) -> Levels:

@@ -8,7 +8,7 @@ import pytest
 
 import hornlens
 from hornlens.errors import HornlensError, InputError
-from hornlens.exact import bounded, closing, envelopes
+from hornlens.exact import bounded, envelopes
 from hornlens.exact.bounded import (
     bounded_envelope_of_formula,
     bounded_envelope_of_grid,
@@ -18,6 +18,7 @@ from hornlens.exact.closing import closed_under, common_above, union_inside
 from hornlens.exact.envelopes import envelope_of_formula
 from hornlens.exact.grid import LabelledSpace
 from hornlens.exact.saturation import saturate
+from hornlens.logic import inclusion
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.batch import pack, unpack
 from hornlens.logic.bits import BOTTOM
@@ -143,7 +144,7 @@ def test_a_wide_formula_agrees_with_its_full_envelope():
 def test_closing_many_at_once_is_closing_each(seed, monkeypatch):
     rng = Random(seed)
     if seed % 2:
-        monkeypatch.setattr(closing, "LEAF", 4)
+        monkeypatch.setattr(inclusion, "LEAF", 4)
     for width in (5, 9, 70):
         theory = random_theory(rng, width, 12)
         xs = [rng.getrandbits(width) & rng.getrandbits(width) for _ in range(30)]

@@ -102,6 +102,43 @@ def test_envelopes_agree_with_the_search_for_one_rule_after_another(seed, monkey
 
 
 @pytest.mark.parametrize("seed", range(10))
+def test_a_grid_that_is_not_labelled_gives_the_same_envelope(seed, monkeypatch):
+    rng = Random(seed)
+    for limit in (3, 10_000):  # some have more non-Horn negatives than that
+        width = rng.randint(8, 12)
+        table = Table(Vocabulary.numbered(width), tuple(random_rows(rng, width, 20)))
+        labelled = envelope_of_table(table)
+        monkeypatch.setattr(envelopes, "SMALL_GRID", 0)
+        monkeypatch.setattr(envelopes, "POINTS_A_ROW", 0)
+        monkeypatch.setattr(envelopes, "COUNT_LIMIT", limit)
+        searched = envelope_of_table(table)
+        monkeypatch.undo()
+        if table.rows:
+            assert "weakest_premises" in searched.statistics
+        for part in ("basis", "readable", "support", "non_horn"):
+            assert getattr(searched, part) == getattr(labelled, part), (part, table.rows)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_weakest_premises_are_some_of_the_minimal_ones_and_say_the_same(seed):
+    rng = Random(seed)
+    fewer = 0
+    for _ in range(60):
+        width = rng.randint(1, 7)
+        rows = random_rows(rng, width, 12)
+        search = PremiseSearch(rows, width)
+        every = {x for h in range(-1, width) for some in search.premises_of(h) for x in some}
+        search.run()
+        assert set(search.premises) <= every, rows
+        fewer += len(search.premises) < len(every)
+        weakest = Theory(width, tuple(Rule(*pair) for pair in search.premises.items()))
+        for x in range(1 << width):
+            closed = brute.closure(rows, x)
+            assert weakest.closure(x) == (BOTTOM if closed is None else closed), (rows, x)
+    assert fewer
+
+
+@pytest.mark.parametrize("seed", range(10))
 def test_the_direct_basis_has_all_minimal_premises_and_nothing_else(seed):
     rng = Random(seed)
     for _ in range(60):

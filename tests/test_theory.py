@@ -113,6 +113,22 @@ def test_the_difference_of_two_theories_has_a_witness_for_each_rule():
     assert not difference(theory("a b -> c"), theory(), background=theory("a b -> ⊥"))
 
 
+def test_long_chains_of_rules_fire_to_the_end_whatever_their_order():
+    length = 60
+    links = [Rule(1 << i, 1 << i + 1) for i in range(length)]
+    both = [Rule(1 << i | 1 << i + 1, 1 << i + 2) for i in range(length - 1)]
+    for rules in (links, both):
+        for some in (rules, rules[::-1], Random(1).sample(rules, len(rules))):
+            theory = Theory(length + 1, tuple(some))
+            assert theory.closure(0b11) == (1 << length + 1) - 1
+            alone = (1 << length + 1) - 2 if rules is links else 0b10
+            assert theory.closure(0b10) == alone
+            absurd = Theory(length + 1, (*some, Rule(1 << length, BOTTOM)))
+            assert absurd.closure(0b11) == BOTTOM
+            groups = Theory(length + 1, tuple(some), (0b1 | 1 << length,))
+            assert groups.closure(0b11) == BOTTOM
+
+
 @pytest.mark.parametrize("seed", range(300))
 def test_theories_agree_with_brute_force(seed):
     rng = Random(seed)

@@ -19,7 +19,7 @@ from hornlens.exact.engine import Step, run
 from hornlens.logic.attributes import Places
 from hornlens.logic.batch import Words, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
-from hornlens.logic.compact import Rows
+from hornlens.logic.compact import LONG, Rows
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
@@ -103,9 +103,17 @@ class LabelledSpace:
             for attribute in space.all_attributes
         ]
         plain = all(isinstance(part, slice) for parts in parts_above for part in parts)
+        # Looking a choice up is quickest; on long axes, though, its mask is longer than its place.
+        by_choice = None
+        if max(space.shape, default=0) <= LONG:
+            axes = zip(space.axes, parts_above, space.groups, strict=True)
+            by_choice = [(dict(zip(axis, parts, strict=True)), g) for axis, parts, g in axes]
 
         def above(x: int) -> tuple[Places, ...]:
-            parts = [of[at] for of, at in zip(parts_above, space.places(x), strict=True)]
+            if by_choice is not None:
+                parts = [of[x & group] for of, group in by_choice]
+            else:
+                parts = [of[at] for of, at in zip(parts_above, space.places(x), strict=True)]
             if plain:
                 return tuple(parts)
             lists = (np.arange(n)[part] for part, n in zip(parts, space.shape, strict=True))

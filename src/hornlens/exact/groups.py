@@ -23,7 +23,7 @@ from hornlens.exact.closing import closed_under
 from hornlens.exact.columns import Columns
 from hornlens.exact.engine import Step
 from hornlens.exact.grid import LabelledSpace
-from hornlens.exact.hitting import spread
+from hornlens.exact.hitting import count_members, spread
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.batch import pack, unpack
 from hornlens.logic.bits import BOTTOM, bits, mask_of
@@ -87,7 +87,7 @@ class Groups:
     def non_horn(self, labelled: LabelledSpace) -> NonHorn:
         """Return what to say of the non-Horn negatives: how many, and the smallest of them."""
         found = labelled.points[labelled.closed() & ~labelled.positive]
-        sizes = spread(labelled.rows.words(found), self.space.width).sum(axis=1)
+        sizes = count_members(labelled.rows.words(found).view(np.uint64))
         few = np.sort(sizes)[:EXAMPLES][-1:]
         small = labelled.rows.masks(found[sizes <= few]) if len(found) else []
         shown = NonHorn.of([self.columns(x) for x in small])
@@ -95,11 +95,17 @@ class Groups:
 
     def columns(self, mask: int) -> int:
         """Return the columns of the table that a point of the grid, or BOTTOM, stands for."""
-        return mask if mask == BOTTOM else mask_of(self._order[bit] for bit in bits(mask))
+        if mask == BOTTOM or self._in_order:
+            return mask
+        return mask_of([self._order[bit] for bit in bits(mask)])
 
     @cached_property
     def _order(self) -> tuple[int, ...]:
         return tuple(column for group in self.groups for column in group)
+
+    @cached_property
+    def _in_order(self) -> bool:
+        return self._order == tuple(range(len(self._order)))
 
 
 class GroupsEngine:

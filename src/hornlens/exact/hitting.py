@@ -6,6 +6,9 @@ critical stays so while S grows, so a branch ends there, and whatever meets all 
 grow, an unmet edge is taken and each of its vertices tried; a vertex that was tried is free again
 only below those tried after it, so that no set is found twice.
 
+A vertex may ask for more than one edge that it alone meets: for one that no *weaker* vertex meets,
+either. Then a set is left out where weaker vertices do in the place of one of its own.
+
 An edge with few free vertices makes few branches. It is found by going through the free vertices
 and keeping, as long as there are any, only the unmet edges that lack the next one: what is left are
 edges that lack many. That takes a step for each vertex instead of one for each edge.
@@ -23,6 +26,7 @@ from numpy.typing import NDArray
 
 from hornlens.exact.columns import Columns
 from hornlens.logic.batch import WORD, Words, pack
+from hornlens.logic.bits import BOTTOM
 
 Bits: TypeAlias = NDArray[np.uint64]
 """Sets of rows: 64 members a word, along the last axis."""
@@ -31,11 +35,16 @@ TOGETHER = 2_000
 
 
 class Vertex(NamedTuple):
-    """A vertex: its bit, the edges that it does not meet, and the rows that have it."""
+    """A vertex: its bit, the edges that it does not meet, and the rows that have it.
+
+    `alone` are the edges that no weaker vertex meets: one of them must be met by this one only,
+    except in a set of one vertex. BOTTOM, all of them, where none is weaker.
+    """
 
     bit: int
     leaves: int
     rows: int
+    alone: int = BOTTOM
 
 
 def minimal_hitting_sets(
@@ -68,10 +77,11 @@ def grow(
     """
     in_order = sorted(vertices, key=lambda vertex: -vertex.leaves.bit_count())
     # Plain tuples: the loop over them is where the time goes, and fields with names take longer.
-    first = [(vertex.leaves, vertex.rows, vertex.bit) for vertex in in_order]
+    first = [(vertex.leaves, vertex.rows, vertex.bit, vertex.alone) for vertex in in_order]
     found: list[int] = [0] if not edges and rows.bit_count() >= support else []
     limit = len(first) if at_most is None else at_most
-    waiting: list[tuple[int, list[tuple[int, int, int]], int, int, list[int]]] = []
+    counted = support > 1
+    waiting: list[tuple[int, list[tuple[int, int, int, int]], int, int, list[int]]] = []
     if edges and limit:
         waiting.append((0, first, edges, rows, []))
     looked = 0
@@ -90,20 +100,23 @@ def grow(
                 to_try.append(vertex)
         may_grow = len(critical) + 1 < limit
         for vertex in to_try:
-            leaves, having, bit = vertex
+            leaves, having, bit, alone = vertex
             left_rows = rows & having
             # Only now: most of the vertices that no row has are never tried.
-            if support and (not left_rows or left_rows.bit_count() < support):
+            if support and (not left_rows or (counted and left_rows.bit_count() < support)):
                 continue
             still = [left for edge in critical if (left := edge & leaves)]
             if len(still) < len(critical):
                 continue  # one is no longer critical, and so in all that is larger
             left = unmet & leaves
+            own = (unmet ^ left) & alone
+            if not own and (chosen or left):
+                continue  # weaker ones do in its place, and so in all that is larger
             if not left:
                 found.append(chosen | bit)
             else:
                 if may_grow:
-                    still.append(unmet ^ left)
+                    still.append(own)
                     waiting.append((chosen | bit, later, left, left_rows, still))
                 later = [*later, vertex]
     yield found

@@ -24,6 +24,7 @@ from hornlens.exact.sources import ABSURD
 from hornlens.logic.batch import Words, distinct, pack
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.cnf import Cnf, clauses_of
+from hornlens.logic.inclusion import pairs_inside
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 
@@ -75,11 +76,23 @@ class ImplicateSearch:
             for batch in minimal_hitting_sets(
                 [full & ~positive & ~own for positive in lacking],
                 self.width,
-                rows=() if head == ABSURD else [x for x in top if x & own],
+                rows=() if head == ABSURD else self._where_it_follows(top, own, lacking),
                 support=0 if head == ABSURD else 1,
             ):
                 self._implicates.append((head, batch))
                 yield Step()
+
+    def _where_it_follows(self, top: Sequence[int], own: int, lacking: Sequence[int]) -> list[int]:
+        """Return those of `top` in which some left side can give the head `own`.
+
+        One that is inside a positive without the head, but for the head, has no such left side.
+        """
+        having = [x for x in top if x & own]
+        follows = np.ones(len(having), dtype=np.bool_)
+        rest = pack([x & ~own for x in having], self.width)
+        for _, places in pairs_inside(pack(lacking, self.width), rest):
+            follows[places] = False
+        return [having[place] for place in np.flatnonzero(follows).tolist()]
 
     def _maximal(self, head: int) -> Generator[Step, None, list[int]]:
         found = []

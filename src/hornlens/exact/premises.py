@@ -5,6 +5,11 @@ So a premise leaves each row that lacks v: the minimal ones are the minimal hitt
 these rows lack. A branch is left as soon as no row with v contains it: below it are premises of ⊥
 only, which are found by themselves. The minimal premises with all that follows from each are the
 canonical direct basis; saturation makes the DG basis of them.
+
+For that fewer will do. Let a alone imply b, and not the other way round. If v follows from X with
+such b in the place of a member a, then X → v follows from that and the rules of single variables:
+so only the *weakest* premises are searched, where no member can be replaced so. (What replaces a
+member never implies it, so going from X to weaker premises comes to an end.)
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from hornlens.exact.hitting import Vertex, grow
 from hornlens.exact.saturation import saturation
 from hornlens.exact.sources import ABSURD
 from hornlens.logic.batch import pack
-from hornlens.logic.bits import BOTTOM, bits
+from hornlens.logic.bits import BOTTOM, bits, mask_of
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 
@@ -38,14 +43,14 @@ class PremiseSearch:
         self.width = width
         self.columns = Columns(sorted(set(rows)), width)
         self.premises: dict[int, int] = {}
-        """The minimal premises so far, each with all that follows from it."""
+        """The weakest premises so far, each with all that follows from it."""
         self._rules: list[Rule] = []
         self._saturating = False
 
     def steps(self) -> Iterator[Step]:
-        """Find the minimal premises, head by head; then, by saturation, the rules."""
+        """Find the weakest premises, head by head; then, by saturation, the rules."""
         for head in (ABSURD, *range(self.width)):
-            for some in self.premises_of(head):
+            for some in self.premises_of(head, weakest=True):
                 for x in some:
                     if x not in self.premises:
                         closed = BOTTOM if head == ABSURD else self.columns.closure(x)
@@ -74,14 +79,16 @@ class PremiseSearch:
             yield [rule for rule, _ in found], settled
 
     @cached_property
-    def _shared(self) -> set[int]:
-        """Rows without one variable that are inside of some other row: nothing in them implies it.
+    def _implying(self) -> list[list[int]] | None:
+        """For each variable, the rows that have it and in which something may imply it.
 
-        Not all of them, but those that can be looked up; none where that would take much memory.
+        Nothing does where the row without it is inside of some other row. Left out are those where
+        that can be looked up; None where it would take much memory.
         """
         rows = self.columns.rows
         if sum(map(int.bit_count, rows)) > MOST_LOOKED_UP:
-            return set()
+            return None
+        found: list[list[int]] = [[] for _ in range(self.width)]
         once: set[int] = set()
         shared = set(rows)
         for row in rows:
@@ -94,33 +101,52 @@ class PremiseSearch:
                     shared.add(rest)
                 else:
                     once.add(rest)
-        return shared
+        for row in rows:
+            left = row
+            while left:
+                bit = left & -left
+                left ^= bit
+                if row ^ bit not in shared:
+                    found[bit.bit_length() - 1].append(row)
+        return found
 
-    def premises_of(self, head: int) -> Iterator[list[int]]:
+    def _rows_implying(self, head: int) -> list[int]:
+        if self._implying is not None:
+            return self._implying[head]
+        return [row for row in self.columns.rows if row >> head & 1]
+
+    @cached_property
+    def _weaker(self) -> list[int]:
+        """For each variable, the others that it implies and that do not imply it."""
+        closures = [max(self.columns.closure(1 << v), 0) for v in range(self.width)]
+        return [
+            mask_of(w for w in bits(closed) if not closures[w] >> v & 1)
+            for v, closed in enumerate(closures)
+        ]
+
+    def premises_of(self, head: int, weakest: bool = False) -> Iterator[list[int]]:
         """Yield, some at a time, the minimal premises of a variable, or of ⊥ (ABSURD).
 
-        Of a variable: those that some row contains.
+        Of a variable: those that some row contains. The `weakest` of them, or all.
         """
         if head == ABSURD:
-            vertices = [Vertex(1 << v, rows, 0) for v, rows in enumerate(self.columns.having)]
-            yield from grow(vertices, self.columns.all, 0, 0)
+            near, edges, above = (1 << self.width) - 1, self.columns, Columns((), self.width)
+        elif having := self._rows_implying(head):
+            # Only what occurs beside the head can be in a premise that some row contains. So of
+            # the rows without it only that matters, and of many that is the same.
+            bit = 1 << head
+            near = reduce(or_, having) & ~bit
+            lacking = {row & near for row in self.columns.rows if not row & bit}
+            edges, above = Columns(list(lacking), self.width), Columns(having, self.width)
+        else:
             return
-        having: list[int] = []
-        lacking: list[int] = []
-        bit, shared = 1 << head, self._shared
-        for row in self.columns.rows:
-            if not row & bit:
-                lacking.append(row)
-            elif row ^ bit not in shared:
-                having.append(row)
-        # Only what occurs beside the head can be in a premise that some row contains. So of the
-        # rows without it only that matters, and of many that is the same.
-        near = reduce(or_, having, 0) & ~bit
-        edges = Columns(list({row & near for row in lacking}), self.width)
-        above = Columns(having, self.width)
-        vertices = [Vertex(1 << v, edges.having[v], above.having[v]) for v in bits(near)]
-        if having:
-            yield from grow(vertices, edges.all, above.all, 1)
+        vertices = []
+        for v in bits(near):
+            alone = BOTTOM
+            for w in bits(self._weaker[v] & near) if weakest else ():
+                alone &= edges.having[w]
+            vertices.append(Vertex(1 << v, edges.having[v], above.having[v], alone))
+        yield from grow(vertices, edges.all, above.all, support=0 if head == ABSURD else 1)
 
 
 def direct_basis(search: PremiseSearch) -> Theory:

@@ -7,19 +7,22 @@ really new. The result is equivalent to the basis, rule by rule in the same orde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from math import comb
 
 import numpy as np
 
-from hornlens.logic.batch import FEW, contains, pack, words_needed
+from hornlens.logic.batch import FEW, pack, words_needed
 from hornlens.logic.bits import BOTTOM, bits, mask_of
+from hornlens.logic.inclusion import pairs_inside
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory, forward_chain
 
 SEARCH_LIMIT = 5_000
 """How many candidate antecedents are tried for a provably smallest one; past it, a minimal one."""
+TOGETHER = 1 << 12
+"""Of so many sets at a time the rules inside are found."""
 
 
 def readable(
@@ -31,66 +34,86 @@ def readable(
     from each, the rest of the theory and the background must derive its rule's own.
     """
     # What the background's exclusive groups forbid occurs in no side of a rule of the basis.
-    granted = () if background is None else background.rules
+    granted = _Granted(() if background is None else background.rules)
     # The others as they stand in the basis: a shrunk rule is entailed by the basis and entails its
     # old self, so all antecedents may be shrunk at once.
-    inside = _Inside(basis.rules, granted, basis.width)
+    given = [rule.antecedent for rule in basis.rules]
     if antecedents is None:
+        inside = _each_inside(given, given, basis.width)
         antecedents = [
-            smallest_generator(rule.antecedent, *inside.of(rule.antecedent, i))
-            for i, rule in enumerate(basis.rules)
+            smallest_generator(x, _all_but(i, own, basis.rules), granted.inside(x))
+            for i, (x, own) in enumerate(zip(given, inside, strict=True))
         ]
     else:
-        antecedents = [_not_granted(x, inside.of(x, -1)[1]) for x in antecedents]
+        antecedents = [_not_granted(x, granted.inside(x)) for x in antecedents]
     rules = [Rule(x, rule.consequent) for x, rule in zip(antecedents, basis.rules, strict=True)]
-    inside = _Inside(rules, granted, basis.width)
-    for i, rule in enumerate(rules):
-        if rule.consequent != BOTTOM:
-            rules[i] = Rule(rule.antecedent, _what_is_new(rule, *inside.of(rule.consequent, i)))
-            inside.rules[i] = rules[i]
+    positive = [i for i, rule in enumerate(rules) if rule.consequent != BOTTOM]
+    targets = [rules[i].consequent for i in positive]
+    for i, own in zip(positive, _each_inside(targets, antecedents, basis.width), strict=True):
+        rest = _all_but(i, own, rules)
+        rules[i] = Rule(
+            antecedents[i], _what_is_new(rules[i], rest, granted.inside(rules[i].consequent))
+        )
     return Theory(basis.width, tuple(rules))
 
 
-Firing = tuple[tuple[Rule, ...], tuple[Rule, ...]]
-"""Rules that can fire inside a set: those of a theory, and those taken for granted."""
+def _all_but(without: int, places: Sequence[int], rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    return tuple([rules[i] for i in places if i != without])
 
 
-class _Inside:
-    """Finds the rules whose antecedents lie in a given set: only they can fire inside it."""
+def _each_inside(
+    targets: Sequence[int], antecedents: Sequence[int], width: int
+) -> Iterator[Sequence[int]]:
+    """Yield for each target the places of the antecedents inside it: only they can fire there."""
+    if words_needed(width) > FEW:  # there may be a rule for each of thousands of values
+        yield from _each_inside_wide(targets, antecedents)
+        return
+    lefts = pack(antecedents, width)
+    for start in range(0, len(targets), TOGETHER):
+        xs = pack(targets[start : start + TOGETHER], width)
+        found = [np.zeros(0, dtype=np.intp)] * len(xs)
+        for x, left in pairs_inside(xs, lefts):
+            first = np.flatnonzero(np.diff(x, prepend=-1)).tolist()
+            ends = [*first[1:], len(x)]
+            for place, begin, end in zip(x[first].tolist(), first, ends, strict=True):
+                found[place] = left[begin:end]
+        for places in found:
+            yield places.tolist()
 
-    def __init__(self, rules: Iterable[Rule], granted: Iterable[Rule], width: int):
-        self.rules, self.width = list(rules), width
-        self._is_wide = words_needed(width) > FEW
-        if self._is_wide:  # there may be a rule for each of thousands of values
-            self._own: dict[int, list[int]] = {}
-            for i, rule in enumerate(self.rules):
-                self._own.setdefault(_lowest(rule), []).append(i)
-        else:
-            self._missing = ~pack([rule.antecedent for rule in self.rules], width)
+
+def _each_inside_wide(
+    targets: Sequence[int], antecedents: Sequence[int]
+) -> Iterator[Sequence[int]]:
+    by_lowest: dict[int, list[int]] = {}
+    for i, x in enumerate(antecedents):
+        by_lowest.setdefault(_lowest(x), []).append(i)
+    for target in targets:
+        near = (i for bit in (-1, *bits(target)) for i in by_lowest.get(bit, ()))
+        yield sorted(i for i in near if antecedents[i] & ~target == 0)
+
+
+class _Granted:
+    """Finds the rules taken for granted that can fire inside a set."""
+
+    def __init__(self, rules: Iterable[Rule]):
         self._by_lowest: dict[int, list[Rule]] = {}
-        for rule in granted:  # there may be one for each value of an attribute
-            self._by_lowest.setdefault(_lowest(rule), []).append(rule)
+        for rule in rules:  # there may be one for each value of an attribute
+            self._by_lowest.setdefault(_lowest(rule.antecedent), []).append(rule)
 
-    def of(self, target: int, without: int) -> Firing:
-        """Return what can fire inside `target`, leaving out the rule at `without`."""
-        if self._is_wide:
-            near = (i for bit in (-1, *bits(target)) for i in self._own.get(bit, ()))
-            found = sorted(i for i in near if self.rules[i].antecedent & ~target == 0)
-        else:
-            outside = ~pack([target], self.width)[0]
-            found = np.flatnonzero(contains(self._missing, outside)).tolist()
-        granted = (
+    def inside(self, target: int) -> tuple[Rule, ...]:
+        if not self._by_lowest:
+            return ()
+        return tuple(
             rule
-            for index in ((-1, *bits(target)) if self._by_lowest else ())
+            for index in (-1, *bits(target))
             for rule in self._by_lowest.get(index, ())
             if rule.antecedent & ~target == 0
         )
-        return tuple(self.rules[i] for i in found if i != without), tuple(granted)
 
 
-def _lowest(rule: Rule) -> int:
+def _lowest(antecedent: int) -> int:
     """Return the first variable of an antecedent; -1 if it has none."""
-    return (rule.antecedent & -rule.antecedent).bit_length() - 1
+    return (antecedent & -antecedent).bit_length() - 1
 
 
 def smallest_generator(target: int, rest: tuple[Rule, ...], granted: tuple[Rule, ...] = ()) -> int:
@@ -108,12 +131,14 @@ def smallest_generator(target: int, rest: tuple[Rule, ...], granted: tuple[Rule,
     derivable = _derivable(every)
     optional = list(bits(start & derivable))
     core = start & ~derivable
+    if not optional or restores(core):
+        return core
     minimal = start
     for index in reversed(optional):
         if restores(minimal & ~(1 << index)):
             minimal &= ~(1 << index)
-    budget = SEARCH_LIMIT
-    for size in range(minimal.bit_count() - core.bit_count() + 1):
+    budget = SEARCH_LIMIT - 1
+    for size in range(1, minimal.bit_count() - core.bit_count() + 1):
         budget -= comb(len(optional), size)
         if budget < 0:
             return minimal
@@ -132,7 +157,7 @@ def _what_is_new(rule: Rule, rest: tuple[Rule, ...], granted: tuple[Rule, ...]) 
 
     known = forward_chain(every, rule.antecedent)
     needed = _without_granted(rule.consequent & ~known, granted, restores)
-    for index in reversed(list(bits(needed))):
+    for index in reversed(list(bits(needed & _derivable(every)))):
         if restores(needed & ~(1 << index)):
             needed &= ~(1 << index)
     return needed
@@ -143,6 +168,8 @@ def _without_granted(target: int, granted: tuple[Rule, ...], enough: Callable[[i
 
     What a special value implies (at least 60: at least 30) need not be tried one by one.
     """
+    if not granted:
+        return target
     plain = tuple(rule for rule in granted if rule.antecedent & ~target == 0)
     start = target & ~_derivable(plain)
     return start if enough(start) else target

@@ -11,20 +11,39 @@ from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Vocabulary
 
+PASSES = 4
+"""So often all rules are looked at: that settles nearly everything, and is quick."""
+
 
 def forward_chain(rules: Iterable[Rule], x: int, exclusive: Sequence[int] = ()) -> int:
     """Return the smallest superset of `x` that obeys all `rules`; BOTTOM if there is none.
 
-    Linear in the size of the rules: a rule whose antecedent is incomplete waits at one missing
-    variable, and is looked at again only when that variable arrives. Of each group in `exclusive`
-    it may have one variable at most.
+    Linear in the size of the rules: after a few passes, a rule whose antecedent is incomplete waits
+    at one missing variable, and is looked at again only when that variable arrives. Of each group
+    in `exclusive` it may have one variable at most.
     """
     known = x
+    for _ in range(PASSES):
+        before, left = known, []
+        for rule in rules:
+            if rule.antecedent & ~known:
+                left.append(rule)
+            else:
+                known |= rule.consequent  # with ⊥, everything
+        if known in (before, BOTTOM) or not left:
+            break
+        rules = left
+    else:
+        known = _chain_by_what_is_missing(left, known)
+    return known if not exclusive or _at_most_one_each(known, exclusive) else BOTTOM
+
+
+def _chain_by_what_is_missing(rules: Iterable[Rule], x: int) -> int:
+    known = x
     waiting: dict[int, list[Rule]] = {}
-    agenda: Iterable[Rule] = rules
     while True:
         gained = 0
-        for rule in agenda:
+        for rule in rules:
             missing = rule.antecedent & ~known
             if missing:
                 waiting.setdefault(missing & -missing, []).append(rule)
@@ -34,8 +53,8 @@ def forward_chain(rules: Iterable[Rule], x: int, exclusive: Sequence[int] = ()) 
                 gained |= rule.consequent & ~known
                 known |= rule.consequent
         if not gained:
-            return known if _at_most_one_each(known, exclusive) else BOTTOM
-        agenda = [rule for bit in bits(gained) for rule in waiting.pop(1 << bit, ())]
+            return known
+        rules = [rule for bit in bits(gained) for rule in waiting.pop(1 << bit, ())]
 
 
 def _at_most_one_each(x: int, exclusive: Sequence[int]) -> bool:

@@ -93,7 +93,7 @@ def _check_tree(one: Any, path: Path) -> None:
     # An ensemble gives its own rows to its trees; each must be as wide as they take it to be.
     owners = [one, *np.ravel(one.estimators_)] if _is_boosting(one) else [one]
     for owner in owners:
-        tree = vars(owner).get("tree_") if hasattr(owner, "__dict__") else None
+        tree: Any = vars(owner).get("tree_") if hasattr(owner, "__dict__") else None
         if (
             _name(tree) == TREE
             and not tree.n_features == owner.n_features_in_ == one.n_features_in_
@@ -117,8 +117,9 @@ def _check_histograms(one: Any, path: Path) -> None:
         )
     for tree in trees:
         nodes = tree.nodes
-        parts = [nodes[name].astype(np.int64) for name in ("left", "right", "feature_idx")]
-        if not len(nodes) or not _is_tree(nodes["is_leaf"] != 0, *parts, one.n_features_in_):
+        left, right = nodes["left"].astype(np.int64), nodes["right"].astype(np.int64)
+        ends, column = nodes["is_leaf"] != 0, nodes["feature_idx"]
+        if not len(nodes) or not _is_tree(ends, left, right, column, one.n_features_in_):
             raise InputError("has a decision tree whose nodes are no tree", path)
 
 

@@ -423,12 +423,21 @@ def test_what_a_run_takes_is_said_before_anything_is_sent(tmp_path):
     with ChatServer() as server:
         where = ["--model", "openai/tiny", "--base-url", server.url, "--elicit", "choose"]
         prices = ["--price-in", "1", "--price-out", "2"]
-        for command in (["extract", str(file), "--dry-run"], ["probe", "show", str(file)]):
+        study = tmp_path / "study.yaml"
+        study.write_text(
+            f"hornlens: 1\nname: s\nprobe: {file.name}\nmodels: [demo]\nbudgets: [5]\nruns: 1\n",
+            encoding="utf-8",
+        )
+        for command in (
+            ["extract", str(file), "--dry-run"],
+            ["study", str(study), "--dry-run", "--out", "s"],
+            ["probe", "show", str(file)],
+        ):
             done = hornlens(*command, *where, *prices, cwd=tmp_path)
             assert done.returncode == 0, done.stderr
             assert "At most 24 calls" in done.stdout and "Nothing was sent" in done.stdout
             assert "at the prices given" in done.stdout
-        assert server.begun == 0 and not server.keys
+        assert server.begun == 0 and not server.keys and not (tmp_path / "s").exists()
         done = hornlens("extract", str(file), *where, "--max-calls", "5", "-q", cwd=tmp_path)
         assert done.returncode == 2 and "--max-calls 5 is reached" in done.stderr
         assert server.begun == 5 and len(done.stderr.strip().splitlines()) == 1

@@ -6,9 +6,15 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -71,13 +77,70 @@ def test_a_skops_tree_that_leads_outside_itself_is_refused(table, tmp_path, fiel
     model.tree_.__setstate__(state)
 
 
-def test_types_that_skops_does_not_trust_are_named(table, tmp_path):
+@pytest.mark.parametrize(
+    "model",
+    [
+        HistGradientBoostingClassifier(max_iter=2),
+        GradientBoostingClassifier(n_estimators=2),
+        RandomForestClassifier(2, max_depth=2),
+        make_pipeline(StandardScaler(), MLPClassifier((3,), max_iter=9)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_usual_models_in_skops_files_need_nobodys_trust(table, tmp_path, model):
+    skops = pytest.importorskip("skops.io")
+    path, rows, _ = table
+    model.fit(rows, data("iris")[1])
+    skops.dump(model, tmp_path / "model.skops")
+    done = run(tmp_path / "model.skops", path, "--target", "kind", "--format", "json")
+    assert done.exit_code == 0, done.exception
+    same = hornlens.explain(model, rows)
+    printed = [(rule["then"], rule["support"]) for rule in json.loads(done.output)["rules"]]
+    assert printed == [(r.label, r.support) for r in same.rules]
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"), [("left", 10**6), ("right", 0), ("feature_idx", 4), ("feature_idx", -1)]
+)
+def test_histogram_boosting_that_leads_outside_its_trees_is_refused(table, tmp_path, field, wrong):
     skops = pytest.importorskip("skops.io")
     path, rows, _ = table
     model = HistGradientBoostingClassifier(max_iter=2).fit(rows, data("iris")[1])
+    model._predictors[1][2].nodes[field][0] = wrong
+    skops.dump(model, tmp_path / "model.skops")
+    error = run(tmp_path / "model.skops", path, "--target", "kind").exception
+    assert isinstance(error, InputError) and "nodes are no tree" in str(error)
+
+
+@pytest.mark.parametrize("kind", [GradientBoostingClassifier, RandomForestClassifier])
+def test_an_ensemble_whose_trees_are_wider_than_its_rows_is_refused(table, tmp_path, kind):
+    skops = pytest.importorskip("skops.io")
+    path, rows, _ = table
+    wide = np.column_stack([rows, *[rows[:, 3]] * 50])
+    model = kind(n_estimators=2, random_state=0).fit(wide, data("iris")[1])
+    model.n_features_in_ = 4
+    for tree in np.ravel(model.estimators_):
+        tree.n_features_in_ = 4
+    skops.dump(model, tmp_path / "model.skops")
+    error = run(tmp_path / "model.skops", path, "--target", "kind").exception
+    assert isinstance(error, InputError) and "rows of another width" in str(error)
+
+
+def test_types_that_skops_does_not_trust_are_named(table, tmp_path):
+    skops = pytest.importorskip("skops.io")
+    path, rows, _ = table
+    model = KNeighborsClassifier().fit(rows, data("iris")[1])
     skops.dump(model, tmp_path / "model.skops")
     refused = str(run(tmp_path / "model.skops", path, "--target", "kind").exception)
     assert "does not trust; if you do: --trust sklearn." in refused
+    model = HistGradientBoostingClassifier(max_iter=2, categorical_features=[0])
+    skops.dump(model.fit(rows.round(), data("iris")[1]), tmp_path / "model.skops")
+    given = (tmp_path / "model.skops", path, "--target", "kind")
+    refused = str(run(*given).exception)
+    wanted = refused.split("if you do: ")[1].split()
+    assert any("TreePredictor" in name for name in wanted)
+    assert run(*given, *wanted).exit_code == 0
 
 
 def test_what_is_wrong_with_a_table_or_a_model_names_the_column(tmp_path):

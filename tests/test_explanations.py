@@ -151,6 +151,20 @@ def test_damaged_files_are_refused_in_a_line_or_read(name, tmp_path):
         assert isinstance(run(*arguments).exception, InputError)
 
 
+def test_verify_names_the_file_that_is_damaged(tmp_path):
+    explained("people")[2].save(tmp_path)
+    path = tmp_path / "explanation.json"
+    whole = json.loads(path.read_text())
+    for part in ("features", "rules", "cells", "certificate", "classes"):
+        path.write_text(json.dumps({key: value for key, value in whole.items() if key != part}))
+        with pytest.raises(InputError) as error:
+            hornlens.verify(tmp_path)
+        assert "explanation.json: is no explanation.json of hornlens" in str(error.value), part
+    path.write_text("[]")
+    with pytest.raises(InputError, match=r"is no explanation\.json of hornlens"):
+        hornlens.verify(tmp_path)
+
+
 def test_what_claims_to_be_huge_is_refused_before_it_is_unpacked(tmp_path):
     content = explanation_as_json(explained("forest")[2])
     for feature in content["features"]:

@@ -1,7 +1,6 @@
 """Classifiers and tables from files: ONNX and skops models, CSV tables. Never pickle.
 
-A pickle runs whatever its author wrote, so it is refused. ONNX holds arithmetic only; a skops file
-is loaded if it names nothing but types that skops itself trusts, or that the user says to trust.
+A pickle runs whatever its author wrote, so it is refused. ONNX holds arithmetic only.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.columns import Column, Kind, Table
+from hornlens.classifiers.skopsfiles import read_skops
 from hornlens.errors import HornlensError, InputError
 from hornlens.formats.csvfiles import csv_rows
 from hornlens.formats.files import read_text
@@ -106,78 +106,6 @@ def _dtype(kind: str) -> Any:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-TREE = "sklearn.tree._tree.Tree"
-"""Skops does not trust it, for it believes whatever its nodes say: they are looked at here."""
-
-
-def read_skops(path: Path, trusted: Sequence[str] = ()) -> Any:
-    """Return the estimator of a skops file; a type that nobody trusts is an error.
-
-    Decision trees are taken if their nodes form trees: nothing outside them can be read.
-    """
-    trusted = (*trusted, TREE)
-    try:
-        from skops.io import get_untrusted_types, load
-    except ImportError:
-        raise HornlensError("skops files need skops: pip install 'hornlens[sklearn]'") from None
-    try:
-        strange = [name for name in get_untrusted_types(file=path) if name not in trusted]
-        if not strange:
-            model = load(path, trusted=list(trusted))
-            _check_trees(model, path)
-            return model
-    except (OSError, InputError):
-        raise
-    except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        raise InputError(f"is no skops file that can be read: {reason}", path) from None
-    wanted = " ".join(f"--trust {name}" for name in strange)
-    raise InputError(f"names types that skops does not trust; if you do: {wanted}", path)
-
-
-def _check_trees(model: Any, path: Path) -> None:
-    """Refuse a tree whose nodes lead outside of it, or round in a circle."""
-    seen: set[int] = set()
-    waiting = [model]
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen or isinstance(one, str | bytes | int | float | None):
-            continue
-        seen.add(id(one))
-        if type(one).__name__ == "Tree" and type(one).__module__ == "sklearn.tree._tree":
-            if not _is_tree(one):
-                raise InputError("has a decision tree whose nodes are no tree", path)
-        elif isinstance(one, dict):
-            waiting += one.values()
-        elif isinstance(one, list | tuple | set) or (
-            isinstance(one, np.ndarray) and one.dtype.kind == "O"
-        ):
-            waiting += list(np.ravel(one)) if isinstance(one, np.ndarray) else list(one)
-        elif hasattr(one, "__dict__"):
-            waiting += vars(one).values()
-
-
-def _is_tree(tree: Any) -> bool:
-    """Say whether children come after their parents and inside, and columns are there."""
-    state = tree.__getstate__()
-    nodes, count = state["nodes"], tree.node_count
-    left, right, column = nodes["left_child"], nodes["right_child"], nodes["feature"]
-    if not 0 < count == len(nodes) == len(state["values"]):
-        return False
-    own = np.arange(count)
-    inner = left != -1
-    children = np.concatenate([left[inner], right[inner]])
-    return bool(
-        (right[~inner] == -1).all()
-        and (left[inner] > own[inner]).all()
-        and (right[inner] > own[inner]).all()
-        and (children < count).all()
-        and len(np.unique(children)) == len(children) == count - 1
-        and (column[inner] >= 0).all()
-        and (column[inner] < tree.n_features).all()
-    )
 
 
 def open_classifier(

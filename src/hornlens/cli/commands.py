@@ -14,6 +14,7 @@ from hornlens.cli.options import (
     Cache,
     Debug,
     Detail,
+    DryRun,
     ExceptionCost,
     Label,
     Margin,
@@ -372,9 +373,7 @@ def extract(
     repeats: RepeatsOption = None,
     alpha: Alpha = None,
     settle: Settle = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would take, and ask nothing.")
-    ] = False,
+    dry_run: DryRun = False,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: findings, or envelope.json.")
     ] = "text",
@@ -453,6 +452,7 @@ def study(
     cache: Cache = None,
     where: ExecutorGroup = HERE,
     how: ModelGroup = AS_IT_IS,
+    dry_run: DryRun = False,
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: a summary, or study.json.")
     ] = "text",
@@ -474,6 +474,7 @@ def study(
             jobs=jobs,
             executor=where,
             model_options=how.options,
+            dry_run=dry_run,
             form=format,
             quiet=quiet,
         )

@@ -105,6 +105,7 @@ Label = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(help="The column of a table that is the label (the class)."),
 ]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and ask nothing.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the whole traceback.")]
 

@@ -8,10 +8,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from hornlens.cli.costs import show_costs
 from hornlens.cli.executors import Doing, ExecutorGroup
 from hornlens.counts import plural
 from hornlens.formats.files import check_writable
 from hornlens.models.protocol import ModelOptions
+from hornlens.models.registry import open_model
 from hornlens.pronouns.published import published_for
 from hornlens.report.drawing import NOT_DRAWN, can_draw
 from hornlens.report.study_files import write_study
@@ -35,6 +37,7 @@ class StudyOptions:
     jobs: int | None
     executor: ExecutorGroup
     model_options: ModelOptions
+    dry_run: bool
     form: str
     quiet: bool
 
@@ -45,6 +48,10 @@ def study_command(options: StudyOptions) -> None:
     plan = load_plan(options.study)
     if options.models:
         plan = plan.with_models(tuple(options.models))
+    if options.dry_run:
+        for spec in plan.models:
+            show_costs(terminal, plan.probe, open_model(spec, options.model_options))
+        return
     check_writable(options.out)  # before anything is asked
     runs = len(plan.models) * len(plan.budgets) * len(plan.seeds)
     prompts = len(plan.models) * plan.probe.prompt_count if plan.enumerable else None

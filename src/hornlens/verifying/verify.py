@@ -62,7 +62,7 @@ class Verification:
 def verify(
     result: str | Path, against: str | Path | None = None, background: str | Path | None = None
 ) -> Verification:
-    """Check a result by itself: a folder, or an envelope.json; it asks no model.
+    """Check a result by itself: a folder, envelope.json or explanation.json; it asks no model.
 
     `against` is the formula or the table that `hornlens envelope` or `learn` was given, or the
     exploration.json in which `hornlens explore` kept what was answered; `background` is what was
@@ -90,7 +90,7 @@ def verify(
 def verify_content(
     content: Any, path: Path, file: File | Session | None = None, background: Path | None = None
 ) -> Verification:
-    """Check the contents of an envelope.json."""
+    """Check the contents of an envelope.json, or of an explanation.json."""
     notes = _Notes([], [])
     try:
         _check(content, file, background, notes)
@@ -99,7 +99,10 @@ def verify_content(
     except InputError as error:
         raise InputError(error.message, error.path or path, error.line) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-        raise InputError("is no envelope.json of hornlens, or of another version", path) from None
+        explained = isinstance(content, dict) and content.get("kind") == "classifier"
+        named = path.name == "explanation.json"
+        wanted = "explanation.json" if explained or named else "envelope.json"
+        raise InputError(f"is no {wanted} of hornlens, or of another version", path) from None
     return Verification(tuple(notes.checked), tuple(notes.not_checked))
 
 

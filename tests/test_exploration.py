@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -32,8 +33,12 @@ from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.models.functions import FunctionModel
+from hornlens.results.envelope import envelope_as_json
 from hornlens.targets.answers import Answers
 from hornlens.targets.formulas import TableTarget
+from hornlens.verifying import explored
+from hornlens.verifying.explored import Session as KeptSession
+from hornlens.verifying.verify import verify, verify_content
 from tests import brute
 from tests.test_tables import random_background, random_rows
 
@@ -200,6 +205,164 @@ def test_a_session_keeps_what_is_known_as_a_context(tmp_path):
         Session.load(tmp_path / "a.json", animals(["true -> eggs"]))
     with pytest.raises(InputError, match="other variables"):
         Session.load(tmp_path / "a.json", Variables(Space.of_variables(Vocabulary(("a",)))))
+
+
+# --- verified ---
+
+
+def verified(session, path, change=None, kept=None):
+    """What verify says of a session's result; each may be changed before."""
+    session.save(path)
+    content = envelope_as_json(session.envelope())
+    if change:
+        change(content)
+    if kept:
+        record = json.loads(path.read_text())
+        kept(record)
+        path.write_text(json.dumps(record))
+    return verify_content(content, Path("result.json"), KeptSession.read(path))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("wide", [1 << 20, 0])
+def test_explorations_are_verified_whole_and_in_part(seed, wide, tmp_path, monkeypatch):
+    monkeypatch.setattr(explored, "WIDE", wide)
+    rng = Random(seed)
+    path = tmp_path / "x.exploration.json"
+    for _ in range(25):
+        rows, width, granted, _, start = random_domain(rng, 5)
+        if not width:
+            continue
+        names = Vocabulary.numbered(width)
+        session = Session(Variables(Space.of_variables(names, granted.rules)), start)
+        expert = Expert(rows, width, rng, rng.choice([0, 0, 0.3, 1]), rng.choice([0, 0.5]))
+        stop = rng.choice([2, 5, 99, 99])
+        while (rule := session.question()) is not None and len(session.answers) < stop:
+            session.answer(rule, expert.entails(rule))
+        case = (rows, start, granted, session.answers)
+        done = verified(session, path)
+        assert done.ok, (done.wrong, case)
+        whole = any(line.startswith("complete") for line in done.checked)
+        assert whole == (session.question() is None), case
+        # What was said by one who knows all, without an example: some rule is not settled.
+        if session.question() is None and rows and not start and not session.explorer.open():
+
+            def nothing_shown(record):
+                record["answers"] = [a for a in record["answers"] if a["answer"] != "no"]
+
+            def counted(content):
+                yes = content["statistics"]["yes"]
+                content["certificate"]["answers"] = content["statistics"]["answers"] = yes
+                content["statistics"]["no"] = content["statistics"]["unknown"] = 0
+
+            session.undone.clear()
+            lost = verified(session, path, counted, nothing_shown)
+            assert not lost.ok, case
+
+
+def explored_animals():
+    """The four animals of DOMAIN, of which somebody does not know whether dogs swim."""
+    session = Session(animals(["feathers -> eggs"]))
+    rows = [0b1011, 0b1101, 0b1100, 0b0000]
+    while (rule := session.question()) is not None:
+        broken = [x for x in rows if not rule.satisfied_by(x)]
+        if rule == Rule(0b0100, 0b1100):
+            session.answer(rule, Unknown(), "person")
+        elif broken == [0]:
+            session.answer(rule, Counterexample(0, 0b0100), "person", "dog")
+        else:
+            session.answer(rule, Counterexample(broken[0]) if broken else Holds(), "person")
+    return session
+
+
+def _edit(*path, to):
+    def change(content):
+        for key in path[:-1]:
+            content = content[key]
+        content[path[-1]] = to(content[path[-1]])
+
+    return change
+
+
+CHANGED = {
+    "a rule is left out": (_edit("rules", to=lambda r: r[1:]), None, "rules: two of one"),
+    "a rule and its short form": (
+        lambda c: (c["rules"].pop(), c["readable"].pop()),
+        None,
+        "a rule is missing: .* was accepted",
+    ),
+    "a rule that nobody accepted": (
+        lambda c: [c[k].append({"if": ["swims"], "then": ["eggs"]}) for k in ("rules", "readable")],
+        None,
+        "does not follow from what was accepted",
+    ),
+    "no hypotheses": (_edit("hypotheses", to=lambda h: []), None, "hypotheses: not the rules"),
+    "more answers": (_edit("certificate", "answers", to=lambda n: n + 1), None, "answers is"),
+    "fewer open": (_edit("certificate", "open", to=lambda n: 0), None, "open is 1, not 0"),
+    "samples": (_edit("certificate", "sampled", to=lambda n: 1), None, "sampled is 0, not 1"),
+    "another yes": (_edit("statistics", "yes", to=lambda n: n + 1), None, "statistics: yes"),
+    "non-Horn negatives": (_edit("non_horn", "count", to=lambda n: 0), None, "non_horn: nobody"),
+    "an example that breaks nothing": (
+        None,
+        _edit("answers", 0, to=lambda a: {**a, "if": ["swims"], "has": []}),
+        "answer 1: its example does not break the rule",
+    ),
+    "an example that breaks a rule": (
+        None,
+        _edit("answers", 0, "has", to=lambda names: ["flies"]),
+        "answer 1: breaks the background, or a rule",
+    ),
+    "another yes in the session": (
+        None,
+        _edit("answers", to=lambda a: [*a, {"if": ["eggs"], "then": None, "answer": "yes"}]),
+        "breaks the background, or a rule",
+    ),
+    "a row that was not counted": (None, _edit("variables", to=lambda v: v[::-1]), "variables:"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_changed_explorations_are_refused(name, tmp_path):
+    change, kept, message = CHANGED[name]
+    session, path = explored_animals(), tmp_path / "a.exploration.json"
+    assert verified(session, path).ok
+    done = verified(session, path, change, kept)
+    assert not done.ok and re.search(message, done.wrong), done
+
+
+def test_the_context_beside_a_session_is_verified(tmp_path):
+    session, path = explored_animals(), tmp_path / "a.exploration.json"
+    session.save(path)
+    content = envelope_as_json(session.envelope())
+    context = path.with_suffix(".cxt")
+    context.write_text(context.read_text().replace("XX.X", "X..X"))
+    done = verify_content(content, Path("r.json"), KeptSession.read(path))
+    assert done.wrong == "a.exploration.cxt: not the examples that are known in full"
+    context.unlink()
+    assert verify_content(content, Path("r.json"), KeptSession.read(path)).ok
+
+
+def test_the_command_verifies_an_exploration(tmp_path):
+    path, result = tmp_path / "a.exploration.json", tmp_path / "r.json"
+    session = explored_animals()
+    session.save(path)
+    result.write_text(json.dumps(envelope_as_json(session.envelope())))
+    done = command(tmp_path, "r.json", "--against", path.name, name="verify")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "complete: of 16 interpretations" in done.stdout
+    table = tmp_path / "t.csv"
+    table.write_text("a\n1\n")
+    for against, message in (
+        ((), "give the session that it was kept in"),
+        ((table,), "give the session that it was kept in"),
+        ((result,), r"is no exploration\.json of hornlens"),
+        ((path, table), "does not go with a session"),
+    ):
+        with pytest.raises(InputError, match=message):
+            verify(result, *against)
+    result.write_text(json.dumps(envelope_as_json(extract("demo", cache=False).envelope)))
+    with pytest.raises(InputError, match="is no exploration"):
+        verify(result, path)
 
 
 # --- experts ---
@@ -377,9 +540,9 @@ def test_a_dialogue_at_a_terminal_killed_and_continued(tmp_path):
     assert masks and content["hypotheses" if "hypotheses" in content else "rules"]
 
 
-def command(folder, *arguments, say=""):
+def command(folder, *arguments, say="", name="explore"):
     return subprocess.run(
-        [sys.executable, "-m", "hornlens", "explore", *arguments],
+        [sys.executable, "-m", "hornlens", name, *arguments],
         cwd=folder,
         input=say,
         capture_output=True,

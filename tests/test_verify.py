@@ -704,7 +704,8 @@ def test_the_command_holds_an_envelope_against_its_file(tmp_path):
     for arguments, message in (
         ((path,), "with --against FILE"),
         ((path, "--background", given), "--background goes with --against"),
-        ((path, "--against", path), "unknown kind of file"),
+        ((path, "--against", path), "is no exploration.json of hornlens"),
+        ((path, "--against", tmp_path / "x.txt"), "unknown kind of file"),
         ((formula,), "is not JSON"),
         ((tmp_path / "nothing",), "no such file"),
     ):

@@ -528,7 +528,10 @@ def verify(
     ],
     against: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="The .cnf, .csv or .cxt of which it is the envelope."),
+        typer.Option(
+            help="The .cnf, .csv or .cxt of which it is the envelope; of an exploration, its "
+            "X.exploration.json."
+        ),
     ] = None,
     background: Annotated[
         Optional[Path],  # noqa: UP045

@@ -35,7 +35,9 @@ class File:
 
             table = read_csv(path) if kind == ".csv" else read_cxt(path)
             return cls(table.vocabulary, None, table.rows)
-        raise InputError("unknown kind of file; expected .cnf, .csv or .cxt", path)
+        raise InputError(
+            "unknown kind of file; expected .cnf, .csv, .cxt or .exploration.json", path
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from hornlens.formats.jsonfiles import read_json
 from hornlens.verifying.almost import Known, check_almost, check_almost_rows, check_levels
 from hornlens.verifying.answers import Answer, Reader, Spoken, check_statistics
 from hornlens.verifying.bounded import check_bounded
+from hornlens.verifying.explored import Session, check_explored
 from hornlens.verifying.files import File
 from hornlens.verifying.grids import Grid, Rule, Space, Wrong, breaks
 from hornlens.verifying.interrupted import MissingAnswers, check_interrupted, follows
@@ -24,7 +25,7 @@ from hornlens.verifying.worlds import AllAnswers, SomeAnswers
 
 FORMAT = 1
 """The newest files that are understood."""
-KINDS = ("exact", "bounded", "interrupted", "noisy", "pac", "budget_exhausted")
+KINDS = ("exact", "bounded", "interrupted", "noisy", "pac", "budget_exhausted", "explored")
 WIDE = 1 << 20
 """Up to so many interpretations of a file are gone through one and all."""
 SHAPE = "minimal and saturated: no rule follows from the others; the readable rules say the same"
@@ -63,8 +64,9 @@ def verify(
 ) -> Verification:
     """Check a result by itself: a folder, envelope.json or explanation.json; it asks no model.
 
-    `against` is the formula or the table that `hornlens envelope` or `learn` was given, and
-    `background` what it took for granted. A file that is no result is an InputError.
+    `against` is the formula or the table that `hornlens envelope` or `learn` was given, or the
+    exploration.json in which `hornlens explore` kept what was answered; `background` is what was
+    taken for granted. A file that is no result is an InputError.
 
     >>> import tempfile
     >>> from hornlens import extract
@@ -78,12 +80,15 @@ def verify(
         explained = path / "explanation.json"
         path = explained if explained.is_file() else path / "envelope.json"
     content = read_json(path)
-    file = None if against is None else File.read(Path(against))
+    file: File | Session | None = None
+    if against is not None:
+        reads = Session if Path(against).suffix.lower() == ".json" else File
+        file = reads.read(Path(against))
     return verify_content(content, path, file, None if background is None else Path(background))
 
 
 def verify_content(
-    content: Any, path: Path, file: File | None = None, background: Path | None = None
+    content: Any, path: Path, file: File | Session | None = None, background: Path | None = None
 ) -> Verification:
     """Check the contents of an envelope.json, or of an explanation.json."""
     notes = _Notes([], [])
@@ -109,7 +114,9 @@ class _Notes:
     not_checked: list[str]
 
 
-def _check(content: Any, file: File | None, background: Path | None, notes: _Notes) -> None:
+def _check(
+    content: Any, file: File | Session | None, background: Path | None, notes: _Notes
+) -> None:
     if content.get("kind") == "classifier":
         if file is not None:
             raise InputError("is of a classifier: there is nothing to hold it against")
@@ -130,7 +137,13 @@ def _check(content: Any, file: File | None, background: Path | None, notes: _Not
     listed = space.rules(content["background"])
     for rule in sorted(space.own - set(listed), key=str):
         raise Wrong(f"background: lacks {space.show_rule(rule)}")
-    if file is not None:
+    if isinstance(file, Session):
+        _check_session(content, space, listed, file, background, notes)
+    elif kind == "explored":
+        raise InputError(
+            "is an exploration: give the session that it was kept in, --against X.exploration.json"
+        )
+    elif file is not None:
         _check_file(content, space, listed, file, background, notes)
     elif "answers" in content:
         _check_answers(content, space, listed, notes)
@@ -138,6 +151,26 @@ def _check(content: Any, file: File | None, background: Path | None, notes: _Not
         raise InputError(
             "has no answers: give the formula or the table that it is of, with --against FILE"
         )
+
+
+# --- an exploration ---
+
+
+def _check_session(
+    content: Any,
+    space: Space,
+    listed: list[Rule],
+    session: Session,
+    background: Path | None,
+    notes: _Notes,
+) -> None:
+    if content["certificate"]["kind"] not in ("explored", "interrupted") or "answers" in content:
+        raise InputError("is no exploration: a session is not what it can be held against")
+    if background is not None:
+        raise InputError("--background does not go with a session, which does not keep it")
+    checked, not_checked = check_explored(content, space, listed, session)
+    notes.checked.extend([*checked, SHAPE])
+    notes.not_checked.extend(not_checked)
 
 
 # --- a formula or a table ---

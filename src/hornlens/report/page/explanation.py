@@ -21,7 +21,16 @@ from hornlens.results.explanations import (
 )
 
 SCRIPTS = (
-    *("dom.js", "csv.js", "table.js", "filters.js", "grid.js", "cells.js", "cellrules.js"),
+    *(
+        "dom.js",
+        "csv.js",
+        "table.js",
+        "folds.js",
+        "filters.js",
+        "grid.js",
+        "cells.js",
+        "cellrules.js",
+    ),
     *("cellmap.js", "cellask.js", "explanation.js"),
 )
 STYLES = ("cells.css",)

@@ -31,7 +31,17 @@ from hornlens.results.question import Question
 from hornlens.results.ranking import EXPLAINED
 
 SCRIPTS = (
-    *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "rules.js", "grid.js", "map.js"),
+    *(
+        "dom.js",
+        "csv.js",
+        "logic.js",
+        "prompts.js",
+        "table.js",
+        "folds.js",
+        "rules.js",
+        "grid.js",
+        "map.js",
+    ),
     *("ask.js", "levels.js", "survival.js", "limits.js", "files.js", "extraction.js"),
 )
 FINDINGS = 8

@@ -8,7 +8,7 @@ function classRules(result) {
   const show = (row) => {
     if (row.querySelector("button.open")) return;
     const rule = row.querySelector(".rule");
-    const button = el("button", { type: "button", class: "open", "aria-expanded": "false", onclick: () => toggle(row) });
+    const button = openingButton(() => toggle(row));
     rule.replaceWith(button);
     button.append(rule);
   };
@@ -17,45 +17,13 @@ function classRules(result) {
     text: (row) => row.cells[0].textContent,
     show,
   });
-  const toggle = (row, open = row.querySelector("button.open").ariaExpanded !== "true") => {
-    const button = row.querySelector("button.open");
-    button.setAttribute("aria-expanded", String(open));
-    if (!open) {
-      button.removeAttribute("aria-controls");
-      live.unfold(row, null);
-      return;
+  const detail = (row) => rowsBehind(result, ruleOf(row));
+  const { toggle, open } = openingRows(table, live, detail, () => {
+    for (const control of section.querySelectorAll(".controls input, .controls select")) {
+      control.value = "";
+      control.dispatchEvent(new Event(control.tagName === "INPUT" ? "input" : "change"));
     }
-    const id = `${row.id}-evidence`;
-    button.setAttribute("aria-controls", id);
-    const cell = el("td", { colspan: table.tHead.rows[0].cells.length }, rowsBehind(result, ruleOf(row)));
-    live.unfold(row, el("tr", { class: "detail", id }, cell));
-  };
-  const open = (index) => {
-    const row = live.rows.find((candidate) => candidate.dataset.index === String(index));
-    if (!live.reveal(row)) {
-      for (const control of section.querySelectorAll(".controls input, .controls select")) {
-        control.value = "";
-        control.dispatchEvent(new Event(control.tagName === "INPUT" ? "input" : "change"));
-      }
-      live.reveal(row);
-    }
-    toggle(row, true);
-    row.querySelector("button.open").focus();
-    row.scrollIntoView({ block: "start" });
-  };
-  const openLinked = () => {
-    const linked = live.rows.find((row) => `#${row.id}` === location.hash);
-    if (linked) open(linked.dataset.index);
-  };
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest?.('a[href^="#rule-"]');
-    if (!link) return;
-    event.preventDefault();
-    if (link.hash !== location.hash) history.pushState(null, "", link.hash);
-    openLinked();
   });
-  addEventListener("hashchange", openLinked);
-  openLinked();
   return { open };
 }
 

@@ -33,7 +33,7 @@ function rulesTable(result) {
     row.dataset.form = state.form;
     let button = row.querySelector("button.open");
     if (!button) {
-      button = el("button", { type: "button", class: "open", "aria-expanded": "false", onclick: () => toggle(row) });
+      button = openingButton(() => toggle(row));
       row.querySelector(".rule").replaceWith(button);
     }
     button.replaceChildren(ruleNode(formOf(ruleOf(row))));
@@ -83,49 +83,18 @@ function rulesTable(result) {
   );
   offerValues();
 
-  const toggle = (row, open = row.querySelector("button.open").ariaExpanded !== "true") => {
-    const button = row.querySelector("button.open");
-    button.setAttribute("aria-expanded", String(open));
-    if (!open) {
-      button.removeAttribute("aria-controls");
-      live.unfold(row, null);
-      return;
-    }
-    const id = `${row.id}-evidence`;
-    button.setAttribute("aria-controls", id);
-    const rule = ruleOf(row);
-    const cell = el("td", { colspan: table.tHead.rows[0].cells.length }, ruleDetail(result, rule, () => formOf(rule)));
-    live.unfold(row, el("tr", { class: "detail", id }, cell));
-  };
   live.refresh();
 
-  /** Show a rule, wherever it is in the table, with its evidence. */
-  const open = (index) => {
-    const row = live.rows.find((candidate) => candidate.dataset.index === String(index));
-    if (!live.reveal(row)) {
-      Object.assign(state, { words: "", attribute: "", value: "" });
-      for (const control of byId("rule-controls").querySelectorAll("input, select")) control.value = "";
-      offerValues();
-      live.refresh();
-      live.reveal(row);
-    }
-    toggle(row, true);
-    row.querySelector("button.open").focus();
-    row.scrollIntoView({ block: "start" });
+  const detail = (row) => {
+    const rule = ruleOf(row);
+    return ruleDetail(result, rule, () => formOf(rule));
   };
-  const openLinked = () => {
-    const linked = live.rows.find((row) => `#${row.id}` === location.hash);
-    if (linked) open(linked.dataset.index);
-  };
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest?.('a[href^="#rule-"]');
-    if (!link) return;
-    event.preventDefault();
-    if (link.hash !== location.hash) history.pushState(null, "", link.hash);
-    openLinked();
+  const { toggle, open } = openingRows(table, live, detail, () => {
+    Object.assign(state, { words: "", attribute: "", value: "" });
+    for (const control of byId("rule-controls").querySelectorAll("input, select")) control.value = "";
+    offerValues();
+    live.refresh();
   });
-  addEventListener("hashchange", openLinked); // Back, Forward, and an address that was changed
-  openLinked();
   return { open };
 }
 

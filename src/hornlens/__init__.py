@@ -9,6 +9,7 @@ __all__ = [
     "Certificate",
     "CheckOutcome",
     "Checked",
+    "ClassifierTarget",
     "Decision",
     "Envelope",
     "Exact",
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from hornlens.classifiers.flipping import flips
     from hornlens.classifiers.proving import prove
     from hornlens.classifiers.result import Explanation
+    from hornlens.classifiers.target import ClassifierTarget
     from hornlens.errors import HornlensError, InputError
     from hornlens.exploring.explore import explore
     from hornlens.limits import Limits, ended_by_ctrl_c
@@ -97,6 +99,7 @@ else:
         "classifiers.flipping": "flips",
         "classifiers.proving": "prove",
         "classifiers.result": "Explanation",
+        "classifiers.target": "ClassifierTarget",
         "errors": "HornlensError InputError",
         "exploring.explore": "explore",
         "limits": "Limits ended_by_ctrl_c",

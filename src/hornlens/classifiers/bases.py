@@ -10,15 +10,11 @@ import numpy as np
 
 from hornlens.classifiers.cells import OUTSIDE, GridCells, cells_at
 from hornlens.classifiers.explanation import Explained
-from hornlens.classifiers.features import Feature
+from hornlens.classifiers.spaces import space_of
 from hornlens.errors import HornlensError
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
-from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.certificates import EXACT
 from hornlens.logic.envelope import Envelope, NonHorn
-from hornlens.logic.ordered import Ordered
-from hornlens.logic.rule import Rule
-from hornlens.logic.space import Space
 
 MOST_POINTS = 2_000_000
 """So many things that can be said at most are gone through."""
@@ -31,24 +27,8 @@ def basis_of(result: Explained) -> Envelope:
             f"the full basis needs every cell, and there are {result.binned.cell_count:,}: "
             "raise the limit, or take fewer bins"
         )
-    features = result.binned.features
-    attributes: list[Attribute] = []
-    choices: list[list[int]] = []
-    bit, known_rules = 0, []
-    for feature in features:
-        own, masks = _attributes_of(feature)
-        choices.append([mask << bit for mask in masks])
-        if feature.missing:
-            ordered = own[0]
-            width = len(ordered.variables)
-            known = 1 << bit + width
-            known_rules += [Rule(1 << bit + place, known) for place in range(width)]
-        attributes += own
-        bit += sum(len(attribute.variables) for attribute in own)
-    label = Nominal(
-        result.target, tuple(_label(result, place) for place in range(len(result.classes)))
-    )
-    space = Space(tuple(attributes), label, tuple(known_rules))
+    said = space_of(result.binned.features, result.target, result.binned.classifier.labels)
+    space = said.space
     if space.count > MOST_POINTS:
         raise HornlensError(
             f"the full basis goes through {space.count:,} things that can be said, "
@@ -57,7 +37,8 @@ def basis_of(result: Explained) -> Envelope:
     labels = result.labelled.labels.ravel()
     cells = cells_at(np.arange(labels.size), result.labelled.labels.shape)
     positives = [
-        sum(own[level] for own, level in zip(choices, cell, strict=True)) | 1 << bit + place
+        sum(own[level] for own, level in zip(said.levels, cell, strict=True))
+        | 1 << said.first_label + place
         for cell, place in zip(cells.tolist(), labels.tolist(), strict=True)
         if place != OUTSIDE
     ]
@@ -69,30 +50,3 @@ def basis_of(result: Explained) -> Envelope:
         non_horn=NonHorn.of(labelled.non_horn()),
         statistics={"cells": len(positives)},
     )
-
-
-def _label(result: Explained, place: int) -> str:
-    return f"{result.target} = {result.binned.classifier.labels[place]}"
-
-
-def _attributes_of(feature: Feature) -> tuple[list[Attribute], list[int]]:
-    """Return a feature's attributes, and the mask of each of its levels."""
-    attribute: Attribute
-    if feature.cuts is not None and feature.cuts.values:
-        attribute = feature.cuts.ordered(feature.name)
-        masks = [attribute.interval(level, level) for level in range(feature.known)]
-    elif feature.kind == "ordered" and feature.known > 1:
-        attribute = Ordered(feature.name, tuple(map(str, feature.values)))
-        masks = [attribute.interval(level, level) for level in range(feature.known)]
-    elif feature.cuts is not None:  # one bin, and some are missing
-        attribute, masks = Nominal(f"{feature.name}?", ()), [0]
-    else:
-        said = tuple(feature.say((level, level)) for level in range(feature.known))
-        attribute = Nominal(feature.name, said)
-        masks = [1 << level for level in range(feature.known)]
-    if not feature.missing:
-        return [attribute], masks
-    width = len(attribute.variables)
-    both = (f"{feature.name} is known", f"{feature.name} is missing")
-    known = Nominal(f"{feature.name} known or missing", both)
-    return [attribute, known], [*(mask | 1 << width for mask in masks), 2 << width]

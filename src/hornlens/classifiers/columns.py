@@ -85,7 +85,10 @@ def read_table(rows: Any, names: Sequence[str] | None = None) -> Table:
         return _of_frame(rows)
     if hasattr(rows, "toarray"):  # sparse
         rows = rows.toarray()
-    array = np.asarray(rows)
+    try:
+        array = np.asarray(rows)
+    except ValueError:  # the rows are not of one length
+        raise InputError("X must have rows and columns; its rows have several lengths") from None
     if array.ndim != 2:
         shape = "one value" if array.ndim == 0 else f"an array of {array.ndim} dimension(s)"
         raise InputError(f"X must have rows and columns; it is {shape}")

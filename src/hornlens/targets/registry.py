@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from hornlens.errors import HornlensError
@@ -37,6 +38,12 @@ def _table(rest: str) -> Target:
     return TableTarget(read(path), f"table/{rest}")
 
 
+def _classifier(rest: str) -> Target:
+    # By name, as entry points are: classifiers lie above this package.
+    made: Target = import_module("hornlens.classifiers.target").open_files(rest)
+    return made
+
+
 TARGETS = Registry(
     "target",
     "hornlens.targets",
@@ -44,6 +51,11 @@ TARGETS = Registry(
     {
         "formula": TargetKind("formula/FILE.cnf", "what satisfies a DIMACS formula", _formula),
         "table": TargetKind("table/FILE", "the rows of a 0/1 .csv, or of a .cxt context", _table),
+        "classifier": TargetKind(
+            "classifier/MODEL,DATA[,COLUMN]",
+            "an .onnx or .skops model, over the columns of a .csv (COLUMN has the classes)",
+            _classifier,
+        ),
     },
 )
 

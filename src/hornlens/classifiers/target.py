@@ -1,0 +1,155 @@
+"""A classifier as a target: what it says where only some of the columns are given.
+
+A space lets one be silent on a column, or give a range. A classifier must have a number. So a cell
+is asked by a row that is *typical* of it: in each column the level of the median row of X among
+those that the cell allows (of categories the commonest), and the point that stands for this level.
+Such a row lies in a complete cell which says all that the cell says. So "where A, never this class"
+is a rule of the target if and only if it holds of all complete cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hornlens.classifiers.answering import read_classifier
+from hornlens.classifiers.binning import Bins, bin_columns
+from hornlens.classifiers.cells import Binned, Levels
+from hornlens.classifiers.spaces import FeatureSpace, space_of
+from hornlens.errors import InputError
+from hornlens.logic.decisions import Decision
+from hornlens.logic.space import Space
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierTarget:
+    """A classifier over the levels of its columns, for `extract`, own learners, and `Worlds`.
+
+    `given_identity` is a hash of all that its answers depend on, if there is one.
+
+    >>> import numpy as np
+    >>> from hornlens import extract
+    >>> rows = np.array([[age, income] for age in (20, 40) for income in (1, 2, 3)])
+    >>> def bank(rows):
+    ...     return np.where((rows[:, 0] >= 30) & (rows[:, 1] > 1), "yes", "no")
+    >>> target = ClassifierTarget.of(bank, rows, bins={"x0": [30], "x1": [2]}, target="loan")
+    >>> print(extract(target).rules)
+    loan = yes → x0 ≥ 30
+    x1 < 2 ∧ loan = yes → ⊥
+    x0 ≥ 30 ∧ loan = no → x1 < 2
+    """
+
+    binned: Binned
+    rows: Levels
+    """The cell of each row of X."""
+    target: str = "class"
+    given_identity: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        clf: Any,
+        X: Any,  # noqa: N803 - as all of scikit-learn calls it
+        *,
+        bins: Bins = "auto",
+        n_bins: int = 4,
+        target: str = "class",
+        identity: str | None = None,
+    ) -> ClassifierTarget:
+        """Return a classifier over bins of its columns, all as `explain` takes them."""
+        classifier = read_classifier(clf, X)
+        binned = Binned(classifier, bin_columns(clf, classifier, bins, n_bins, {}).features)
+        if not binned.features:
+            raise InputError("there is nothing to ask: every column has one level")
+        return cls(binned, binned.places(classifier.table), target, identity)
+
+    @property
+    def name(self) -> str:
+        """What the classifier is called."""
+        return self.binned.classifier.name
+
+    @cached_property
+    def _said(self) -> FeatureSpace:
+        return space_of(self.binned.features, self.target, self.binned.classifier.labels)
+
+    @property
+    def space(self) -> Space:
+        """The columns that have several levels, and the class."""
+        return self._said.space
+
+    def identity(self) -> str | None:
+        """Return the given identity with the points that are asked; None if none was given."""
+        if self.given_identity is None:
+            return None
+        points = repr([(each.name, each.points) for each in self.binned.every])
+        asked = sha256(f"{points} {self.space!r}".encode()).hexdigest()
+        return f"classifier:{self.given_identity}:{asked}"
+
+    def decide(self, cells: Sequence[int]) -> list[Decision]:
+        """Ask about a typical row of each cell, all at once."""
+        if not cells:
+            return []
+        rows = np.array([self._typical(cell) for cell in cells], dtype=np.intp)
+        asked, where = np.unique(rows, axis=0, return_inverse=True)
+        said = self.binned.ask(asked)[where.reshape(-1)]
+        return [Decision(place) for place in said.tolist()]
+
+    def _typical(self, cell: int) -> list[int]:
+        """Return the levels that stand for a cell."""
+        found = []
+        for axis, (group, known) in enumerate(zip(self._said.groups, self._known, strict=True)):
+            said = cell & group
+            if said not in known:
+                known[said] = self._level(axis, said)
+            found.append(known[said])
+        return found
+
+    @cached_property
+    def _known(self) -> list[dict[int, int]]:
+        """For each feature, the level that stands for what is said of it."""
+        return [{} for _ in self.binned.features]
+
+    def _level(self, axis: int, said: int) -> int:
+        """Return the typical level of all that fit what is said of a feature."""
+        fitting = [level for level, own in enumerate(self._said.levels[axis]) if not said & ~own]
+        levels = self.rows[:, axis]
+        here = np.sort(levels[np.isin(levels, fitting)])
+        if not len(here):
+            return fitting[(len(fitting) - 1) // 2]
+        if self.binned.features[axis].is_ranged:
+            return int(here[(len(here) - 1) // 2])
+        return int(np.bincount(here).argmax())
+
+    def show(self, cell: int) -> tuple[str, ...]:
+        """Return what a cell says, and the row that is asked."""
+        columns = self.binned.columns(np.array([self._typical(cell)], dtype=np.intp))
+        names = self.binned.classifier.table.names
+        pairs = [f"{name} = {_text(c[0])}" for name, c in zip(names, columns, strict=True)]
+        said = ", ".join(self.space.conditions(cell)) or "nothing set"
+        return (f"{said}: {', '.join(pairs)}",)
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def open_files(spec: str) -> ClassifierTarget:
+    """Return the classifier of MODEL,DATA or MODEL,DATA,COLUMN: its identity is the file's hash."""
+    from hornlens.classifiers.files import open_classifier
+
+    parts = [part.strip() for part in spec.split(",")]
+    if len(parts) not in (2, 3) or not all(parts):
+        raise InputError(
+            f"classifier/{spec} must name a model, a table and perhaps the column of its classes: "
+            "classifier/model.skops,data.csv,approved"
+        )
+    path, label = Path(parts[0]), parts[2] if len(parts) == 3 else None
+    model, table = open_classifier(path, Path(parts[1]), label)
+    identity = f"sha256:{sha256(path.read_bytes()).hexdigest()}"
+    return ClassifierTarget.of(model, table, target=label or "class", identity=identity)

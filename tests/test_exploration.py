@@ -40,6 +40,7 @@ from hornlens.verifying import explored
 from hornlens.verifying.explored import Session as KeptSession
 from hornlens.verifying.verify import verify, verify_content
 from tests import brute
+from tests.chat_server import ChatServer
 from tests.test_tables import random_background, random_rows
 
 
@@ -616,3 +617,55 @@ def test_what_is_wrong_is_said_in_a_line(
     assert message in str(error.value) and "\n" not in str(error.value)
     assert capsys.readouterr().out == ""
     assert not (tmp_path / "v.exploration.json").exists()
+
+
+ANIMALS = [0b1011, 0b1101, 0b0100, 0b0000, 0b1000]
+NAMES = ["feathers", "flies", "swims", "eggs"]
+
+
+def knows_animals(sentence):
+    """What somebody says who knows ANIMALS, and is asked in words."""
+    words = sentence.removeprefix("Question: ").partition("?")[0]
+    left, always, right = words.partition("is it always ")
+    x = sum(1 << i for i, name in enumerate(NAMES) if name in left)
+    closed = brute.closure(ANIMALS, x)
+    if not always:  # can it be …?
+        return "no" if closed is None else "yes"
+    return "yes" if closed is None or closed >> NAMES.index(right) & 1 else "no"
+
+
+def test_a_chat_model_is_an_expert(tmp_path):
+    pytest.importorskip("openai")
+    paths = {"HORNLENS_CACHE": str(tmp_path / "a.sqlite"), "XDG_CACHE_HOME": str(tmp_path)}
+    env = {**os.environ, **paths, "OPENAI_API_KEY": "sk-test-0123456789"}
+    (tmp_path / "v.yaml").write_text(f"hornlens: 1\nvariables: [{', '.join(NAMES)}]\n")
+    asks = ("explore", "v.yaml", "--model", "openai/tiny", "--format", "json")
+    with ChatServer(say=knows_animals, latency=0.02) as server:
+
+        def explored(*more):
+            how = ("--base-url", server.url, "--elicit", "say")
+            command = [sys.executable, "-m", "hornlens", *asks, *more, *how]
+            done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            (tmp_path / "rules.json").write_text(done.stdout)
+            checked = verify(tmp_path / "rules.json", tmp_path / "v.exploration.json")
+            assert checked.ok, checked.wrong
+            return json.loads(done.stdout)
+
+        early = explored("--time-limit", "0.1")
+        assert early["certificate"]["kind"] == "interrupted"
+        assert early["certificate"]["reason"] == "time_limit"
+        begun = len(json.loads((tmp_path / "v.exploration.json").read_text())["answers"])
+        whole = explored()
+        kept = json.loads((tmp_path / "v.exploration.json").read_text())["answers"]
+        assert 0 < begun < len(kept) and {a["by"] for a in kept} == {"openai/tiny"}
+        assert whole["certificate"]["kind"] == "explored" and whole["certificate"]["open"] == 0
+        names = {name: 1 << i for i, name in enumerate(NAMES)}
+        for rule in whole["rules"]:  # as pairs of masks
+            rule["left"] = sum(names[name] for name in rule["if"])
+            rule["both"] = rule["then"] and rule["left"] + sum(names[n] for n in rule["then"])
+        assert {(r["left"], r["both"]) for r in whole["rules"]} == brute.dg(ANIMALS, range(16))
+        asked = sum(server.paid.values())
+        again = explored("--fresh")  # all from the cache
+        assert again["certificate"] == whole["certificate"]
+        assert sum(server.paid.values()) == asked

@@ -268,6 +268,7 @@ def explore(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin anew, whatever is in the session's file.")
     ] = False,
+    time_limit: TimeLimit = None,
     cache: Cache = None,
     no_cache: NoCache = False,
     how: ModelGroup = AS_IT_IS,
@@ -296,6 +297,7 @@ def explore(
         cache=cache,
         no_cache=no_cache,
         form=format,
+        limits=Limits(time_limit),
     )
     raise typer.Exit(explore_command(options))
 

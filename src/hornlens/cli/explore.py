@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
 from hornlens.errors import HornlensError, InputError
 from hornlens.exploring.dialogue import PERSON, Person
@@ -22,6 +23,7 @@ from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.plain import visible
 from hornlens.learning.protocol import EntailmentOracle
+from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.models.protocol import Model, ModelOptions
 from hornlens.models.registry import open_model
@@ -60,6 +62,7 @@ class ExploreOptions:
     cache: str | None = None
     no_cache: bool = False
     form: str = "text"
+    limits: Limits = field(default_factory=Limits)
 
 
 def explore_command(options: ExploreOptions) -> int:
@@ -92,22 +95,25 @@ def explore_command(options: ExploreOptions) -> int:
     with _store(options, terminal) as store:
         person = Person(session, _read_line(options.form == "json"), say, keep)
         experts = _experts(options, probe, variables, store, person)
-        if person in experts.experts:
+        asks_person = person in experts.experts
+        if asks_person:
             _begin(session, path, say)
         try:
-            done = explore_with(session, experts, keep, say)
+            # A person who presses Ctrl-C wants to leave at once; machines are heard to the end.
+            with nullcontext() if asks_person else ended_by_ctrl_c(options.limits):
+                done = explore_with(session, experts, keep, say, options.limits)
         finally:
             session.save(path)
-    envelope = session.envelope()
+    envelope = session.envelope(options.limits.reason or "interrupt")
     if options.form == "json":
         sys.stdout.write(json_text(envelope_as_json(envelope)))
-        return 0
+        return exit_code(options.limits)
     terminal.say()
     show_envelope(terminal, envelope)
     terminal.say(f"Kept in {path}; the examples in {path.with_suffix('.cxt')}.")
     if not done:
         terminal.say("To go on, give the same command again.")
-    return 0
+    return exit_code(options.limits)
 
 
 def _read(options: ExploreOptions) -> tuple[Probe | None, Variables]:

@@ -12,6 +12,7 @@ from hornlens.exploring.session import Session
 from hornlens.exploring.variables import Variables
 from hornlens.learning.exploration import Conflict
 from hornlens.learning.protocol import Counterexample, Holds, Reply, Unknown
+from hornlens.limits import Limits
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
@@ -26,14 +27,19 @@ def explore_with(
     experts: Experts,
     keep: Callable[[], None] = lambda: None,
     say: Callable[[str], None] = lambda text: None,
+    limits: Limits | None = None,
 ) -> bool:
-    """Ask until nothing is left to ask; `keep` is called after every change. False: somebody left.
+    """Ask until nothing is left to ask; `keep` is called after every change.
+
+    False: somebody left, or a limit of time is reached.
 
     What an expert says that cannot be, beside what was said before, is an error; a person is told,
     and asked again.
     """
     people = [expert for expert in experts.experts if isinstance(expert, Person)]
     while (rule := session.question()) is not None:
+        if limits is not None and limits.reached():
+            return False
         try:
             found = experts.consult(rule)
         except Undo:

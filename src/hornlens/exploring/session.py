@@ -17,6 +17,7 @@ from hornlens.formats.contexts import write_cxt
 from hornlens.formats.files import write_files
 from hornlens.learning.exploration import Conflict, Example, Explorer
 from hornlens.learning.protocol import Counterexample, Holds, Reply, Unknown
+from hornlens.limits import Reason
 from hornlens.logic.certificates import Certificate, Interrupted
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.named import NamedRule
@@ -166,13 +167,16 @@ class Session:
 
     # --- what is known ---
 
-    def envelope(self) -> Envelope:
-        """Return the rules so far, with what may be claimed of them."""
+    def envelope(self, reason: Reason = "interrupt") -> Envelope:
+        """Return the rules so far, with what may be claimed of them.
+
+        If there is something left to ask: why it was not asked.
+        """
         explorer = self.explorer
         certificate: Certificate = explorer.certificate()
         basis, left = explorer.basis(), explorer.open()
         if self.question() is not None:
-            certificate = Interrupted("interrupt", len(basis), len(left) or None)
+            certificate = Interrupted(reason, len(basis), len(left) or None)
         counts = {kind: sum(a.answer == kind for a in self.answers) for kind in KINDS}
         return Envelope.of(
             self.variables.space,

@@ -13,6 +13,8 @@ import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from hornlens.models.chat import memory
+
 FAULTS = (
     "429",
     "429 after",
@@ -30,8 +32,28 @@ FAULTS = (
     "wrong model",
 )
 """What passes; "401" and "400" do not."""
+PROBE = """
+hornlens: 1
+name: jobs
+templates: ["{label} was born in {place} and works as {a:job}."]
+attributes:
+  - {name: job, values: [nurse, engineer, soldier], unset: person}
+  - {name: place, values: [Africa, Europe], unset: some place}
+label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}
+"""
+"""Twelve prompts."""
 SENTENCE = re.compile(r"^Sentence: (.*)$", re.MULTILINE)
 OPTION = re.compile(r"^(?:([0-9A-T])\.|-) (.+)$", re.MULTILINE)
+
+
+def keep_to_itself(monkeypatch, folder, key="sk-test-0123456789"):
+    """No key of somebody's, no file of somebody's, and nothing known of endpoints."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "xdg"))
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(memory, "_found", {})
 
 
 def lean(sentence, word):

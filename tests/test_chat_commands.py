@@ -8,20 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat_server import ChatServer
+from tests.chat_server import PROBE, ChatServer, keep_to_itself
 from tests.faults.rounds import rounds
 
 pytest.importorskip("openai")
 
-PROBE = """
-hornlens: 1
-name: jobs
-templates: ["{label} was born in {place} and works as {a:job}."]
-attributes:
-  - {name: job, values: [nurse, engineer, soldier], unset: person}
-  - {name: place, values: [Africa, Europe], unset: some place}
-label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}
-"""
 STUDY = """
 hornlens: 1
 name: small
@@ -38,10 +29,8 @@ CALLS = 2 * 2 * PROMPTS
 
 @pytest.fixture(autouse=True)
 def _place(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    keep_to_itself(monkeypatch, tmp_path)
     monkeypatch.setenv("HORNLENS_CACHE", str(tmp_path / "answers.sqlite"))
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "jobs.yaml").write_text(PROBE)
     (tmp_path / "study.yaml").write_text(STUDY)

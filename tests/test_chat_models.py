@@ -28,7 +28,7 @@ from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
 from hornlens.store.sqlite import AnswerCache
 from hornlens.testing.models import ModelConformance, ask, refusal
-from tests.chat_server import ChatServer, lean
+from tests.chat_server import PROBE, ChatServer, keep_to_itself, lean
 
 pytest.importorskip("openai")
 pytest.importorskip("anthropic")
@@ -41,26 +41,12 @@ JOBS = (
 PROMPTS = tuple(f"[MASK] works as a {job}." for job in JOBS)
 SECRET = "sk-test-0123456789abcdefSECRET"
 QUICK = Patience(attempts=6, busy=5.0, first_pause=0.002, longest_pause=0.02, timeout=10.0)
-PROBE = """
-hornlens: 1
-name: jobs
-templates: ["{label} was born in {place} and works as {a:job}."]
-attributes:
-  - {name: job, values: [nurse, engineer, soldier], unset: person}
-  - {name: place, values: [Africa, Europe], unset: some place}
-label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}
-"""
 
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch, tmp_path):
     """No key of somebody's, no file of somebody's, and nothing known of endpoints."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
-    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(memory, "_found", {})
+    keep_to_itself(monkeypatch, tmp_path, SECRET)
 
 
 def model_at(server, spec="openai/tiny", **options):

@@ -278,6 +278,30 @@ def test_polars_frames_are_taken_as_pandas_ones_are():
     assert (result.predict(rows) == wanted).all() and result.agreement.rows == 1
 
 
+def test_what_is_null_in_a_polars_frame_is_null_for_the_model_and_not_nan():
+    polars = pytest.importorskip("polars")
+    rows = polars.DataFrame(
+        {
+            "age": [20, None, 40, 50],
+            "income": [1.5, 2.5, None, 1.5],
+            "sex": ["f", None, "m", "f"],
+            "works": [True, None, False, True],
+        }
+    )
+    for name, given in ((name, rows.select(name)) for name in rows.columns):
+
+        def model(asked, name=name, given=given):
+            assert asked.schema == given.schema
+            return asked[name].is_null().to_numpy()
+
+        result = hornlens.explain(model, given)
+        assert f"{name} is missing → True" in str(result.rules).splitlines()
+        assert result.agreement.rows == 1
+    assert hornlens.explain(lambda asked: [1] * len(asked), rows).agreement.rows == 1
+    with pytest.raises(InputError, match="lazy frame"):
+        hornlens.explain(lambda asked: [1] * len(asked), rows.lazy())
+
+
 @pytest.mark.parametrize(("split_by", "thresholds", "count"), [("sqrt", 66, 0), (None, 62, 3)])
 def test_three_conditions_of_a_forest_over_thirty_columns(split_by, thresholds, count):
     """Ten trees, over 60 thresholds: every rule with at most three conditions, or that none is."""
@@ -490,6 +514,7 @@ def raising(rows):
         (Odd(lambda rows: np.full(len(rows), np.nan)), ROWS, "is it a regressor"),
         (3, ROWS, "no predict"),
         (Odd(lambda rows: rows[:, 0]), np.zeros((0, 2)), "X has no rows"),
+        (Odd(lambda rows: rows[:, 0]), [[1, 2], [1]], "its rows have several lengths"),
         (Odd(lambda rows: rows[:, 0]), [1, 2, 3], "rows and columns"),
         (Odd(lambda rows: rows[:, 0] > 1), [[1.0, np.inf]], "column 'x1' has infinite"),
     ],
@@ -498,6 +523,11 @@ def test_bad_models_and_rows_are_said_in_a_line(model, rows, message):
     with pytest.raises(HornlensError, match=message) as caught:
         hornlens.explain(model, rows)
     assert "\n" not in str(caught.value)
+
+
+def test_bins_that_were_never_fitted_are_refused():
+    with pytest.raises(InputError, match="the KBinsDiscretizer is not fitted"):
+        hornlens.explain(Odd(lambda rows: rows[:, 0] > 1), ROWS, bins=KBinsDiscretizer())
 
 
 def test_columns_that_do_not_fit_are_named():

@@ -13,6 +13,7 @@ from hornlens.classifiers.saving import explanation_as_json
 from hornlens.cli.app import app
 from hornlens.errors import HornlensError, InputError
 from hornlens.report.page import page, read_page
+from hornlens.results.claims import percent
 from tests.explanation_cases import CASES, explained
 from tests.report_cases import NASTY
 from tests.test_report import Document
@@ -199,7 +200,7 @@ def test_the_page_has_the_rules_the_agreement_and_the_certificate(name):
     assert " ".join(result.certificate.sentence.split()) in whole
     for share in (result.agreement.rows, result.agreement.uniform):
         assert re.search(r"agrees with the model itself on", whole)
-        assert hornlens.results.explanations.percent(share) in whole
+        assert percent(share) in whole
     for row, rule in zip(rows, result.rules, strict=True):
         assert " ".join(str(rule).split()) in row and f"{rule.support:,}" in row
 

@@ -24,16 +24,8 @@ from hornlens.store.sqlite import AnswerCache
 from hornlens.verifying.noise import evidence as evidence_again
 from hornlens.verifying.verify import verify, verify_content
 from tests import brute
+from tests.chat_server import PROBE
 
-PROBE = """
-hornlens: 1
-name: jobs
-templates: ["{label} was born in {place} and works as {a:job}."]
-attributes:
-  - {name: job, values: [nurse, engineer, soldier], unset: person}
-  - {name: place, values: [Africa, Europe], unset: some place}
-label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}
-"""
 PHRASED = PROBE.replace(
     'templates: ["{label} was born in {place} and works as {a:job}."]',
     """variants:

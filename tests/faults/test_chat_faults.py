@@ -6,27 +6,17 @@ from random import Random
 import pytest
 
 from hornlens.api import extract
-from hornlens.models.chat import memory
 from hornlens.models.chat.pacing import Patience
 from hornlens.models.protocol import ModelError, ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
 from hornlens.store.sqlite import AnswerCache
-from tests.chat_server import FAULTS, ChatServer
+from tests.chat_server import FAULTS, PROBE, ChatServer, keep_to_itself
 from tests.faults.rounds import rounds
 
 pytest.importorskip("openai")
 pytest.importorskip("anthropic")
 
-PROBE = """
-hornlens: 1
-name: jobs
-templates: ["{label} was born in {place} and works as {a:job}."]
-attributes:
-  - {name: job, values: [nurse, engineer, soldier], unset: person}
-  - {name: place, values: [Africa, Europe], unset: some place}
-label: {name: gender, values: [{name: female, word: She}, {name: male, word: He}]}
-"""
 PATIENCE = Patience(attempts=8, busy=20.0, first_pause=0.002, longest_pause=0.02, timeout=2.0)
 WAYS = (
     *(("openai", method) for method in ("choose", "constrained", "say", "likelihood")),
@@ -37,10 +27,7 @@ AT_ONCE = 4
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-0123456789")
-    monkeypatch.setattr(memory, "_found", {})
+    keep_to_itself(monkeypatch, tmp_path)
 
 
 def run(server, kind, method, cache):

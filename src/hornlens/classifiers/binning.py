@@ -116,6 +116,8 @@ def _edges_of(bins: Bins, table: Table) -> dict[str, Cuts]:
             name: Cuts.at(edges[1:-1])
             for name, edges in zip(table.names, bins.bin_edges_, strict=True)
         }
+    if hasattr(bins, "transform"):
+        raise InputError(f"bins: the {type(bins).__name__} is not fitted: call fit first")
     if not isinstance(bins, Mapping):
         raise InputError("bins must be a word, or edges by column: {'age': [30, 60]}")
     found = {}

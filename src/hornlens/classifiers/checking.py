@@ -15,7 +15,7 @@ from hornlens.classifiers.flips import flips_of
 from hornlens.errors import InputError
 from hornlens.logic.named import NamedRule
 from hornlens.results.checks import Checked, CheckOutcome, Flip, ShownAnswer, Status
-from hornlens.results.explanations import FlipPair
+from hornlens.results.claims import FlipPair
 from hornlens.results.requirements import (
     CertaintyRequirement,
     Invariance,

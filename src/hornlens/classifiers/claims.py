@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hornlens.results.explanations import Agreement, Claim, percent
+from hornlens.results.claims import Agreement, Claim, percent
 
 
 def exact_claim(of: str, cells: int, how: str, every_input: bool, agreement: Agreement) -> Claim:

@@ -81,6 +81,8 @@ def read_table(rows: Any, names: Sequence[str] | None = None) -> Table:
     """Return rows by columns; what is no table is an InputError. `names` are for plain arrays."""
     if isinstance(rows, Table):
         return rows
+    if hasattr(rows, "collect"):
+        raise InputError("X is a lazy frame: give X.collect()")
     if hasattr(rows, "columns") and hasattr(rows, "dtypes") and hasattr(rows, "shape"):
         return _of_frame(rows)
     if hasattr(rows, "toarray"):  # sparse
@@ -133,10 +135,12 @@ def _of_frame(frame: Any) -> Table:
 
         def rebuild(made: Sequence[Column]) -> Any:
             polars = sys.modules["polars"]
-            parts = [
-                polars.Series(name, _cast(column, one.dtype.to_python()).tolist()).cast(one.dtype)
-                for name, column, one in zip(names, made, series, strict=True)
-            ]
+            parts = []
+            for name, column, one in zip(names, made, series, strict=True):
+                values = _cast(column, one.dtype.to_python()).tolist()
+                if one.null_count():  # what was null is null again, and not NaN
+                    values = [None if _no_value(value) else value for value in values]
+                parts.append(polars.Series(name, values, strict=False).cast(one.dtype))
             return polars.DataFrame(parts)
 
         return _typed(names, columns, levels, rebuild)

@@ -37,7 +37,7 @@ from hornlens.classifiers.rulesets import (
 )
 from hornlens.errors import HornlensError, InputError
 from hornlens.logic.certificates import check_tolerances
-from hornlens.results.explanations import Agreement, Claim
+from hornlens.results.claims import Agreement, Claim
 
 Domain = Literal["grid", "data"]
 Which = Literal["cover", "all"]

@@ -18,7 +18,7 @@ from hornlens.errors import HornlensError
 from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.frames import data_frame
 from hornlens.logic.rule import in_signs
-from hornlens.results.explanations import Agreement, Claim, Flips
+from hornlens.results.claims import Agreement, Claim, Flips
 
 if TYPE_CHECKING:
     from hornlens.classifiers.voting import Vote

@@ -9,7 +9,7 @@ from hornlens.classifiers.columns import column_of
 from hornlens.classifiers.explain import Options, explain_with
 from hornlens.classifiers.flips import flips_of
 from hornlens.errors import HornlensError
-from hornlens.results.explanations import Flips
+from hornlens.results.claims import Flips
 
 
 def flips(clf: Any, feature: str, X: Any, **options: Any) -> Flips:  # noqa: N803

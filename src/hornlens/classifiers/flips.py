@@ -10,7 +10,7 @@ import numpy as np
 from hornlens.classifiers.cells import OUTSIDE, Binned, GridCells, Levels
 from hornlens.classifiers.columns import column_of
 from hornlens.classifiers.explanation import Explained, NotKept
-from hornlens.results.explanations import FlipPair, Flips
+from hornlens.results.claims import FlipPair, Flips
 
 SHOWN = 5
 """How many pairs are shown."""

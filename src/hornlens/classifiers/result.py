@@ -10,7 +10,7 @@ from hornlens.classifiers.explanation import Explained
 if TYPE_CHECKING:
     from hornlens.logic.envelope import Envelope
     from hornlens.results.checks import Checked
-    from hornlens.results.explanations import Flips
+    from hornlens.results.claims import Flips
     from hornlens.results.requirements_file import Source
 
 

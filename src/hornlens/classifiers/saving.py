@@ -17,14 +17,13 @@ from hornlens.errors import HornlensError
 from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
 from hornlens.report.page.explanation import explanation_page
+from hornlens.results.claims import FlipPair, Flips
 from hornlens.results.explanations import (
     EXPLANATION,
     MOST_LEVELS,
     CellsDocument,
     ExplanationDocument,
     FeatureDocument,
-    FlipPair,
-    Flips,
     LeafDocument,
     RowsDocument,
     RuleDocument,

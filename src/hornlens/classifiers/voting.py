@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from hornlens.classifiers.cells import Binned, Levels
 from hornlens.classifiers.features import Box, Feature
+from hornlens.classifiers.leaves import read_leaves
 from hornlens.classifiers.pipelines import TreeModel
-from hornlens.classifiers.trees import Tree
 
 TOGETHER = 1 << 11
 """How many boxes are looked at at once."""
@@ -56,78 +56,13 @@ class Vote:
         return self.binned.features
 
     @cached_property
-    def _seen(self) -> tuple[NDArray[np.float64], tuple[tuple[int, slice], ...]]:
-        """What the trees see of each level: rows for the levels of one feature after another."""
-        assert self.model is not None
-        binned, rows, parts = self.binned, [], []
-        start = 0
-        for axis, feature in enumerate(self.features):
-            block = np.zeros((feature.size, len(self.features)), dtype=np.intp)
-            block[:, axis] = np.arange(feature.size)
-            rows.append(block)
-            parts.append((self.binned.telling[axis], slice(start, start + feature.size)))
-            start += feature.size
-        cells = np.concatenate(rows) if rows else np.zeros((1, 0), dtype=np.intp)
-        seen = self.model.seen(binned.classifier.table, binned.columns(cells))
-        return seen.astype(np.float64), tuple(parts)
-
-    @cached_property
     def leaves(self) -> Leaves:
         """All leaves: their sets of levels, their scores, and where each tree's begin."""
         if self.given is not None:
             return self.given
         assert self.model is not None
-        masks: list[list[int]] = []
-        scores: list[NDArray[np.float64]] = []
-        starts = []
-        for tree in self.model.trees.trees:
-            starts.append(len(masks))
-            self._walk(tree, 0, [_full(f) for f in self.features], masks, scores)
-        packed = np.array([[_split(m, self.words) for m in row] for row in masks], dtype=np.uint64)
-        packed = packed.reshape(len(masks), len(self.features) * self.words)
-        return packed, np.array(scores), np.array(starts)
-
-    def _walk(
-        self,
-        tree: Tree,
-        node: int,
-        box: list[int],
-        masks: list[list[int]],
-        scores: list[NDArray[np.float64]],
-    ) -> None:
-        if tree.left[node] < 0:
-            masks.append(box)
-            scores.append(tree.scores[node])
-            return
-        axis, left = self._left_levels(tree, node)
-        for child, levels in ((tree.left[node], left), (tree.right[node], ~left)):
-            if axis is None:  # a column that has one level only: all rows go one way
-                if levels:
-                    self._walk(tree, int(child), box, masks, scores)
-                continue
-            rest = box[axis] & levels
-            if rest:
-                inner = [*box]
-                inner[axis] = rest
-                self._walk(tree, int(child), inner, masks, scores)
-
-    def _left_levels(self, tree: Tree, node: int) -> tuple[int | None, int]:
-        """Return the feature that a node asks for, and its levels that go to the left, as bits."""
-        assert self.model is not None
-        seen, parts = self._seen
-        column = int(tree.column[node])
-        place = self.model.source[column]
-        axis = next((at for at, (own, _) in enumerate(parts) if own == place), None)
-        rows = slice(0, 1) if axis is None else parts[axis][1]
-        values = seen[rows, column]
-        if node in tree.codes:
-            codes = tree.codes[node]
-            left = np.array([v >= 0 and v == v and int(v) in codes for v in values.tolist()])
-        else:
-            left = values <= tree.threshold[node]
-        left = np.where(np.isnan(values), tree.missing_left[node], left)
-        bits = sum(1 << level for level in np.flatnonzero(left).tolist())
-        return axis, (-1 if left[0] else 0) if axis is None else bits
+        masks, scores, starts = read_leaves(self.binned, self.model)
+        return self.packed(masks), np.array(scores), np.array(starts)
 
     # --- questions ---
 
@@ -454,10 +389,6 @@ class Vote:
                 level += 64
             found.append(level)
         return np.array(found, dtype=np.intp)
-
-
-def _full(feature: Feature) -> int:
-    return (1 << feature.size) - 1
 
 
 def _split(mask: int, words: int) -> list[int]:

@@ -71,8 +71,10 @@ class ImplicateSearch:
         top = yield from self._maximal(ABSURD)
         self._implicates.append((ABSURD, pack([], self.width)))
         for head in (ABSURD, *range(self.width)):
-            lacking = top if head == ABSURD else (yield from self._maximal(head))
             own = 0 if head == ABSURD else 1 << head
+            # Of the largest positives of all, those that lack the head are among the head's own.
+            known = [x for x in top if not x & own]
+            lacking = top if head == ABSURD else (yield from self._maximal(head, known))
             for batch in minimal_hitting_sets(
                 [full & ~positive & ~own for positive in lacking],
                 self.width,
@@ -94,9 +96,9 @@ class ImplicateSearch:
             follows[places] = False
         return [having[place] for place in np.flatnonzero(follows).tolist()]
 
-    def _maximal(self, head: int) -> Generator[Step, None, list[int]]:
+    def _maximal(self, head: int, known: Sequence[int] = ()) -> Generator[Step, None, list[int]]:
         found = []
-        for positive in self.source.maximal(head):
+        for positive in self.source.maximal(head, known):
             found.append(positive)
             yield Step()
         self.positives.update(found)

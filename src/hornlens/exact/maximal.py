@@ -42,11 +42,17 @@ class LargePositives:
         found = solve(self._solver, [*(i + 1 for i in bits(x)), *fixed], self.width)
         return None if found is None else self._flipped(found, self._all_but(without))
 
-    def maximal(self, without: int) -> Iterator[int]:
-        """Yield every maximal one of the positives that lack the variable, each once."""
+    def maximal(self, without: int, known: Sequence[int] = ()) -> Iterator[int]:
+        """Yield every maximal one of the positives that lack the variable, each once.
+
+        Those that are `known` already are not searched for, and come first.
+        """
         top = self._all_but(without)
         own = (*self.clauses, *(() if without == ABSURD else (Clause(1 << without, 0),)))
         with self._fresh_solver(own) as solver:
+            for positive in known:
+                solver.add_clause([i + 1 for i in bits(top & ~positive)])
+                yield positive
             while (found := self._solve(solver, 0)) is not None:
                 larger: int | None = found
                 while larger is not None:

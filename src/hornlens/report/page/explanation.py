@@ -10,14 +10,12 @@ from markupsafe import Markup, escape
 
 from hornlens.counts import plural
 from hornlens.report.page.assemble import assemble
+from hornlens.results.claims import FlipPair, Flips, percent
 from hornlens.results.explanations import (
     EXPLANATION,
     ExplanationDocument,
     FeatureDocument,
-    FlipPair,
-    Flips,
     RuleDocument,
-    percent,
 )
 
 SCRIPTS = (

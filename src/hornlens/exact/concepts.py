@@ -2,7 +2,8 @@
 
 Kuznetsov's Close-by-One: a set of variables grows by one at a time and is closed; it is kept if it
 gains nothing before the variable that was added, so that each closed set is found once. Sets grow
-in the order in which they were found: those from few variables come first.
+in the order in which they were found: those from few variables come first. What would be gained
+where is remembered for the sets that grow from this one (Outrata and Vychodil, FCbO).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def intersections(columns: Columns) -> Iterator[int]:
         if row & other not in seen:
             seen.add(row & other)
             yield row & other
-    for concept in _all_at_once(columns):
+    for concept in concepts(columns):
         if concept.variables not in seen:
             yield concept.variables
 
@@ -50,26 +51,6 @@ def _pairs(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
             yield row, rows[(i + step * far) % len(rows)]
 
 
-def _all_at_once(columns: Columns) -> Iterator[Concept]:
-    """Yield every concept that has rows, each once.
-
-    All that were found are kept in memory; in turn nothing is looked at twice.
-    """
-    if not columns.count:
-        return
-    seen = {columns.all}
-    waiting = deque([columns.all])
-    while waiting:
-        rows = waiting.popleft()
-        variables = columns.common(rows)
-        yield Concept(rows, variables)
-        for v, having in enumerate(columns.having):
-            fewer = rows & having
-            if fewer and fewer not in seen and not variables >> v & 1:
-                seen.add(fewer)
-                waiting.append(fewer)
-
-
 def concepts(columns: Columns) -> Iterator[Concept]:
     """Yield every concept that has rows, each once.
 
@@ -77,23 +58,34 @@ def concepts(columns: Columns) -> Iterator[Concept]:
     """
     if not columns.count:
         return
-    having = columns.having
-    waiting = deque([(Concept(columns.all, columns.common(columns.all)), 0)])
+    having, by_row = columns.having, columns.rows
+    # Rows, the variables so far, what may have to be added to them (it is in the first row), which
+    # variable may be added next, and, for each, one that stands before it and would be gained, too.
+    waiting = deque([(columns.all, 0, by_row[0], 0, [0] * columns.width)])
     while waiting:
-        concept, start = waiting.popleft()
-        yield concept
-        rows, variables = concept
-        others = [i for i in range(columns.width) if not variables >> i & 1]
-        for place, added in enumerate(others):
+        rows, variables, left, start, known = waiting.popleft()
+        while left:
+            bit = left & -left
+            if rows & having[bit.bit_length() - 1] == rows:
+                variables |= bit
+            left ^= bit
+        yield Concept(rows, variables)
+        gained = known.copy()
+        for added in range(start, columns.width):
+            bit = 1 << added
+            if variables & bit or gained[added] & ~variables:
+                continue  # of fewer rows, all that more have in common is gained as well
             fewer = rows & having[added]
-            if added < start or not fewer:
+            if not fewer:
                 continue
-            for i in others[:place]:
-                if fewer & having[i] == fewer:
-                    break  # found from that variable already
+            left = by_row[(fewer & -fewer).bit_length() - 1] & ~variables
+            before = left & bit - 1
+            while before:
+                low = before & -before
+                if fewer & having[low.bit_length() - 1] == fewer:
+                    gained[added] = low  # found from that variable already
+                    break
+                before ^= low
             else:
-                found = variables | 1 << added
-                for i in others[place + 1 :]:
-                    if fewer & having[i] == fewer:
-                        found |= 1 << i
-                waiting.append((Concept(fewer, found), added + 1))
+                after = left >> added + 1 << added + 1
+                waiting.append((fewer, variables | bit, after, added + 1, gained))

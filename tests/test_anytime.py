@@ -443,16 +443,27 @@ def test_an_interrupted_formula_ends_with_what_is_proved(tmp_path, command):
     clauses += [[-60, 1], [-60, -2]]  # a Horn part: what it says is told first
     lines = ["p cnf 60 122", *(" ".join(map(str, [*clause, 0])) for clause in clauses)]
     (tmp_path / "hard.cnf").write_text("\n".join(lines) + "\n")
+    read, write = os.pipe()
+    tells = (
+        "import os, sys; from hornlens.limits import Limits; from hornlens.__main__ import main\n"
+        "number, begin = int(sys.argv.pop(1)), Limits.begin\n"
+        "def tell(self):\n    self.begun or os.write(number, b'.')\n    begin(self)\n"
+        "Limits.begin = tell\nmain()"
+    )
     process = subprocess.Popen(
-        [sys.executable, "-m", "hornlens", command, "hard.cnf", "--format", "json", "-q"],
+        [sys.executable, "-c", tells, str(write), command, "hard.cnf", "--format", "json", "-q"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        pass_fds=[write],
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
+    os.close(write)
+    assert os.read(read, 1) == b"."  # the run has begun
     with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(4)
+        process.wait(1)
+    os.close(read)
     process.send_signal(signal.SIGINT)
     said, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors

@@ -94,11 +94,12 @@ def test_closed_streams_are_nowhere(tmp_path, name):
 
 
 def run_instead(body):
-    """Run the command line with a command of our own."""
+    """Run the command line with a body of our own in one of its commands."""
     script = (
-        "import signal, socket, sys, time, weakref\nfrom hornlens.cli import main\n"
-        f"def run(arguments):\n{textwrap.indent(textwrap.dedent(body), '    ')}\n"
-        "main._run = run\nmain.main()"
+        "import signal, socket, sys, time, weakref\nimport hornlens.cli.doctor as command\n"
+        f"def run(*arguments):\n{textwrap.indent(textwrap.dedent(body), '    ')}\n"
+        "command.doctor_command = run\nsys.argv = ['hornlens', 'doctor']\n"
+        "from hornlens.__main__ import main\nmain()"
     )
     return subprocess.run(
         [sys.executable, "-c", script],
@@ -116,7 +117,11 @@ def test_a_server_that_closes_while_we_write_is_told_in_a_line():
         theirs.close()
         ours.sendall(b"a question")
     """)
-    assert (done.returncode, done.stderr) == (2, b"hornlens: broken pipe\n"), done
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"hornlens: a connection was closed by the other side (broken pipe): run the same command "
+        b"to go on\n",
+    ), done
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

@@ -70,7 +70,14 @@ def _run(arguments: list[str]) -> object:
         return 0
     if len(arguments) == 1 and arguments[0] in GROUPS:
         arguments.append("--help")  # which is what typer does, too, but as an error
-    return app(arguments, standalone_mode=False)
+    try:
+        return app(arguments, standalone_mode=False)
+    except SystemExit as ended:
+        # What typer makes of any closed pipe or connection; those of our output end in their own
+        # way, and what is left is trouble.
+        if ended.code == 1 and isinstance(ended.__context__, BrokenPipeError):
+            raise ended.__context__ from None
+        raise
 
 
 def _without_debug(arguments: list[str]) -> list[str]:
@@ -83,6 +90,9 @@ def _in_a_line(error: Exception) -> str | None:
     """Return what is wrong, if it is the user's to mend."""
     if isinstance(error, HornlensError):
         return str(error)
+    if isinstance(error, ConnectionError):
+        said = (error.strerror or str(error)).lower()
+        return f"a connection was closed by the other side ({said}): run the same command to go on"
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return f"{place[:200]}{(error.strerror or str(error)).lower()}"

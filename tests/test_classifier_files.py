@@ -24,6 +24,7 @@ from typer.testing import CliRunner
 import hornlens
 from hornlens.cli.app import app
 from hornlens.errors import HornlensError, InputError
+from hornlens.report import progress
 from hornlens.sklearn import EnvelopeClassifier
 from tests.classifier_cases import data, one_thread
 
@@ -60,6 +61,16 @@ def test_a_skops_file_is_explained_with_its_own_thresholds(table, tmp_path):
     assert printed["identity"] in (tmp_path / "out" / "report.html").read_text()
     assert [rule["support"] for rule in printed["rules"]] == [r.support for r in same.rules]
     assert "The full basis" in run(*given, "--basis").output
+
+
+def test_where_nobody_looks_on_long_work_says_where_it_is(table, tmp_path, monkeypatch):
+    skops = pytest.importorskip("skops.io")
+    path, _, model = table
+    skops.dump(model, tmp_path / "tree.skops")
+    monkeypatch.setattr(progress, "FIRST", 0.0)
+    given = (tmp_path / "tree.skops", path, "--target", "kind")
+    assert "Asking tree.skops: 150 rows" in run(*given).stderr
+    assert run(*given, "-q").stderr == ""
 
 
 @pytest.mark.parametrize("field", ["left_child", "right_child", "feature"])

@@ -31,6 +31,8 @@ class Classifier:
     table: Table
     identity: str | None = None
     """A hash of all that its answers depend on; None where that cannot be known."""
+    advance: Callable[[int], object] = lambda rows: None
+    """Is told how many more rows were asked."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -48,6 +50,7 @@ class Classifier:
 
     def _decide(self, columns: Sequence[Column]) -> NDArray[np.intp]:
         said = _checked(self.ask, self.table.rebuild(columns), len(columns[0]), self.table)
+        self.advance(len(said))
         return self._places(said)
 
     def _places(self, said: NDArray[Any]) -> NDArray[np.intp]:

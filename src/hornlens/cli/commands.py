@@ -710,6 +710,7 @@ def explain(
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: a table, or explanation.json.")
     ] = "text",
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Explain a classifier: all cells asked, the rules it obeys, proved."""
@@ -729,7 +730,9 @@ def explain(
         target=target or "class",
     )
     trusted = tuple(trust or ())
-    explain_command(ExplainOptions(model, data, target, options, out, format, basis, trusted))
+    explain_command(
+        ExplainOptions(model, data, target, options, out, format, basis, trusted, quiet)
+    )
 
 
 COMMANDS = {

@@ -32,6 +32,7 @@ class ExplainOptions:
     form: str
     basis: bool
     trust: tuple[str, ...] = ()
+    quiet: bool = False
 
 
 def explain_command(given: ExplainOptions) -> None:
@@ -40,15 +41,16 @@ def explain_command(given: ExplainOptions) -> None:
         check_writable(given.out)
     model, table = open_classifier(given.model, given.data, given.target, given.trust)
     identity = f"sha256:{sha256(given.model.read_bytes()).hexdigest()}"
-    classifier = replace(read_classifier(model, table), identity=identity)
-    result = explain_with(model, classifier, given.options)
-    basis = result.basis() if given.basis else None
-    if given.out is not None:
-        save_explanation(result, given.out)
+    terminal = Terminal(given.quiet)
+    with terminal.bar(f"Asking {given.model.name}", None, "rows") as advance:
+        classifier = replace(read_classifier(model, table), identity=identity, advance=advance)
+        result = explain_with(model, classifier, given.options)
+        basis = result.basis() if given.basis else None
+        if given.out is not None:
+            save_explanation(result, given.out)
     if given.form == "json":
         sys.stdout.write(json_text(explanation_as_json(result)))
         return
-    terminal = Terminal()
     rules, rows = plural(len(result.rules), "rule"), plural(len(table), "row")
     terminal.say(f"{given.model.name}: {rules} over {rows}")
     terminal.say(str(result.certificate))

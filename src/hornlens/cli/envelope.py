@@ -139,7 +139,7 @@ def envelope_command(
             show_envelope(terminal, shown)
         show_almost(terminal, result)
         if tables.out is not None:
-            terminal.say(f"Report: {tables.out / 'report.html'}")
+            terminal.written(tables.out / "report.html", "table.json")
     elif form == "json":
         content = envelope_as_json(result)
         if shown is not result:  # `rules` stay what they are promised to be

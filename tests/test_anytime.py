@@ -517,6 +517,11 @@ def test_a_ctrl_c_that_a_solver_tells_is_one():
             found = run(engine, limits)
         assert engine.told is not None and is_ctrl_c(engine.told)
         assert (found.ended, len(found.basis)) == ("interrupt", 1)
+        limits = Limits()
+        limits.begin()
+        with ended_by_ctrl_c(limits):
+            assert limits.caught(engine.told)
+        assert limits.reason == "interrupt"  # or else the exit code would be 0
         # Again, and nobody said that it ends the run with what it has.
         with pytest.raises(Exception, match="keyboard interrupt"):
             run(Hard(), Limits())

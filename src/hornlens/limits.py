@@ -89,6 +89,7 @@ class Limits:
         ours = self._by_ctrl_c and self.begun and not self._interrupted
         if ours:
             self.interrupt()
+            self.reason = "interrupt"
             _say_that_it_ends()
         _hear_it_again()
         return ours

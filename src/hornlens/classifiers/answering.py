@@ -21,6 +21,10 @@ BLOCK = 1 << 16
 MOST_CLASSES = 64
 
 
+def _to_nobody(rows: int) -> None:
+    """Tell nobody how many more rows were asked."""
+
+
 @dataclass(frozen=True, eq=False)
 class Classifier:
     """Something that says a class of each row; `classes` are all that it can say."""
@@ -31,7 +35,7 @@ class Classifier:
     table: Table
     identity: str | None = None
     """A hash of all that its answers depend on; None where that cannot be known."""
-    advance: Callable[[int], object] = lambda rows: None
+    advance: Callable[[int], object] = _to_nobody
     """Is told how many more rows were asked."""
 
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,11 @@ def _dtype(kind: str) -> Any:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def identity_of(path: Path) -> str:
+    """Return what the answers of the model in a file depend on: a hash of all that is in it."""
+    return f"sha256:{sha256(path.read_bytes()).hexdigest()}"
 
 
 def open_classifier(

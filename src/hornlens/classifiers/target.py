@@ -141,7 +141,7 @@ def _text(value: Any) -> str:
 
 def open_files(spec: str) -> ClassifierTarget:
     """Return the classifier of MODEL,DATA or MODEL,DATA,COLUMN: its identity is the file's hash."""
-    from hornlens.classifiers.files import open_classifier
+    from hornlens.classifiers.files import identity_of, open_classifier
 
     parts = [part.strip() for part in spec.split(",")]
     if len(parts) not in (2, 3) or not all(parts):
@@ -151,5 +151,5 @@ def open_files(spec: str) -> ClassifierTarget:
         )
     path, label = Path(parts[0]), parts[2] if len(parts) == 3 else None
     model, table = open_classifier(path, Path(parts[1]), label)
-    identity = f"sha256:{sha256(path.read_bytes()).hexdigest()}"
+    identity = identity_of(path)
     return ClassifierTarget.of(model, table, target=label or "class", identity=identity)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 
 from hornlens.classifiers.answering import read_classifier
 from hornlens.classifiers.explain import Options, explain_with
-from hornlens.classifiers.files import open_classifier
+from hornlens.classifiers.files import identity_of, open_classifier
 from hornlens.classifiers.saving import explanation_as_json, save_explanation
 from hornlens.counts import plural
 from hornlens.formats.files import check_writable
@@ -40,7 +39,7 @@ def explain_command(given: ExplainOptions) -> None:
     if given.out is not None:
         check_writable(given.out)
     model, table = open_classifier(given.model, given.data, given.target, given.trust)
-    identity = f"sha256:{sha256(given.model.read_bytes()).hexdigest()}"
+    identity = identity_of(given.model)
     terminal = Terminal(given.quiet)
     with terminal.bar(f"Asking {given.model.name}", None, "rows") as advance:
         classifier = replace(read_classifier(model, table), identity=identity, advance=advance)

@@ -14,6 +14,7 @@ from hornlens.errors import InputError
 from hornlens.formats.jsonfiles import read_json
 from hornlens.verifying.files import File
 from hornlens.verifying.grids import Grid, Rule, Space, Wrong, bits, chain
+from hornlens.verifying.interrupted import follows
 from hornlens.verifying.rules import TRIES, Envelope, check_by_chaining
 
 WIDE = 1 << 20
@@ -141,14 +142,8 @@ def _check_same(envelope: Envelope, known: list[Rule], accepted: Iterable[Rule])
             raise envelope.wrong(number, "does not follow from what was accepted")
     rules = envelope.rules + envelope.background
     for rule in accepted:
-        if not _follows(rule, rules):
+        if not follows(rule, lambda x: chain(x, rules)):
             raise Wrong(f"a rule is missing: {envelope.space.show_rule(rule)} was accepted")
-
-
-def _follows(rule: Rule, known: list[Rule]) -> bool:
-    left, both = rule
-    closure = chain(left, known)
-    return closure is None or (both is not None and both & ~closure == 0)
 
 
 def _open(
@@ -160,7 +155,7 @@ def _open(
         for (left, both), word in zip(asked, said, strict=True)
         if word == "unknown"
         and (both is None or (both & ~left).bit_count() == 1)
-        and not _follows((left, both), known)
+        and not follows((left, both), lambda x: chain(x, known))
         and not any(example.refutes((left, both)) for example in examples)
     ]
 

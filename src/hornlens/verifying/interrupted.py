@@ -30,7 +30,7 @@ def check_interrupted(envelope: Envelope, holds: Callable[[Rule], bool]) -> str:
 
 
 def follows(rule: Rule, closure: Callable[[int], int | None]) -> bool:
-    """Say whether a rule says no more than what all that is accepted has in common."""
+    """Say whether a rule says no more than the closure of its left side."""
     common = closure(rule[0])
     return common is None or (rule[1] is not None and rule[1] & ~common == 0)
 

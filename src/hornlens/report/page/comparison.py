@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hornlens.counts import plural
 from hornlens.report.page.assemble import assemble
 from hornlens.results.comparison import (
     COMPARISON,
@@ -49,7 +48,6 @@ def comparison_page(comparison: Comparison) -> str:
         pairs=[_pair(pair) for pair in comparison.comparisons],
         common=comparison.common,
         vacuously=VACUOUSLY,
-        plural=plural,
     )
 
 

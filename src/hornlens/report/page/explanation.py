@@ -19,17 +19,8 @@ from hornlens.results.explanations import (
 )
 
 SCRIPTS = (
-    *(
-        "dom.js",
-        "csv.js",
-        "table.js",
-        "folds.js",
-        "filters.js",
-        "grid.js",
-        "cells.js",
-        "cellrules.js",
-    ),
-    *("cellmap.js", "cellask.js", "explanation.js"),
+    *("dom.js", "csv.js", "table.js", "folds.js", "filters.js", "grid.js", "cells.js"),
+    *("cellrules.js", "cellmap.js", "cellask.js", "explanation.js"),
 )
 STYLES = ("cells.css",)
 FINDINGS = 8

@@ -31,18 +31,9 @@ from hornlens.results.question import Question
 from hornlens.results.ranking import EXPLAINED
 
 SCRIPTS = (
-    *(
-        "dom.js",
-        "csv.js",
-        "logic.js",
-        "prompts.js",
-        "table.js",
-        "folds.js",
-        "rules.js",
-        "grid.js",
-        "map.js",
-    ),
-    *("ask.js", "levels.js", "survival.js", "limits.js", "files.js", "extraction.js"),
+    *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "folds.js", "rules.js"),
+    *("grid.js", "map.js", "ask.js", "levels.js", "survival.js", "limits.js", "files.js"),
+    "extraction.js",
 )
 FINDINGS = 8
 """How many rules stand at the top as sentences."""

@@ -504,3 +504,67 @@ def test_details_go_with_their_answers(tmp_path):
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT content FROM details").fetchall() == [("two",)]
     connection.close()
+
+
+OPEN = """
+import sys
+from pathlib import Path
+from hornlens.store.protocol import Scores
+from hornlens.store.sqlite import AnswerCache
+
+def put(cache, *prompts):
+    cache.put("m", "name", [(prompt, Scores((-0.1, -2.0))) for prompt in prompts], ["a", "b"])
+
+path = Path(sys.argv[1])
+cache = AnswerCache(path)
+"""
+TWICE = """
+put(cache, "before")
+AnswerCache(path).close()  # as a study does, run by run
+print("ready", flush=True)
+sys.stdin.readline()
+put(cache, "after")
+print("written", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_process_that_opens_a_cache_twice_loses_nothing_to_others_and_a_kill(tmp_path):
+    """A file that is closed takes all locks of its process along: others removed the log."""
+    path = tmp_path / "c.sqlite"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", OPEN + TWICE, path], **pipes) as one:
+        assert one.stdout.readline() == "ready\n"
+        another = f"{OPEN}\nput(cache, 'theirs')\ncache.close()"
+        subprocess.run([sys.executable, "-c", another, path], check=True)
+        one.stdin.write("\n")
+        one.stdin.flush()
+        assert one.stdout.readline() == "written\n"
+        one.kill()
+    with closing(AnswerCache(path)) as cache:
+        asked = ["before", "theirs", "after"]
+        assert sorted(cache.get("m", asked, ["a", "b"])) == sorted(asked)
+
+
+def test_a_cache_that_stays_open_does_not_disturb_those_that_are_opened_beside_it(tmp_path):
+    path = tmp_path / "c.sqlite"
+    left_open = AnswerCache(path)
+    many = [f"{number}" for number in range(500)]
+    left_open.put("m", "name", [(prompt, YES) for prompt in many], ["a", "b"])
+    AnswerCache(path).close()
+    for number in range(6):
+        code = f"{OPEN}\nput(cache, *(f'{number} {{i}}' for i in range(900)))\ncache.close()"
+        subprocess.run([sys.executable, "-c", code, path], check=True)
+        with closing(AnswerCache(path)) as cache:
+            ours = [(f"ours {number} {i}", NO) for i in range(300)]
+            cache.put("m", "name", ours, ["a", "b"])
+    prompts = [*many, *(f"{n} {i}" for n in range(6) for i in range(900)), "ours 0 7", "ours 5 9"]
+    assert set(left_open.get("m", prompts, ["a", "b"])) == set(prompts)
+    left_open.close()
+
+
+def test_a_file_that_is_no_cache_is_refused_whatever_else_is_open(tmp_path):
+    with closing(AnswerCache(tmp_path / "c.sqlite")):
+        (tmp_path / "letter.txt").write_text("Dear cache")
+        with pytest.raises(CacheError, match="is no cache of hornlens, and is left as it is"):
+            AnswerCache(tmp_path / "letter.txt")

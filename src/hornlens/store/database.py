@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from threading import RLock
+from typing import Any, TypeVar
+from weakref import WeakSet
 
 from hornlens.errors import HornlensError
 
@@ -127,13 +129,14 @@ class Database:
         if self._connection is None:
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                if not may_be_cache(self.path):
-                    raise CacheError(
-                        f"{self.path}: is no cache of hornlens, and is left as it is; "
-                        "choose another file for the cache"
-                    )
-                self._file = _number(self.path)
-                connection = connect(self.path)
+                with _LOOKING:
+                    if not may_be_cache(self.path):
+                        raise CacheError(
+                            f"{self.path}: is no cache of hornlens, and is left as it is; "
+                            "choose another file for the cache"
+                        )
+                    self._file = _number(self.path)
+                    connection = connect(self.path)
             except (OSError, sqlite3.OperationalError) as error:
                 raise CacheError(f"{self.path}: the cache cannot be opened: {error}") from None
             self._connection = connection
@@ -178,16 +181,43 @@ class Database:
         )
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that is known while it is open: see `may_be_cache`."""
+
+    path: Path
+
+    def close(self) -> None:
+        """Close it, and forget it."""
+        super().close()
+        with _LOOKING:
+            _OPEN.discard(self)
+
+
+_OPEN: WeakSet[_Connection] = WeakSet()
+"""What this process has open."""
+_LOOKING = RLock()
+"""Held while a file is looked at or opened, so that nobody opens it in between."""
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """Return a connection that waits for others, and reads texts whatever bytes they have."""
-    connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+    with _LOOKING:
+        options: dict[str, Any] = {"timeout": _PATIENCE, "isolation_level": None}
+        connection = sqlite3.connect(path, factory=_Connection, **options)
+        connection.path = path
+        _OPEN.add(connection)
     connection.text_factory = _text
     return connection
 
 
 def may_be_cache(path: Path) -> bool:
-    """Say whether a file is a cache, damaged perhaps, or is still to be made."""
-    if not path.exists():
+    """Say whether a file is a cache, damaged perhaps, or is still to be made.
+
+    A file that this process has open already is one, and is not looked at: to close a file ends all
+    locks that a process has on it, SQLite's as well. Another process would then take itself for the
+    last one and remove the log, and what we still write there would go with it.
+    """
+    if not path.exists() or _is_open_here(path):
         return True
     with path.open("rb") as file:
         begin = file.read(1 << 16)
@@ -195,6 +225,11 @@ def may_be_cache(path: Path) -> bool:
         return True
     bare = b"".join(begin.split())
     return b"\0" in begin and any(_bare(sql).encode() in bare for sql in TABLES.values())
+
+
+def _is_open_here(path: Path) -> bool:
+    number = _number(path)
+    return any(_number(connection.path) == number for connection in [*_OPEN])
 
 
 def prepare(connection: sqlite3.Connection) -> None:

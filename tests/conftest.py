@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from hornlens.results import documents, saving
+from hornlens.results import codec, documents, saving
 from hornlens.verifying.verify import verify_content
+from tests.schemas import fits, written_as_told
 
 CACHES = "HORNLENS_TEST_CACHES"
 """Where the tests of this session keep what would go to the user's own caches."""
@@ -24,8 +25,11 @@ def pytest_configure(config):
     """Leave the user's own caches alone: whatever is kept, is kept in a folder of this session.
 
     Worker processes and commands inherit it. matplotlib's list of fonts is only read: to make it
-    takes seconds.
+    takes seconds. In the background of a script, Ctrl-C is ignored by all that it starts: here it
+    is heeded, for some tests send it.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if CACHES in os.environ:
         return
     usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "matplotlib"
@@ -48,10 +52,21 @@ def _ctrl_c_is_as_before(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _saved_results_are_verified(monkeypatch):
+    """And as the published schemas say."""
+
     def verified(extraction):
         content = documents.extraction_as_json(extraction)
-        done = verify_content(json.loads(json.dumps(content)), Path("envelope.json"))
+        read = json.loads(json.dumps(content))
+        fits("envelope", read)
+        done = verify_content(read, Path("envelope.json"))
         assert done.ok, done.wrong
         return content
 
+    def told(codec, value):
+        content = as_json(codec, value)
+        written_as_told(codec, json.loads(json.dumps(content)))
+        return content
+
+    as_json = codec.Codec.as_json
     monkeypatch.setattr(saving, "extraction_as_json", verified)
+    monkeypatch.setattr(codec.Codec, "as_json", told)

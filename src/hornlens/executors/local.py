@@ -59,8 +59,12 @@ class LocalExecutor:
         # Spawned, not forked: a copy of a process that has threads (onnxruntime, torch) may hang.
         context = multiprocessing.get_context("spawn")
         counter = context.Value("q", 0)
+        heeds_ctrl_c = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
         pool = ProcessPoolExecutor(
-            min(self.jobs, len(tasks)), context, initializer=_begin_worker, initargs=(counter,)
+            min(self.jobs, len(tasks)),
+            context,
+            initializer=_begin_worker,
+            initargs=(counter, heeds_ctrl_c),
         )
         told = 0
         try:
@@ -120,11 +124,15 @@ def _ignoring_ctrl_c() -> Iterator[None]:
 _counter: Any = None
 
 
-def _begin_worker(counter: Any) -> None:
-    """Make a worker end with its parent, whatever ends that, and quietly."""
+def _begin_worker(counter: Any, heeds_ctrl_c: bool) -> None:
+    """Make a worker end with its parent, whatever ends that, and quietly.
+
+    A command that a script runs in the background ignores Ctrl-C, and so must its workers.
+    """
     global _counter
     _counter = counter
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if heeds_ctrl_c:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
 
     def watch() -> None:

@@ -14,11 +14,11 @@ BatchSize = Annotated[str, typer.Option(help="Prompts a batch: a number, or auto
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
 Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")]
 Threads = Annotated[
-    Optional[int],  # noqa: UP045
+    Optional[int],
     typer.Option(min=1, help="CPU threads for the model."),
 ]
 BaseUrl = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],
     typer.Option(help="Chat models: the endpoint's address. (default: its maker's)", metavar="URL"),
 ]
 Elicit = Annotated[
@@ -33,27 +33,27 @@ Orders = Annotated[
     typer.Option(help="Chat models: the candidates in several orders, in one, or each a world."),
 ]
 Temperature = Annotated[
-    Optional[float],  # noqa: UP045
+    Optional[float],
     typer.Option(min=0, max=2, help="Chat models. (default: 0, where the endpoint takes one)"),
 ]
 MaxCalls = Annotated[
-    Optional[int],  # noqa: UP045
+    Optional[int],
     typer.Option(min=0, help="Chat models: stop before more calls than that."),
 ]
 MaxTokens = Annotated[
-    Optional[int],  # noqa: UP045
+    Optional[int],
     typer.Option(min=0, help="Chat models: stop before more tokens than that, in and out."),
 ]
 MaxCost = Annotated[
-    Optional[float],  # noqa: UP045
+    Optional[float],
     typer.Option(min=0, help="Chat models: stop before it costs more, at the prices given."),
 ]
 PriceIn = Annotated[
-    Optional[float],  # noqa: UP045
+    Optional[float],
     typer.Option(min=0, help="Chat models: the price of a million tokens that are sent."),
 ]
 PriceOut = Annotated[
-    Optional[float],  # noqa: UP045
+    Optional[float],
     typer.Option(min=0, help="Chat models: the price of a million tokens of replies."),
 ]
 Timeout = Annotated[

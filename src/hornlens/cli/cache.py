@@ -16,7 +16,7 @@ from hornlens.store.protocol import ManagedStore
 
 app = typer.Typer(no_args_is_help=True, help="List, prune or clear the cache of model answers.")
 CachePath = Annotated[
-    Optional[str],  # noqa: UP045 - typer reads it at run time
+    Optional[str],
     typer.Option(
         "--cache",
         metavar="FILE|postgresql://…",
@@ -53,11 +53,11 @@ def list_models(cache: CachePath = None) -> None:
 def prune(
     cache: CachePath = None,
     older_than: Annotated[
-        Optional[float],  # noqa: UP045
+        Optional[float],
         typer.Option("--older-than", min=0, help="Remove answers older than so many days."),
     ] = None,
     model: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option("--model", help="Remove answers of this model only."),
     ] = None,
 ) -> None:

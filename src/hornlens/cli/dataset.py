@@ -27,11 +27,11 @@ app = typer.Typer(no_args_is_help=True, help="Get people from a table or Wikidat
 
 Out = Annotated[Path, typer.Option(help="The folder of the data set.")]
 Name = Annotated[
-    Optional[str],  # noqa: UP045 - typer reads it at run time
+    Optional[str],
     typer.Option(help="The data set's name; by default the folder's."),
 ]
 PeriodCount = Annotated[
-    Optional[int],  # noqa: UP045
+    Optional[int],
     typer.Option(
         "--periods",
         min=2,
@@ -39,7 +39,7 @@ PeriodCount = Annotated[
     ),
 ]
 Bounds = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],
     typer.Option(help="The years between periods, such as the paper's 1875,1925,1951,1970."),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the whole traceback.")]
@@ -101,7 +101,7 @@ def import_command(
     ],
     out: Out,
     countries: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option(help="A .csv with country_qid and continent; by default the built-in table."),
     ] = None,
     periods: PeriodCount = None,
@@ -121,7 +121,7 @@ def import_command(
 def wikidata(
     out: Out,
     occupations: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option(help="A .csv with occupation and wikidata_qid; by default the built-in list."),
     ] = None,
     endpoint: Annotated[str, typer.Option(help="The SPARQL endpoint.")] = PUBLIC_ENDPOINT,

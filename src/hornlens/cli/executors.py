@@ -17,22 +17,22 @@ Kind = Annotated[
     typer.Option(help="Where the work is done: this machine, or a Ray cluster."),
 ]
 RayAddress = Annotated[
-    Optional[str],  # noqa: UP045 - typer reads it at run time
+    Optional[str],
     typer.Option(
         metavar="auto|HOST:PORT",
         help="Ray: the cluster to join. (default: one of this machine alone)",
     ),
 ]
 ModelCpus = Annotated[
-    Optional[float],  # noqa: UP045
+    Optional[float],
     typer.Option(min=0, help="Ray: CPUs a replica of a model takes. (default: 1)"),
 ]
 ModelGpus = Annotated[
-    Optional[float],  # noqa: UP045
+    Optional[float],
     typer.Option(min=0, help="Ray: GPUs a replica takes; parts of one, too. (default: 0)"),
 ]
 Replicas = Annotated[
-    Optional[int],  # noqa: UP045
+    Optional[int],
     typer.Option(min=1, help="Ray: replicas of a model. (default: as many as fit)"),
 ]
 

@@ -12,7 +12,7 @@ from hornlens.logic.repeats import ALPHA, MOST, Repeats
 from hornlens.models.registry import MODELS
 
 Cache = Annotated[
-    Optional[str],  # noqa: UP045 - typer reads it at run time
+    Optional[str],
     typer.Option(
         metavar="FILE|postgresql://…",
         help="The answer cache. (default: HORNLENS_CACHE or the user's cache)",
@@ -20,32 +20,32 @@ Cache = Annotated[
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no answers.")]
 Margin = Annotated[
-    Optional[float],  # noqa: UP045
+    Optional[float],
     typer.Option(min=0, help="Overrides the probe: less of a lead is an abstention."),
 ]
 TopK = Annotated[
-    Optional[int],  # noqa: UP045
+    Optional[int],
     typer.Option(min=1, help="Overrides the probe: the winner must be among the first k."),
 ]
 MaxConditions = Annotated[
-    Optional[int],  # noqa: UP045
+    Optional[int],
     typer.Option(
         min=0, help="Only rules with at most so many conditions: all of them, and much sooner."
     ),
 ]
 MinSupport = Annotated[
-    Optional[int],  # noqa: UP045
+    Optional[int],
     typer.Option(min=1, help="Only rules that speak of at least so many prompts, cells or rows."),
 ]
 MinConfidence = Annotated[
-    Optional[float],  # noqa: UP045
+    Optional[float],
     typer.Option(
         help="Beside the rules, almost-rules: they hold in such a share (0.95) of what they speak "
         "of. All exceptions are listed."
     ),
 ]
 Detail = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],
     typer.Option(
         metavar="LEVEL",
         help="Show a summary: so many rules (5), as many as explain a share of the rejections "
@@ -64,15 +64,15 @@ Rank = Annotated[
     ),
 ]
 TimeLimit = Annotated[
-    Optional[float],  # noqa: UP045
+    Optional[float],
     typer.Option(help="End after so many seconds, with what is proved by then."),
 ]
 MaxRules = Annotated[
-    Optional[int],  # noqa: UP045
+    Optional[int],
     typer.Option(help="End when there are more than so many rules, and keep the first of them."),
 ]
 RepeatsOption = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],
     typer.Option(
         "--repeats",
         help="Answers vary: ask each prompt until a test decides, at most so often (auto: 100).",
@@ -80,14 +80,14 @@ RepeatsOption = Annotated[
     ),
 ]
 Alpha = Annotated[
-    Optional[float],  # noqa: UP045
+    Optional[float],
     typer.Option(
         help="With --repeats: the risk that any of its claims is wrong. (default: 0.05)",
         show_default=False,
     ),
 ]
 Settle = Annotated[
-    Optional[int],  # noqa: UP045
+    Optional[int],
     typer.Option(
         min=1,
         help="With --repeats: ask prompts that would settle a rule so often more.",
@@ -95,14 +95,14 @@ Settle = Annotated[
     ),
 ]
 Scales = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    Optional[list[str]],
     typer.Option(
         help="COLUMN=KIND, how a column is read: nominal, ordinal[:low<high], interval:30,60, "
         "quantiles[:4], uniform[:4], binary[:yes], drop. May be given several times."
     ),
 ]
 Label = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],
     typer.Option(help="The column of a table that is the label (the class)."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and ask nothing.")]

@@ -38,7 +38,7 @@ def show(
     sentences: Annotated[int, typer.Option(min=0, help="How many sample sentences.")] = 5,
     seed: Annotated[int, typer.Option(help="Which ones.")] = 0,
     model: Annotated[
-        Optional[str],  # noqa: UP045 - typer reads it at run time
+        Optional[str],
         typer.Option(help="Say what asking this model takes, and what it costs at most."),
     ] = None,
     base_url: BaseUrl = None,

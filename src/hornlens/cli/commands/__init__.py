@@ -1,0 +1,25 @@
+"""The commands' arguments. Heavy imports happen inside the commands, so that --help is quick."""
+
+from hornlens.cli.commands import formal, installation, models, results
+
+COMMANDS = {
+    command.__name__: command
+    for command in (
+        formal.envelope,
+        formal.concepts,
+        formal.convert,
+        formal.learn,
+        formal.explore,
+        models.extract,
+        models.study,
+        results.compare,
+        results.check,
+        results.verify,
+        results.report,
+        models.bias,
+        models.explain,
+        installation.doctor,
+        installation.completion,
+    )
+}
+"""By name, in the order of the help."""

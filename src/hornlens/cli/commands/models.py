@@ -1,0 +1,328 @@
+"""Commands that ask models: language models, chat models, classifiers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Optional
+
+import typer
+
+from hornlens.cli.asking import AS_IT_IS, ModelGroup
+from hornlens.cli.executors import HERE, ExecutorGroup
+from hornlens.cli.options import (
+    Alpha,
+    Cache,
+    Debug,
+    Detail,
+    DryRun,
+    ExceptionCost,
+    Margin,
+    MaxConditions,
+    MaxRules,
+    MinConfidence,
+    MinSupport,
+    NoCache,
+    Quiet,
+    Rank,
+    RepeatsOption,
+    Settle,
+    TimeLimit,
+    TopK,
+    model_help,
+    repeats_of,
+)
+from hornlens.errors import HornlensError
+from hornlens.limits import Limits
+
+
+def extract(
+    probe: Annotated[
+        Optional[str],
+        typer.Argument(
+            help="A probe: a YAML file or a built-in one (hornlens probe list).",
+            show_default="gender-occupation",
+        ),
+    ] = None,
+    model: Annotated[
+        Optional[str],
+        typer.Option(help=model_help(), show_default="demo, or what a built-in probe needs"),
+    ] = None,
+    target: Annotated[
+        Optional[str],
+        typer.Option(help="Not a model: a target that needs no probe (hornlens target list)."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-out"),
+    equivalence: Annotated[
+        Literal["auto", "exhaustive", "exact", "pac", "budget"],
+        typer.Option(help="auto: exact (exhaustive) if the prompts fit --limit, else pac."),
+    ] = "auto",
+    epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05,
+    delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05,
+    max_equivalence_queries: Annotated[
+        int, typer.Option(min=0, help="Budget: how many equivalence queries.")
+    ] = 200,
+    limit: Annotated[
+        int, typer.Option(min=1, help="How many prompts an exact run may take.")
+    ] = 200_000,
+    seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0,
+    max_conditions: MaxConditions = None,
+    time_limit: TimeLimit = None,
+    max_rules: MaxRules = None,
+    min_support: MinSupport = None,
+    min_confidence: MinConfidence = None,
+    detail: Detail = None,
+    exception_cost: ExceptionCost = 1.0,
+    rank: Rank = "support",
+    protocol: Annotated[
+        Literal["default", "paper"],
+        typer.Option(help="paper: everything as the paper's experiment had it."),
+    ] = "default",
+    label_unset: Annotated[
+        Optional[Literal["accept", "reject"]],
+        typer.Option(help="Overrides the probe: interpretations without a label."),
+    ] = None,
+    margin: Margin = None,
+    top_k: TopK = None,
+    abstain: Annotated[
+        Optional[Literal["accept", "reject"]],
+        typer.Option(help="Overrides the probe: what an abstention counts as."),
+    ] = None,
+    calibration: Annotated[
+        Optional[Literal["none", "neutral", "mean"]],
+        typer.Option(
+            help="Overrides the probe: subtract the all-unset prompt's scores, or the mean."
+        ),
+    ] = None,
+    phrasings: Annotated[
+        Optional[Literal["each", "average"]],
+        typer.Option(help="Overrides the probe: each phrasing by itself, or their average."),
+    ] = None,
+    variant: Annotated[
+        Optional[str],
+        typer.Option(help="Ask in this one of the probe's phrasings only.", metavar="NAME"),
+    ] = None,
+    cache: Cache = None,
+    no_cache: NoCache = False,
+    where: ExecutorGroup = HERE,
+    how: ModelGroup = AS_IT_IS,
+    repeats: RepeatsOption = None,
+    alpha: Alpha = None,
+    settle: Settle = None,
+    dry_run: DryRun = False,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: findings, or envelope.json.")
+    ] = "text",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Find the rules that a model obeys, with their evidence.
+
+    It is asked a probe's questions: all of them if they are not too many, and then the rules are
+    exact.
+    """
+    from hornlens.cli.extract import ExtractOptions, extract_command
+    from hornlens.results.settings import Settings
+
+    if target is not None and (probe is not None or model is not None):
+        raise HornlensError("--target asks its own questions: give neither a probe nor --model")
+    code = extract_command(
+        ExtractOptions(
+            probe=probe or "gender-occupation",
+            model=model,
+            target=target,
+            out=out,
+            cache=cache,
+            no_cache=no_cache,
+            settings=Settings(
+                equivalence,
+                epsilon,
+                delta,
+                max_equivalence_queries,
+                limit,
+                seed,
+                max_conditions=max_conditions,
+                min_support=min_support,
+                min_confidence=min_confidence,
+                detail=detail,
+                exception_cost=exception_cost,
+                rank=rank,
+            ),
+            protocol=protocol,
+            policy={
+                "label_unset": label_unset,
+                "margin": margin,
+                "top_k": top_k,
+                "abstain": abstain,
+                "calibration": calibration,
+                "phrasings": phrasings,
+            },
+            variant=variant,
+            executor=where,
+            model_options=how.options,
+            repeats=repeats_of(repeats, alpha, settle),
+            dry_run=dry_run,
+            form=format,
+            quiet=quiet,
+            limits=Limits(time_limit, max_rules),
+        )
+    )
+    raise typer.Exit(code)
+
+
+def study(
+    study: Annotated[
+        str, typer.Argument(help="A study: a YAML file, or a built-in one (demo, paper).")
+    ],
+    model: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            help=model_help("Other models than the study's; may be given several times: ")
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-study"),
+    jobs: Annotated[
+        Optional[int],
+        typer.Option(min=1, help="Processes that learn at the same time. (default: the cores)"),
+    ] = None,
+    cache: Cache = None,
+    where: ExecutorGroup = HERE,
+    how: ModelGroup = AS_IT_IS,
+    dry_run: DryRun = False,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: a summary, or study.json.")
+    ] = "text",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Repeat extractions: which rules are stable, which are true?
+
+    Over models, budgets of equivalence queries and seeds. Killed, it goes on where it was.
+    """
+    from hornlens.cli.study import StudyOptions, study_command
+
+    study_command(
+        StudyOptions(
+            study=study,
+            models=model or (),
+            out=out,
+            cache=cache,
+            jobs=jobs,
+            executor=where,
+            model_options=how.options,
+            dry_run=dry_run,
+            form=format,
+            quiet=quiet,
+        )
+    )
+
+
+def bias(
+    dataset: Annotated[
+        str, typer.Argument(help="A data set: a folder, or the built-in one (people).")
+    ] = "people",
+    model: Annotated[
+        Optional[list[str]],
+        typer.Option(help=model_help("Repeat it to compare several (default: demo): ")),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-bias"),
+    margin: Margin = None,
+    top_k: TopK = None,
+    limit_occupations: Annotated[
+        int, typer.Option(min=1, help="How many occupations the figures show, at most.")
+    ] = 60,
+    min_people: Annotated[
+        int, typer.Option(min=1, help="Leave out occupations with fewer people.")
+    ] = 1,
+    cache: Cache = None,
+    no_cache: NoCache = False,
+    how: ModelGroup = AS_IT_IS,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: a table, or bias.json.")
+    ] = "text",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Score which pronouns models expect of a data set's people.
+
+    Occupation by occupation, with intervals, figures, and what is recorded beside the prediction.
+    """
+    from hornlens.cli.bias import BiasOptions, bias_command
+
+    bias_command(
+        BiasOptions(
+            dataset=dataset,
+            models=model or ["demo"],
+            out=out,
+            cache=cache,
+            no_cache=no_cache,
+            policy={"margin": margin, "top_k": top_k},
+            limit_occupations=limit_occupations,
+            min_people=min_people,
+            model_options=how.options,
+            form=format,
+            quiet=quiet,
+        )
+    )
+
+
+def explain(
+    model: Annotated[Path, typer.Argument(help="A classifier: .onnx or .skops, never a pickle.")],
+    data: Annotated[Path, typer.Argument(help="A .csv table of rows as it takes them.")],
+    target: Annotated[
+        Optional[str],
+        typer.Option(help="The column that the classifier predicts; it is no feature."),
+    ] = None,
+    bins: Annotated[
+        Literal["auto", "model", "quantile", "uniform"],
+        typer.Option(help="How numbers are cut: at the thresholds of trees, or into bins."),
+    ] = "auto",
+    n_bins: Annotated[int, typer.Option(min=2, help="How many bins a column gets at most.")] = 4,
+    domain: Annotated[
+        Literal["grid", "data"],
+        typer.Option(help="Every combination of levels, or those near the rows."),
+    ] = "grid",
+    changes: Annotated[
+        int, typer.Option(min=0, help="Data: how many features may differ from a row.")
+    ] = 1,
+    background: Annotated[
+        Optional[list[str]],
+        typer.Option(help='What is taken for granted: "pregnant -> sex = f"; may be repeated.'),
+    ] = None,
+    all_rules: Annotated[
+        bool, typer.Option("--all-rules", help="Every rule, not enough of them to decide all.")
+    ] = False,
+    max_conditions: MaxConditions = None,
+    limit: Annotated[int, typer.Option(min=1, help="Ask all cells if there are so few.")] = 200_000,
+    seed: Annotated[int, typer.Option(help="For what is drawn at random.")] = 0,
+    trust: Annotated[
+        Optional[list[str]],
+        typer.Option(help="Skops: a type that may be loaded; may be repeated."),
+    ] = None,
+    basis: Annotated[bool, typer.Option("--basis", help="Print the full basis, too.")] = False,
+    out: Annotated[Optional[Path], typer.Option(help="Write the result there.")] = None,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: a table, or explanation.json.")
+    ] = "text",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Explain a classifier: all cells asked, the rules it obeys, proved."""
+    from hornlens.classifiers.explain import Options
+    from hornlens.cli.explain import ExplainOptions, explain_command
+
+    options = Options(
+        bins=bins,
+        n_bins=n_bins,
+        domain=domain,
+        changes=changes,
+        background=tuple(background or ()),
+        rules="all" if all_rules else "cover",
+        max_conditions=max_conditions,
+        limit=limit,
+        seed=seed,
+        target=target or "class",
+    )
+    trusted = tuple(trust or ())
+    explain_command(
+        ExplainOptions(model, data, target, options, out, format, basis, trusted, quiet)
+    )

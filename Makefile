@@ -11,7 +11,7 @@ LOWEST = $(addprefix tests/test_,$(addsuffix .py,theory formats cli extract_comm
 	models report targets plots))
 
 .PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit docs test-site \
-	newcomer dist-check test-lowest lint-docker bench bench-quick clean
+	newcomer dist-check test-lowest lint-docker sbom bench bench-quick clean
 
 demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out
@@ -63,7 +63,7 @@ docs: .venv/.installed-docs
 	$(BIN)/python -m tools.site
 
 test-site: docs
-	$(BIN)/python -m pytest tests/browser/real_site.py
+	$(BIN)/python -m pytest tests/browser/real_site.py tests/test_site.py
 
 # What docs/start.md says, done from the wheel in an environment of its own.
 newcomer: .venv/.installed-dev
@@ -74,7 +74,7 @@ newcomer: .venv/.installed-dev
 test-lowest:
 	$(PYTHON) -m venv build/lowest
 	build/lowest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
-	  -e '.[demo,figures,sklearn,api,anthropic,postgres]' pytest pytest-xdist hypothesis pandas polars pyoxigraph
+	  -e '.[demo,figures,sklearn,api,anthropic,postgres]' pytest pytest-xdist fastjsonschema hypothesis pandas polars pyoxigraph
 	build/lowest/bin/python -m pytest -q -n 2 -p no:cacheprovider $(LOWEST) \
 	  -k "not schema_is_current and not stand_in_order"
 
@@ -85,6 +85,15 @@ lint-docker: .venv/.installed-dev
 
 dist-check: .venv/.installed-dev
 	$(BIN)/python -m tools.dist_check
+
+# What `pip install hornlens` brings, as a CycloneDX bill of materials: of our wheel in an environment of its own.
+sbom: .venv/.installed-dev
+	$(PIP) cyclonedx-bom
+	rm -rf build/sbom && $(PYTHON) -m venv --without-pip build/sbom
+	$(BIN)/python -m build --quiet --wheel --outdir build/sbom .
+	$(BIN)/python -m pip --python build/sbom install --quiet --disable-pip-version-check build/sbom/*.whl
+	$(BIN)/cyclonedx-py environment --output-reproducible --output-file build/sbom.json build/sbom
+	@rm -rf build/sbom && echo "build/sbom.json"
 
 bench: .venv/.installed-real .venv/.installed-ray .venv/.installed-peers
 	HORNLENS_CASPAILLEUR=$${HORNLENS_CASPAILLEUR-$(CURDIR)/.venv/peers/bin/python} $(BIN)/python -m benchmarks

@@ -24,6 +24,8 @@ def test_a_notebook_runs_and_shows_what_it_showed(path: Path):
 def test_there_are_notebooks_for_what_people_come_for():
     assert {path.stem for path in NOTEBOOKS} >= {
         "audit-a-language-model",
+        "explain-a-classifier",
+        "explore-a-context",
         "reproduce-the-paper",
         "your-own-learner-and-oracle",
     }

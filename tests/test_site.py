@@ -1,5 +1,6 @@
 """The documentation site: what can be tested without building it."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 import hornlens
 from tools.site import drawing, reference
 from tools.site.checking import problems
+from tools.site.formats import formats_page
+from tools.site.versions import list_versions, make_room
 
 ROOT = Path(__file__).parents[1]
 CONFIGURATION = ROOT / "tools" / "site" / "zensical.toml"
@@ -91,3 +94,36 @@ def test_a_graph_that_cannot_be_drawn_is_said():
     for lines in ("a --> b\nb --> a\n", "a -.-> b\n"):
         with pytest.raises(SystemExit, match="drawing"):
             drawing.svg(drawing.edges_of(lines))
+
+
+def built(site, version):
+    """Do what building does with versions; the pages are one file that says which it is."""
+    make_room(site, version)
+    (site / "latest").mkdir(parents=True)
+    (site / "latest" / "index.html").write_text(version)
+    list_versions(site, version)
+    return {
+        line["title"]: (site / line["version"] / "index.html").read_text()
+        for line in json.loads((site / "versions.json").read_text())
+    }
+
+
+def test_older_versions_stay_beside_the_newest(tmp_path):
+    assert built(tmp_path, "0.2.0") == {"0.2.0": "0.2.0"}
+    assert built(tmp_path, "0.2.1") == {"0.2.1": "0.2.1"}
+    assert [*built(tmp_path, "0.9.0").items()] == [("0.9.0", "0.9.0"), ("0.2", "0.2.1")]
+    found = built(tmp_path, "0.10.0")
+    assert [*found.items()] == [("0.10.0", "0.10.0"), ("0.9", "0.9.0"), ("0.2", "0.2.1")]
+    assert "latest/index.html" in (tmp_path / "index.html").read_text()
+    with pytest.raises(SystemExit, match=r"has pages of 0\.10, which is newer than 0\.9\.1"):
+        built(tmp_path, "0.9.1")
+    assert (tmp_path / "latest" / "index.html").read_text() == "0.10.0"
+
+
+def test_the_page_of_file_formats_has_every_kind_and_field():
+    page = formats_page()
+    for field in ("`forbid`", "`templates`", "`budgets`", "`readable`", "`certificate`", "`trees`"):
+        assert f"| {field} |" in page
+    assert page.count("The whole schema: [") == 13
+    empty = [line for line in page.splitlines() if re.match(r"\| `[^`]+` \| +\|", line)]
+    assert empty == []

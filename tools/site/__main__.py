@@ -7,7 +7,6 @@ that loads anything from elsewhere, is an error.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -19,6 +18,7 @@ from tools.site import reference
 from tools.site.checking import problems
 from tools.site.drawing import drawn
 from tools.site.reports import write_reports
+from tools.site.versions import LATEST, list_versions, make_room
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build"
@@ -29,7 +29,7 @@ CONFIGURATION = Path(__file__).with_name("zensical.toml")
 def main() -> int:
     """Put the pages together, build the site, and look whether every link leads somewhere."""
     shutil.rmtree(SOURCE, ignore_errors=True)
-    shutil.rmtree(SITE, ignore_errors=True)
+    make_room(SITE, hornlens.__version__)
     shutil.copytree(ROOT / "docs", SOURCE)
     for name, text in generated().items():
         path = SOURCE / name
@@ -48,16 +48,11 @@ def main() -> int:
     )
     if built.returncode:
         return built.returncode
-    version = {"version": "latest", "title": hornlens.__version__, "aliases": []}
-    (SITE / "versions.json").write_text(json.dumps([version]) + "\n")
-    (SITE / "index.html").write_text(
-        '<!doctype html><meta http-equiv="refresh" content="0; url=latest/index.html">\n'
-        '<title>Hornlens</title><a href="latest/index.html">Hornlens</a>\n'
-    )
+    list_versions(SITE, hornlens.__version__)
     wrong = problems(SITE)
     for line in wrong:
         print(line, file=sys.stderr)
-    print(f"{SITE / 'latest' / 'index.html'}: {len(list(SITE.rglob('*.html')))} pages")
+    print(f"{SITE / LATEST / 'index.html'}: {len(list(SITE.rglob('*.html')))} pages")
     return 1 if wrong else 0
 
 
@@ -89,6 +84,7 @@ def adapted(text: str) -> str:
         "](LICENSE)": "](licence.md)",
         "](../tools/data/": "](data/",
         "](examples/)": "](examples.md#notebooks)",
+        "](schemas/)": "](reference/formats.md)",
     }.items():
         text = text.replace(old, new)
     return drawn(text)

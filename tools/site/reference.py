@@ -1,20 +1,17 @@
-"""The reference pages of the site, made from the code: options, Python names, fields of files."""
+"""The reference pages of the site, made from the code: every option, and the Python names."""
 
 from __future__ import annotations
 
 import inspect
 import io
-import json
 import os
-import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Any
 
 import hornlens
+from tools.site.formats import formats_page
 
-ROOT = Path(__file__).parents[2]
 WIDTH = "100"
 GROUPS = {
     "ask": ("Ask and keep", "extract load verify Result Rules Rates Verification Settings Limits"),
@@ -105,32 +102,3 @@ def _first_line(value: object) -> str:
         )
         said = "One of: " + ", ".join(kinds)
     return " ".join(said.split()).replace("|", "\\|")
-
-
-def formats_page() -> str:
-    """Return the fields of the files that people write, from their schemas."""
-    parts = [
-        "# File formats\n\nWhat people write. What the commands write is told in "
-        "[reading the result](../reading-the-result.md).\n"
-    ]
-    for title, name in {
-        "A probe": "probe.schema.json",
-        "Requirements": "requirements.schema.json",
-    }.items():
-        schema = json.loads((ROOT / "docs" / name).read_text(encoding="utf-8"))
-        parts.append(f"## {title}\n\nThe whole schema: [{name}](../{name}).\n")
-        for part, content in {"The file": schema, **schema.get("$defs", {})}.items():
-            fields = content.get("properties")
-            if not fields:
-                continue
-            about = " ".join(content.get("description", "").split())
-            parts.append(
-                f"### {part}\n\n{about}\n\n| field | what it is | must be there |\n|---|---|---|"
-            )
-            needed = content.get("required", ())
-            for field, of in fields.items():
-                said = " ".join(of.get("description", "").split()).replace("|", "\\|")
-                said = re.sub(r"([{}*_<>])", r"\\\1", said)
-                parts.append(f"| `{field}` | {said} | {'yes' if field in needed else ''} |")
-            parts.append("")
-    return "\n".join(parts)

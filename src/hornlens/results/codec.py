@@ -92,7 +92,7 @@ class _Misfit(Exception):
 
 
 @cache
-def _fields(shape: type) -> tuple[tuple[str, Field[Any], Any], ...]:
+def fields_of(shape: type) -> tuple[tuple[str, Field[Any], Any], ...]:
     """Return the fields of a dataclass: the key of each, itself, and its type."""
     hints = get_type_hints(shape)
     return tuple((f.metadata.get("key", f.name), f, hints[f.name]) for f in fields(shape))
@@ -103,7 +103,7 @@ def _encoded(value: Any) -> Any:
         return value
     if is_dataclass(value) and not isinstance(value, type):
         found: dict[str, Any] = {}
-        for key, each, _ in _fields(type(value)):
+        for key, each, _ in fields_of(type(value)):
             item = getattr(value, each.name)
             if each.default is not MISSING and item == each.default:
                 continue
@@ -147,10 +147,10 @@ def _decoded(hint: Any, value: Any, where: str) -> Any:
 
 def _document(shape: Any, line: dict[str, Any], where: str) -> Any:
     values: dict[str, Any] = {}
-    for key, each, hint in _fields(shape):
+    for key, each, hint in fields_of(shape):
         if "inline" in each.metadata:
             inner = (*get_args(hint), hint)[0]
-            if each.default is MISSING or any(own in line for own, *_ in _fields(inner)):
+            if each.default is MISSING or any(own in line for own, *_ in fields_of(inner)):
                 values[each.name] = _decoded(inner, line, where)
         elif key in line:
             values[each.name] = _decoded(hint, line[key], f"{where}.{key}")

@@ -1,0 +1,89 @@
+"""JSON Schemas of our files, those that people write and those that commands write.
+
+`python -m tools.schemas` writes them to docs/schemas/; a test says when they are no longer current.
+They allow fields that they do not name: a later version may add some within the same format.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hornlens.exploring.session import FILE
+from hornlens.exploring.variables import VariablesFile
+from hornlens.probes.schema import json_schema as probe_schema
+from hornlens.pronouns.bias import BIAS
+from hornlens.results.checks import CHECKS
+from hornlens.results.comparison import COMPARISON
+from hornlens.results.explanations import EXPLANATION
+from hornlens.results.record import RUN
+from hornlens.results.requirements_file import json_schema as requirements_schema
+from hornlens.results.tables import TABLE
+from hornlens.studies.documents import STUDY
+from hornlens.studies.plan import StudyFile
+from tools.schemas.documents import DIALECT, schema_of
+from tools.schemas.envelope import envelope_schema
+
+FOLDER = Path(__file__).parents[2] / "docs" / "schemas"
+WRITTEN_BY_PEOPLE = {
+    "probe": "A probe: what `extract` asks",
+    "requirements": "Requirements: what `check` holds results against",
+    "study-plan": "A study's plan: what `study` runs",
+    "variables": "Variables: what `explore` asks about",
+}
+"""YAML files, and what each is."""
+WRITTEN_BY_US = {
+    "envelope": "envelope.json: the result of `extract`, of `envelope --format json` and of "
+    "`explore --format json`",
+    "run": "run.json: how an extraction went, and what may differ in the next one",
+    "explanation": "explanation.json: a classifier's rules, from `explain`",
+    "study": "study.json: a study's runs and what is stable in them",
+    "comparison": "comparison.json: results held against each other by `compare`",
+    "bias": "bias.json: scores of people by occupation, from `bias`",
+    "table": "table.json: a table's rules and concepts, from `envelope --out`",
+    "check": "What `check --format json` prints",
+    "exploration": "X.exploration.json: the answers given to `explore`",
+}
+"""JSON files, and what each is."""
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the schema of each kind of file."""
+    return {
+        "probe": probe_schema(),
+        "requirements": requirements_schema(),
+        "study-plan": {**StudyFile.model_json_schema(), "$schema": DIALECT},
+        "variables": _variables(),
+        "envelope": envelope_schema(),
+        "run": schema_of(RUN),
+        "explanation": schema_of(EXPLANATION),
+        "study": schema_of(STUDY),
+        "comparison": schema_of(COMPARISON),
+        "bias": schema_of(BIAS),
+        "table": schema_of(TABLE),
+        "check": schema_of(CHECKS),
+        "exploration": schema_of(FILE),
+    }
+
+
+def path_of(name: str) -> Path:
+    """Return where a schema is published."""
+    return FOLDER / f"{name}.schema.json"
+
+
+def text_of(schema: dict[str, Any]) -> str:
+    """Return a schema as it is published."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _variables() -> dict[str, Any]:
+    """Return the schema of variables to explore: of each, a plain text says all."""
+    schema = {**VariablesFile.model_json_schema(), "$schema": DIALECT}
+    variable = schema["$defs"]["VariableFile"]
+    variable["required"] = ["name"]
+    schema["$defs"]["VariableFile"] = {
+        "title": variable["title"],
+        "anyOf": [{"type": "string", "minLength": 1}, variable],
+    }
+    return schema

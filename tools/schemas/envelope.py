@@ -1,0 +1,355 @@
+"""The schema of envelope.json: what every envelope has, and what an extraction adds to it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, get_args, get_type_hints
+
+from hornlens.logic.certificates import KINDS
+from hornlens.logic.decisions import REASONS, Policy
+from hornlens.results.details import Said
+from hornlens.results.settings import Settings
+from hornlens.results.warnings import Kind
+from tools.schemas.documents import DIALECT, HEAD, Schema, description_of, object_of, typed
+
+TEXT, COUNT, NUMBER, FLAG = (
+    {"type": "string"},
+    {"type": "integer", "minimum": 0},
+    {"type": "number"},
+    {"type": "boolean"},
+)
+
+
+def envelope_schema() -> Schema:
+    """Return the schema; the parts that are written from dataclasses come from these."""
+    whole = _object(
+        "An envelope: every rule that holds follows from `rules` and `background`, as far as its "
+        "certificate says. What comes of a formula or a table has no answers, and so nothing that "
+        "is about answers.",
+        HEAD
+        | {
+            "variables": _list(TEXT, "all variables, in their order"),
+            "background": _list(
+                {"anyOf": [_ref("Rule"), _ref("AtMostOne")]}, "what is taken for granted"
+            ),
+            **_own(),
+        },
+        _about_answers() | {"basis": _ref("OtherBasis")},
+    )
+    return {"$schema": DIALECT, "title": "envelope.json", **whole, "$defs": _parts()}
+
+
+def _own() -> Schema:
+    """Return what each way of asking has of its own, too."""
+    return {
+        "rules": _list(_ref("Rule"), "the DG basis: canonical, and with the fewest rules"),
+        "readable": _list(
+            _ref("ReadableRule"), "the same rules, each as short as can be said, in the same order"
+        ),
+        "non_horn": _ref("NonHorn"),
+        "certificate": {"oneOf": [_ref(kind.__name__) for kind in KINDS]},
+        "claim": _said(TEXT, "what the certificate says, in a sentence"),
+        "statistics": _said(
+            {"type": "object", "additionalProperties": _or_null(NUMBER)},
+            "counts, such as equivalence_queries, membership_queries, distinct_prompts",
+        ),
+    }
+
+
+def _about_answers() -> Schema:
+    return {
+        "hypotheses": _list(_ref("Rule"), "rules that a learner had in mind, and are not proved"),
+        "almost_claim": _ref("AlmostClaim"),
+        "almost": _list(_ref("AlmostRule"), "rules with exceptions"),
+        "levels": _ref("Levels"),
+        "space": _ref("Space"),
+        "probe": _ref("Question"),
+        "model": _ref("Model"),
+        "policy": _ref("Policy"),
+        "settings": _ref("Settings"),
+        "varied": _said(TEXT, "what differs between the ways of asking, such as phrasing"),
+        "variants": _list(_ref("Variant"), "the ways of asking, where there are several"),
+        "possible": _ref("Possible"),
+        "rates": _ref("Rates"),
+        "abstentions": _list(COUNT, "the answers that were none, as positions in `answers`"),
+        "survival": _list(_ref("Survival"), "in which ways of asking a rule holds"),
+        "orders": _ref("Orders"),
+        "answers": _list(_ref("Answer"), "all that was asked; other parts point to positions here"),
+        "warnings": _list(_ref("Warning"), "what weakens the rules"),
+    }
+
+
+def _parts() -> Schema:
+    rule = {
+        "if": _list(TEXT, "what has to be true"),
+        "then": _said(_or_null(_list(TEXT)), "what is true, then; null: it never happens"),
+    }
+    positions = _list(COUNT, "positions in `answers`")
+    inner: Schema = {}
+    settings, policy, said = (object_of(each, inner) for each in (Settings, Policy, Said))
+    said["required"] = ["text"]
+    settings["required"] = policy["required"] = []
+    named = {"name": TEXT, "identity": _or_null(TEXT)}
+    rates = {
+        "attribute": TEXT,
+        "values": _list(_ref("Rate")),
+        "spreads": _list(_ref("Spread")),
+        "flips": _ref("Flips"),
+    }
+    details = {
+        "first_words": _list(_list({}), "the words it would itself put first, with probabilities"),
+        "share": _said(NUMBER, "how much of its probability the candidates hold"),
+        "unknown": _list(TEXT, "words of the prompt that the model does not know"),
+        "replies": _list(_ref("Said"), "what a chat model said"),
+    }
+    return {
+        "Rule": _object("A rule.", rule),
+        "AtMostOne": _object("Of these, at most one is true.", {"at_most_one": _list(TEXT)}),
+        "OtherBasis": _object(
+            "With `envelope --basis` or `--closed-top`: the rules in another form.",
+            {"kind": TEXT, "rules": _list(_ref("Rule"))},
+        ),
+        "ReadableRule": _object(
+            "A rule as people are shown it, with what it rests on.",
+            rule | {"support": _said(_or_null(COUNT), "how many answers or rows speak for it")},
+            {
+                "prompts": _said(COUNT, "how many prompts or cells it speaks of"),
+                "mean_margin": _or_null(NUMBER),
+                "closest": _or_null(_object("The closest call.", {"answer": COUNT, "margin": {}})),
+                "sentence": TEXT,
+                "share": NUMBER,
+                "vacuous": _said(FLAG, "it holds only because a label is never, or always, given"),
+                "evidence": positions,
+            },
+        ),
+        "NonHorn": _object(
+            "What is rejected by the target, and by no Horn rule.",
+            {
+                "count": _said(_or_null(COUNT), "null: it was not counted to the end"),
+                "examples": _list(_list(TEXT)),
+            },
+            {"at_least": COUNT},
+        ),
+        **{kind.__name__: _certificate(kind) for kind in KINDS},
+        "AlmostClaim": _object(
+            "Which almost-rules are listed.",
+            {"min_confidence": NUMBER, "max_conditions": COUNT, "sentence": TEXT},
+            {"min_support": COUNT},
+        ),
+        "AlmostRule": _object(
+            "A rule with exceptions, all of which are listed.",
+            rule
+            | {
+                "confidence": NUMBER,
+                "broken": _said(COUNT, "how many cases break it"),
+                "of": _said(COUNT, "how many it speaks of"),
+                "exceptions": _list(_list(TEXT)),
+            },
+            {"lines": _list(COUNT), "sentence": TEXT, "answers": positions},
+        ),
+        "Levels": _object(
+            "The few rules that say the most: level n has the first n steps.",
+            {
+                "min_confidence": NUMBER,
+                "max_conditions": COUNT,
+                "exception_cost": NUMBER,
+                "candidates": COUNT,
+                "rejections": COUNT,
+                "exact_rules": COUNT,
+                "by_exact": COUNT,
+                "chosen": _said(_or_null(COUNT), "the level that people are shown"),
+                "optimal": FLAG,
+                "guarantee": TEXT,
+                "steps": _list(_ref("Step")),
+            },
+        ),
+        "Step": _object(
+            "The rule that a level adds.",
+            rule
+            | {
+                "explained": _said(COUNT, "how many rejections are explained from here on"),
+                "at_most": COUNT,
+                "new_exceptions": _list(_list(TEXT)),
+            },
+            {"sentence": TEXT, "answers": positions},
+        ),
+        "Space": _object(
+            "What could be said: the attributes, and the label.",
+            {"attributes": _list(_ref("Attribute")), "label": _or_null(_ref("Attribute"))},
+            {"label_always": FLAG},
+        ),
+        "Attribute": _object(
+            "At most one of its values holds. An ordered one has `levels` or `cuts` instead of "
+            "`values`, one of a taxonomy says of each value what it lies `under`.",
+            {"name": TEXT},
+            {
+                "values": _list(TEXT),
+                "levels": _list(TEXT),
+                "cuts": _list(TEXT),
+                "under": _list(_or_null(TEXT)),
+            },
+        ),
+        "Question": _object(
+            "How it was asked.",
+            {
+                "name": TEXT,
+                "description": TEXT,
+                "templates": _list(TEXT),
+                "attributes": {"type": "object", "additionalProperties": _list(TEXT)},
+                "label": _texts("each label with its word"),
+                "label_attribute": _or_null(TEXT),
+            },
+            {"phrases": _texts("each value as sentences say it"), "language": TEXT},
+        ),
+        "Model": _object("Who was asked; `identity` changes with the weights.", named),
+        "Policy": policy,
+        "Settings": settings,
+        "Variant": _object(
+            "One way of asking, with its own rules.",
+            {
+                "name": TEXT,
+                "language": TEXT,
+                "template": _or_null(TEXT),
+                "label": _texts("each label with its word"),
+                **_own(),
+            },
+            {
+                "model": _ref("Model"),
+                "policy": _ref("Policy"),
+                "hypotheses": _list(_ref("Rule")),
+                "possible": _ref("Possible"),
+            },
+        ),
+        "Possible": _object(
+            "Where answers vary: the rules that may hold beside those that are certain.",
+            {
+                "rules": _list(_ref("Rule")),
+                "readable": _list(_ref("PossibleRule")),
+                "non_horn": _ref("NonHorn"),
+                "settling": _list(COUNT, "the undecided answers that would settle a rule"),
+            },
+        ),
+        "PossibleRule": _object(
+            "A rule that holds unless an undecided answer breaks it.",
+            rule | {"certain": FLAG, "sentence": TEXT, "undecided": positions},
+        ),
+        "Rates": _object(
+            "How often each label was the answer, by each attribute.",
+            {"labels": _list(TEXT), "attributes": _list(_ref("AttributeRates"))},
+            {"variants": _list(_ref("VariantRates"))},
+        ),
+        "AttributeRates": _object("Of one attribute.", rates),
+        "VariantRates": _object(
+            "Of one way of asking.", {"name": TEXT, "attributes": _list(_ref("AttributeRates"))}
+        ),
+        "Rate": _object(
+            "Of one value.",
+            {
+                "value": TEXT,
+                "counts": {"type": "object", "additionalProperties": COUNT},
+                "abstained": COUNT,
+                "shares": _or_null({"type": "object", "additionalProperties": NUMBER}),
+            },
+        ),
+        "Spread": _object(
+            "The values that a label is given for most and least often.",
+            {
+                "label": TEXT,
+                "highest": TEXT,
+                "lowest": TEXT,
+                "high": NUMBER,
+                "low": NUMBER,
+                "difference": NUMBER,
+                "ratio": _said(_or_null(NUMBER), "lowest by highest"),
+            },
+        ),
+        "Flips": _object(
+            "Pairs that differ in this attribute only, and in the answer.",
+            {
+                "count": COUNT,
+                "pairs": _said(COUNT, "of which both sides were answered"),
+                "undecided": COUNT,
+                "possible": COUNT,
+                "examples": _list(positions),
+            },
+        ),
+        "Survival": _object(
+            "In which ways of asking a rule holds.",
+            rule
+            | {
+                "sentence": TEXT,
+                "holds_in": _list(TEXT),
+                "vacuous_in": _list(TEXT),
+                "broken_in": _said(
+                    {"type": "object", "additionalProperties": COUNT}, "with the answer that does"
+                ),
+                "unknown_in": _list(TEXT),
+            },
+        ),
+        "Orders": _object(
+            "Whether the order in which a chat model is offered candidates matters.",
+            {"prompts": COUNT, "differing": _or_null(COUNT), "named": _list(COUNT)},
+        ),
+        "Answer": _object(
+            "What was said of one cell.",
+            {
+                "set": _list(TEXT, "what was true of it"),
+                "prompts": _list(TEXT),
+                "scores": _list(NUMBER),
+                "winner": _said(_or_null(TEXT), "the label; without labels, yes or no"),
+                "margin": _or_null(NUMBER),
+            },
+            {
+                "variant": TEXT,
+                "abstained": _said(TEXT, f"why there is no winner: {', '.join(REASONS)}, …"),
+                "repeats": _list(COUNT, "how often each label won"),
+                "silent": COUNT,
+                **details,
+                "phrasings": _list(_ref("Details")),
+            },
+        ),
+        "Details": _object("What is known of one of several sentences.", {}, details),
+        "Said": said,
+        "Warning": _object(
+            "What weakens the rules.",
+            {"kind": {"enum": list(get_args(Kind))}, "sentence": TEXT},
+            {"variant": TEXT, "names": _list(TEXT), "answers": positions},
+        ),
+        **inner,
+    }
+
+
+def _certificate(kind: Any) -> Schema:
+    hints = get_type_hints(kind)
+    known = {field.name: typed(hints[field.name], {}) for field in fields(kind)}
+    of_kind = {"kind": {"const": kind.kind}}
+    return _object(description_of(kind), of_kind, known)
+
+
+def _object(description: str, required: Schema, optional: Schema | None = None) -> Schema:
+    return {
+        "type": "object",
+        "description": description,
+        "properties": required | (optional or {}),
+        "required": list(required),
+    }
+
+
+def _list(items: Schema, description: str = "") -> Schema:
+    return _said({"type": "array", "items": items}, description)
+
+
+def _texts(description: str) -> Schema:
+    return _said({"type": "object", "additionalProperties": TEXT}, description)
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _said(schema: Schema, description: str) -> Schema:
+    return {**schema, "description": description} if description else schema
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}

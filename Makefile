@@ -1,4 +1,6 @@
 # `make demo` and `make test` do all set-up themselves, in .venv.
+# The command is started thousands of times by the tests: its sources are compiled once, whatever the user prefers.
+unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt

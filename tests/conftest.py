@@ -1,4 +1,4 @@
-"""What holds for all tests: they leave the user's caches alone, and what they save is verified.
+"""What holds for all tests: they leave the user's files alone, and what they save is verified.
 
 The checker shares no code with what made the results.
 """
@@ -17,27 +17,38 @@ from hornlens.results import codec, documents, saving
 from hornlens.verifying.verify import verify_content
 from tests.schemas import fits, written_as_told
 
-CACHES = "HORNLENS_TEST_CACHES"
-"""Where the tests of this session keep what would go to the user's own caches."""
+SESSION = "HORNLENS_TEST_SESSION"
+"""Where the tests of this session keep what would go to the user's own folders."""
+OWN = {
+    "XDG_CACHE_HOME": "cache",
+    "XDG_CONFIG_HOME": "config",
+    "XDG_DATA_HOME": "data",
+    "XDG_STATE_HOME": "state",
+    "IPYTHONDIR": "ipython",
+    "JUPYTER_CONFIG_DIR": "jupyter/config",
+    "JUPYTER_DATA_DIR": "jupyter/data",
+    "JUPYTER_RUNTIME_DIR": "jupyter/runtime",
+}
+"""Who keeps something for the user, and where in that folder it is kept instead."""
 
 
 def pytest_configure(config):
-    """Leave the user's own caches alone: whatever is kept, is kept in a folder of this session.
+    """Leave the user's own files alone: whatever is kept, is kept in a folder of this session.
 
-    Worker processes and commands inherit it. matplotlib's list of fonts is only read: to make it
-    takes seconds. In the background of a script, Ctrl-C is ignored by all that it starts: here it
-    is heeded, for some tests send it.
+    Worker processes, commands, browsers and notebooks inherit it. In the background of a script,
+    Ctrl-C is ignored by all that it starts: here it is heeded, for some tests send it.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if CACHES in os.environ:
+    if SESSION in os.environ:
         return
-    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "matplotlib"
-    if usual.is_dir():
-        os.environ.setdefault("MPLCONFIGDIR", str(usual))
-    os.environ[CACHES] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="hornlens-tests-")
+    fonts = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "matplotlib"
+    session = Path(tempfile.mkdtemp(prefix="hornlens-tests-"))
+    os.environ |= {SESSION: str(session)} | {name: str(session / of) for name, of in OWN.items()}
+    if fonts.is_dir():  # to look for them takes seconds
+        shutil.copytree(fonts, session / "cache" / "matplotlib")
     os.environ.pop("HORNLENS_CACHE", None)
-    config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(CACHES), ignore_errors=True))
+    config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(SESSION), ignore_errors=True))
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
+import hornlens
 from tests.browser.test_accessibility import serious
+from tools.site.versions import LATEST, list_versions
 
 SITE = Path(__file__).parents[2] / "build" / "site"
-PAGES = ["index", "theory", "architecture", "reference/python-ask", "examples"]
+PAGES = [
+    *("index", "theory", "architecture", "examples"),
+    *("reference/python-ask", "reference/formats"),
+]
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -19,9 +24,14 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def address():
-    assert (SITE / "latest" / "index.html").exists(), "run make docs first"
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=SITE))
+def address(tmp_path_factory):
+    """Where the site is served: as it is built, and the same once more as an older version."""
+    assert (SITE / LATEST / "index.html").exists(), "run make docs first"
+    folder = tmp_path_factory.mktemp("site")
+    for version in (LATEST, "0.1"):
+        (folder / version).symlink_to(SITE / LATEST)
+    list_versions(folder, hornlens.__version__)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
@@ -58,7 +68,8 @@ def go(browser, address):
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 1440), ("light", 390)])
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_accessible_and_ask_nothing_of_others(go, axe, page, scheme, width):
     tab = go(page, width, scheme)
     assert tab.locator("h1").first.inner_text()
@@ -101,3 +112,18 @@ def test_a_report_can_be_reached_by_keyboard(go):
     link.focus()
     tab.keyboard.press("Enter")
     tab.wait_for_selector("html[data-ready]", state="attached")
+
+
+def test_another_version_can_be_chosen_and_the_first_page_leads_to_the_newest(go, address):
+    tab = go("start")
+    chosen = tab.locator(".md-version")
+    assert chosen.locator("button").inner_text().strip() == hornlens.__version__
+    listed = chosen.locator("a")
+    assert [text.strip() for text in listed.all_inner_texts()] == [hornlens.__version__, "0.1"]
+    chosen.locator("button").focus()
+    listed.nth(1).focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_url(lambda url: "/0.1/" in url)
+    assert tab.locator("h1").first.inner_text()
+    tab.goto(f"{address}/")
+    tab.wait_for_url(lambda url: url.endswith(f"/{LATEST}/index.html"))

@@ -27,25 +27,27 @@ from tools.schemas.envelope import envelope_schema
 
 FOLDER = Path(__file__).parents[2] / "docs" / "schemas"
 WRITTEN_BY_PEOPLE = {
-    "probe": "A probe: what `extract` asks",
-    "requirements": "Requirements: what `check` holds results against",
-    "study-plan": "A study's plan: what `study` runs",
-    "variables": "Variables: what `explore` asks about",
+    "probe": ("A probe", "what `extract` asks"),
+    "requirements": ("Requirements", "what `check` holds results against"),
+    "study-plan": ("A study's plan", "what `study` runs"),
+    "variables": ("Variables", "what `explore` asks about"),
 }
-"""YAML files, and what each is."""
+"""YAML files: what each is called, and what it is for."""
 WRITTEN_BY_US = {
-    "envelope": "envelope.json: the result of `extract`, of `envelope --format json` and of "
-    "`explore --format json`",
-    "run": "run.json: how an extraction went, and what may differ in the next one",
-    "explanation": "explanation.json: a classifier's rules, from `explain`",
-    "study": "study.json: a study's runs and what is stable in them",
-    "comparison": "comparison.json: results held against each other by `compare`",
-    "bias": "bias.json: scores of people by occupation, from `bias`",
-    "table": "table.json: a table's rules and concepts, from `envelope --out`",
-    "check": "What `check --format json` prints",
-    "exploration": "X.exploration.json: the answers given to `explore`",
+    "envelope": (
+        "envelope.json",
+        "the result of `extract`, and what `envelope` and `explore` print with `--format json`",
+    ),
+    "run": ("run.json", "how an extraction went, and what may differ in the next one"),
+    "explanation": ("explanation.json", "a classifier's rules, from `explain --out`"),
+    "study": ("study.json", "the runs of a study, and what is stable in them"),
+    "comparison": ("comparison.json", "results held against each other, from `compare --out`"),
+    "bias": ("bias.json", "scores of people by occupation, from `bias`"),
+    "table": ("table.json", "the rules and concepts of a table, from `envelope --out`"),
+    "check": ("The result of a check", "what `check --format json` prints"),
+    "exploration": ("X.exploration.json", "the answers that were given to `explore`"),
 }
-"""JSON files, and what each is."""
+"""JSON files: likewise."""
 
 
 def schemas() -> dict[str, dict[str, Any]]:

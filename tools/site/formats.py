@@ -33,9 +33,10 @@ def formats_page() -> str:
         "What the commands write": WRITTEN_BY_US,
     }.items():
         parts.append(f"## {heading}\n")
-        for name, title in titles.items():
-            link = f"../schemas/{path_of(name).name}"
-            parts.append(f"### {title}\n\nThe whole schema: [{path_of(name).name}]({link}).\n")
+        for name, (title, about) in titles.items():
+            link = f"[{path_of(name).name}](../schemas/{path_of(name).name})"
+            said = about[0].upper() + about[1:]
+            parts.append(f"### {title}\n\n{said}. The whole schema: {link}.\n")
             parts += _fields_of(found[name])
     return "\n".join(parts)
 

@@ -19,13 +19,14 @@ demo: .venv/.installed
 	@$(BIN)/hornlens extract --out hornlens-out
 	@$(BIN)/hornlens verify hornlens-out
 
-# Everything that needs no PyTorch; it says what was left out.
+# Everything that needs no PyTorch and does not take its time; it says what was left out.
 test: .venv/.installed-dev
-	$(BIN)/python -m pytest -n 2 -rs -m "not torch"
-	@echo "Left out: models that need PyTorch, and what was skipped above. All of it: make test-all"
+	$(BIN)/python -m pytest -n 2 -rs -m "not torch and not slow"
+	@echo "Left out: models that need PyTorch; slow tests (kills, attacks, notebooks); what was skipped above."
+	@echo "All of it: make test-all"
 
 test-all: test .venv/.installed-torch
-	$(BIN)/python -m pytest -n 2 -rs -m torch
+	$(BIN)/python -m pytest -n 2 -rs -m "torch or slow"
 
 test-faults: .venv/.installed-dev
 	HORNLENS_FAULTS=long $(BIN)/python -m pytest -n 2 tests/faults

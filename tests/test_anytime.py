@@ -35,6 +35,7 @@ from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.vocabulary import Vocabulary
 from tests import brute
+from tests.command import hornlens as run_command
 from tests.table_source import TableSource
 from tests.targets import KINDS, random_formula, random_space, random_theory
 
@@ -392,8 +393,7 @@ def test_a_changed_result_that_was_ended_early_is_refused(tmp_path):
 
 def test_the_command_line_ends_early_with_files_and_exit_codes(tmp_path):
     def run_it(*arguments):
-        command = [sys.executable, "-m", "hornlens", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        return run_command(*arguments, cwd=tmp_path)
 
     done = run_it("extract", "--no-cache", "--max-rules", 5, "--out", "some")
     assert done.returncode == 0 and "5 rules; interrupted: the run was ended" in done.stdout

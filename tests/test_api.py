@@ -15,6 +15,7 @@ from hornlens.errors import HornlensError
 from hornlens.results.codec import FORMAT
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.rules import RuleRow
+from tests.command import hornlens as run_command
 
 SOURCE = Path(hornlens.__file__)
 
@@ -155,6 +156,7 @@ def wrong_lines(found):
     return {file for file, line in found if line == 3}
 
 
+@pytest.mark.slow
 def test_strict_mypy_finds_what_is_wrong_and_only_that(programs):
     pytest.importorskip("mypy")
     done = subprocess.run(
@@ -175,6 +177,7 @@ def test_strict_mypy_finds_what_is_wrong_and_only_that(programs):
     assert found == {f"wrong_{name}.py" for name in WRONG}, done.stdout
 
 
+@pytest.mark.slow
 def test_pyright_finds_what_is_wrong_and_only_that(programs):
     pytest.importorskip("basedpyright", reason="needs pip install 'hornlens[dev]'")
     done = subprocess.run(
@@ -314,9 +317,7 @@ def saved(tmp_path_factory):
 
 
 def command(*arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "hornlens", *map(str, arguments)], capture_output=True, text=True
-    )
+    done = run_command(*arguments)
     return done.returncode, done.stderr
 
 

@@ -6,7 +6,6 @@ import math
 import os
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +28,7 @@ from hornlens.pronouns.measuring import (
     with_enough_people,
 )
 from hornlens.store.sqlite import AnswerCache
+from tests.command import START, hornlens
 
 PROBE = parse_probe(builtin_text("gender-occupation"))
 PERIODS, CONTINENTS, OCCUPATIONS = (
@@ -342,8 +342,7 @@ def test_the_interval_covers_the_true_mean_about_as_often_as_it_says(people):
 
 
 def command(out, cache, *more):
-    options = ("bias", "--out", str(out), "--cache", str(cache), *map(str, more))
-    return [sys.executable, "-m", "hornlens", *options]
+    return ["bias", "--out", str(out), "--cache", str(cache), *map(str, more)]
 
 
 def environment(folder):
@@ -351,9 +350,7 @@ def environment(folder):
 
 
 def run(out, cache, *more):
-    return subprocess.run(
-        command(out, cache, *more), capture_output=True, text=True, env=environment(out.parent)
-    )
+    return hornlens(*command(out, cache, *more), env=environment(out.parent))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -415,6 +412,7 @@ def test_the_tables_say_what_the_json_says(whole):
         assert {g: int(row[g]) for g in RECORDED} == line["confusion"][row["predicted"]]
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_it_ends_with_the_same_bytes(whole, tmp_path):
     folder, _ = whole
     cache, out = tmp_path / "c.sqlite", tmp_path / "out"
@@ -422,7 +420,7 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes(whole, tmp_path):
     for target in (rng.randrange(2, 250), rng.randrange(260, 480), None):
         known = answers_in(cache)
         process = subprocess.Popen(
-            command(out, cache, *BOTH, "--batch-size", "2"),
+            [*START, *command(out, cache, *BOTH, "--batch-size", "2")],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=environment(tmp_path),
@@ -524,9 +522,8 @@ def test_a_data_set_in_a_folder(tmp_path):
 def test_the_hash_seed_changes_nothing(whole, tmp_path):
     folder, _ = whole
     for seed in ("1", "2"):
-        shown = subprocess.run(
-            command(tmp_path / seed, folder / "c.sqlite", *BOTH),
-            capture_output=True,
+        shown = hornlens(
+            *command(tmp_path / seed, folder / "c.sqlite", *BOTH),
             env={**environment(tmp_path), "PYTHONHASHSEED": seed},
         )
         assert shown.returncode == 0

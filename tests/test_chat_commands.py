@@ -1,14 +1,12 @@
 """Chat models in `study` and `bias`: what they may take, and how they are asked."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.chat_server import PROBE, ChatServer, keep_to_itself
+from tests.command import hornlens
 from tests.faults.rounds import rounds
 
 pytest.importorskip("openai")
@@ -39,13 +37,7 @@ def _place(monkeypatch, tmp_path):
 
 def run(server, *arguments, elicit="choose"):
     how = ("--base-url", server.url, "--elicit", elicit, "-q")
-    return subprocess.run(
-        [sys.executable, "-m", "hornlens", *arguments, *how],
-        capture_output=True,
-        text=True,
-        env=os.environ,
-        timeout=120,
-    )
+    return hornlens(*arguments, *how)
 
 
 @pytest.mark.parametrize("name", ["sampled.yaml", "study.yaml"][: rounds(1, 2)])
@@ -64,6 +56,7 @@ def test_the_budget_of_a_study_is_that_of_all_its_models_and_runs(name):
     assert [model["model"] for model in study["models"]] == ["openai/tiny", "openai/other-model"]
 
 
+@pytest.mark.slow
 def test_a_study_asks_in_several_ways():
     one = ("--model", "openai/tiny")
     with ChatServer() as server:
@@ -75,6 +68,7 @@ def test_a_study_asks_in_several_ways():
     assert exact["rules"] == json.loads(Path("alone/envelope.json").read_text())["rules"]
 
 
+@pytest.mark.slow
 def test_bias_counts_one_budget_over_models_and_measures_each_way():
     models = ("--model", "openai/tiny", "--model", "openai/other-model")
     each = ("--orders", "each", "--out", "o", "--format", "json")
@@ -111,14 +105,12 @@ def test_no_chat_model_is_asked_from_a_cluster(command):
         )
 
 
+@pytest.mark.slow
 def test_progress_counts_the_prompts_of_every_way_of_asking():
     with ChatServer(latency=0.25) as server:
         how = ("--base-url", server.url, "--elicit", "choose", "--orders", "each")
-        done = subprocess.run(
-            [sys.executable, "-m", "hornlens", "extract", "jobs.yaml", "--model", "openai/tiny",
-             "--batch-size", "1", "--out", "o", *how],
-            capture_output=True, text=True, env=os.environ, timeout=120,
-        )  # fmt: skip
+        asks = ("extract", "jobs.yaml", "--model", "openai/tiny", "--batch-size", 1, "--out", "o")
+        done = hornlens(*asks, *how)
     assert done.returncode == 0, done.stderr
     assert "of 24 prompts" in done.stderr and "24 of 24 prompts in" in done.stderr
     assert "over 2 elicitations" in done.stdout

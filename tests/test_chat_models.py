@@ -3,8 +3,6 @@
 import json
 import math
 import os
-import subprocess
-import sys
 import time
 from contextlib import closing
 from email.utils import formatdate
@@ -28,6 +26,7 @@ from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
 from hornlens.store.sqlite import AnswerCache
 from hornlens.testing.models import ModelConformance, ask, refusal
+from tests import command
 from tests.chat_server import PROBE, ChatServer, keep_to_itself, lean
 
 pytest.importorskip("openai")
@@ -58,9 +57,8 @@ def model_at(server, spec="openai/tiny", **options):
 
 def hornlens(*arguments, cwd):
     """Run the command as a process of its own."""
-    command = [sys.executable, "-m", "hornlens", *arguments]
     env = {**os.environ, "HORNLENS_CACHE": str(cwd / "answers.sqlite")}
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env)
+    return command.hornlens(*arguments, cwd=cwd, env=env)
 
 
 def likes(prompt, word):
@@ -525,6 +523,7 @@ def test_equal_answers_at_temperature_0_prove_nothing():
             extract(model, parse_probe(PROBE), cache=False, repeats="auto")
 
 
+@pytest.mark.slow
 def test_repeats_on_the_command_line(tmp_path):
     file = tmp_path / "jobs.yaml"
     file.write_text(PROBE, encoding="utf-8")

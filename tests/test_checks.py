@@ -29,6 +29,7 @@ from hornlens.results.requirements_file import read_requirements
 from hornlens.results.settings import Settings
 from hornlens.targets.functions import FunctionTarget
 from hornlens.targets.worlds import Worlds
+from tests.command import hornlens as run_command
 from tests.report_cases import NASTY
 from tests.targets import random_space
 
@@ -54,12 +55,7 @@ def outcome(result, **required):
 
 
 def hornlens_check(*arguments, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "hornlens", "check", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-    )
+    return run_command("check", *arguments, cwd=cwd)
 
 
 # What the raw answers say: worked out from the functions, and from nothing else.
@@ -366,13 +362,8 @@ def test_numbers_of_rules_have_limits():
 def test_a_result_without_answers_is_checked_by_entailment(tmp_path):
     from hornlens.results.saving import read_rules
 
-    shown = subprocess.run(
-        [sys.executable, "-m", "hornlens", "envelope", "examples/pronouns.cnf", "--format", "json"],
-        capture_output=True,
-        check=True,
-        cwd=ROOT,
-    )
-    (tmp_path / "envelope.json").write_bytes(shown.stdout)
+    shown = run_command("envelope", "examples/pronouns.cnf", "--format", "json", cwd=ROOT)
+    (tmp_path / "envelope.json").write_text(shown.stdout, encoding="utf-8")
     wanted = read_requirements(
         {
             "forbid": ["nurse & he -> false", "nurse -> she"],

@@ -75,6 +75,7 @@ def test_the_workflow_passes_where_nothing_is_violated(checkout):
     assert done.stdout.endswith("hornlens check: none of 2 requirements violated.\n")
 
 
+@pytest.mark.slow
 def test_the_pytest_file_fails_at_the_forbidden_rule(checkout):
     (source,) = blocks("python")
     (checkout / "test_model.py").write_text(source)

@@ -302,6 +302,7 @@ def test_what_is_null_in_a_polars_frame_is_null_for_the_model_and_not_nan():
         hornlens.explain(lambda asked: [1] * len(asked), rows.lazy())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("split_by", "thresholds", "count"), [("sqrt", 66, 0), (None, 62, 3)])
 def test_three_conditions_of_a_forest_over_thirty_columns(split_by, thresholds, count):
     """Ten trees, over 60 thresholds: every rule with at most three conditions, or that none is."""

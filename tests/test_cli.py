@@ -15,19 +15,11 @@ from hornlens import __version__
 from hornlens.errors import HornlensError
 from hornlens.extraction.formulas import LearnSettings
 from tests import brute
+from tests.command import START, hornlens
 from tests.targets import KINDS, random_formula
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PRONOUNS, APPENDIX = EXAMPLES / "pronouns.cnf", EXAMPLES / "appendix.cnf"
-
-
-def hornlens(*arguments, hash_seed="0"):
-    return subprocess.run(
-        [sys.executable, "-m", "hornlens", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONIOENCODING": "utf-8"},
-    )
 
 
 def test_version_and_help():
@@ -262,12 +254,7 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path, arguments, message):
     (tmp_path / "binary.cxt").write_bytes(b"B\0\1\2")
     (tmp_path / "empty.cnf").write_bytes(b"")
     (tmp_path / "other.txt").write_text("hello")
-    shown = subprocess.run(
-        [sys.executable, "-m", "hornlens", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
+    shown = hornlens(*arguments, cwd=tmp_path)
     assert shown.returncode == 2, shown
     assert shown.stdout == ""
     assert message in shown.stderr
@@ -317,7 +304,10 @@ def test_an_unforeseen_error_has_an_exit_code_of_its_own(tmp_path, debug):
     ],
 )
 def test_the_same_seed_gives_the_same_bytes_whatever_the_hash_seed(arguments):
-    outputs = {hornlens(*arguments, hash_seed=seed).stdout for seed in ("0", "1", "42")}
+    outputs = {
+        hornlens(*arguments, env={**os.environ, "PYTHONHASHSEED": seed}).stdout
+        for seed in ("0", "1", "42")
+    }
     assert len(outputs) == 1 and outputs != {""}
 
 
@@ -333,7 +323,7 @@ def on_a_terminal(*arguments):
     """Run with a pseudo-terminal for all streams; return what appears on it."""
     controller, terminal = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "hornlens", *map(str, arguments)],
+        [*START, *map(str, arguments)],
         stdout=terminal,
         stderr=terminal,
         stdin=terminal,
@@ -405,13 +395,8 @@ def test_the_probes_of_the_docs_are_good_ones(tmp_path):
     ],
 )
 def test_bad_extractions_are_one_line_and_exit_code_2(tmp_path, arguments, message):
-    shown = subprocess.run(
-        [sys.executable, "-m", "hornlens", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "HORNLENS_CACHE": str(tmp_path / "c.sqlite")},
-    )
+    env = {**os.environ, "HORNLENS_CACHE": str(tmp_path / "c.sqlite")}
+    shown = hornlens(*arguments, cwd=tmp_path, env=env)
     assert shown.returncode == 2, shown
     assert message in shown.stderr and shown.stderr.count("\n") == 1 and shown.stdout == ""
     assert not (tmp_path / "hornlens-out").exists()
@@ -432,7 +417,7 @@ def test_the_trace_is_part_of_the_json():
 
 def test_a_stream_that_is_not_utf_8_gets_utf_8_all_the_same():
     shown = subprocess.run(
-        [sys.executable, "-m", "hornlens", "envelope", PRONOUNS],
+        [*START, "envelope", PRONOUNS],
         capture_output=True,
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )
@@ -491,7 +476,7 @@ def test_an_interrupt_is_one_line_and_exit_code_130_wherever_it_comes(tmp_path, 
 @pytest.mark.parametrize("stream", [1, 2])
 @pytest.mark.parametrize("arguments", [["--version"], ["probe", "list"], ["extract", "--no-cache"]])
 def test_closed_streams_are_no_error(tmp_path, arguments, stream):
-    command = [sys.executable, "-m", "hornlens", *arguments]
+    command = [*START, *arguments]
     shell = f'exec "$@" {stream}>&-'
     done = subprocess.run(
         ["sh", "-c", shell, "sh", *command], cwd=tmp_path, capture_output=True, text=True
@@ -533,7 +518,7 @@ RUN = "runpy.run_module('hornlens', run_name='__main__')"
 def test_an_interrupt_before_there_is_anything_to_lose_ends_it_at_once(tmp_path):
     (tmp_path / "typer.py").write_text(f"{HIT}\nimport time; time.sleep(9)\n")
     done = subprocess.run(
-        [sys.executable, "-m", "hornlens", "extract"],
+        [*START, "extract"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -31,6 +29,7 @@ from hornlens.results.documents import extraction_as_json
 from hornlens.results.rulesets import RuleSet, distinct_names, load_result, result_of
 from hornlens.results.settings import Settings
 from tests.brute import close
+from tests.command import hornlens
 from tests.faults.rounds import rounds
 from tests.targets import random_theory
 from tests.test_extraction import PAPER, noisy, planted
@@ -95,6 +94,7 @@ def says_nothing(rule, other):
     return bool(always) or not some(rule.antecedent)
 
 
+@pytest.mark.slow
 def test_everything_said_is_true_of_random_models(tmp_path):
     results = [saved(tmp_path / str(i), noisy(i)) for i in range(rounds(2, 3))]
     common = common_consequences(results)
@@ -155,28 +155,24 @@ def test_files_that_are_no_results(tmp_path, content, message):
     assert message in str(raised.value) and str(path) in str(raised.value)
 
 
-def hornlens(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "hornlens", "compare", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-    )
+def compared(*arguments):
+    return hornlens("compare", *arguments)
 
 
 def test_on_the_command_line(tmp_path):
     saved(tmp_path / "a", planted)
     saved(tmp_path / "b", without_singers)
-    shown = hornlens(tmp_path / "a", tmp_path / "b")
+    shown = compared(tmp_path / "a", tmp_path / "b")
     assert shown.returncode == 0 and shown.stderr == ""
     assert "broken: banker ∧ female → ⊥; but b accepts {banker, female}: " in shown.stdout
     assert "They were made under the same settings." in shown.stdout
     assert " in common: all that follows from every one of the results follows" in shown.stdout
-    assert hornlens(tmp_path / "a", tmp_path / "b", "--fail-on-new").returncode == 1
-    assert hornlens(tmp_path / "a", tmp_path / "a", "--fail-on-new").returncode == 0
-    content = json.loads(hornlens(tmp_path / "a", tmp_path / "b", "--format", "json").stdout)
+    assert compared(tmp_path / "a", tmp_path / "b", "--fail-on-new").returncode == 1
+    assert compared(tmp_path / "a", tmp_path / "a", "--fail-on-new").returncode == 0
+    content = json.loads(compared(tmp_path / "a", tmp_path / "b", "--format", "json").stdout)
     assert {"if": ["nurse", "male"], "then": None} in content["common"]
     assert [result["name"] for result in content["results"]] == ["a", "b"]
-    alone = hornlens(tmp_path / "a")
+    alone = compared(tmp_path / "a")
     assert alone.returncode == 2 and "two results or more" in alone.stderr
 
 
@@ -184,11 +180,7 @@ def test_envelopes_of_formulas_can_be_compared(tmp_path):
     for name, clause in (("a", "-1 2 0"), ("b", "-1 -3 0")):
         (tmp_path / f"{name}.cnf").write_text(f"p cnf 3 1\n{clause}\n")
         path = tmp_path / f"{name}.cnf"
-        shown = subprocess.run(
-            [sys.executable, "-m", "hornlens", "envelope", path, "--format", "json"],
-            capture_output=True,
-            text=True,
-        )
+        shown = hornlens("envelope", path, "--format", "json")
         (tmp_path / f"{name}.json").write_text(shown.stdout)
     a, b = (load_result(tmp_path / f"{name}.json") for name in "ab")
     assert outcomes(a, b) == ["unknown"]
@@ -273,24 +265,24 @@ def test_what_differs_between_the_settings_is_said_first(tmp_path):
     """One model under two policies showed "new" rules, for which it was not to blame."""
     saved(tmp_path / "a", planted)
     saved(tmp_path / "b", planted, policy=SHARP)
-    shown = hornlens(tmp_path / "a", tmp_path / "b", "--name", "before", "--name", "after")
+    shown = compared(tmp_path / "a", tmp_path / "b", "--name", "before", "--name", "after")
     assert shown.returncode == 0
     assert "not asked alike" in shown.stderr and "margin: 0 in before; 0.5 in after" in shown.stderr
     head, _, rest = shown.stdout.partition("What differs between them:\n")
     assert "rules of" not in head and "before: " in head and "after: " in head
     assert rest.splitlines()[0] == "  margin: 0 in before; 0.5 in after"
-    refused = hornlens(tmp_path / "a", tmp_path / "b", "--fail-on-new", "--out", tmp_path / "out")
+    refused = compared(tmp_path / "a", tmp_path / "b", "--fail-on-new", "--out", tmp_path / "out")
     assert refused.returncode == 2 and refused.stdout == "" and not (tmp_path / "out").exists()
     assert "--ignore-differences" in refused.stderr and refused.stderr.count("\n") == 1
-    told = hornlens(tmp_path / "a", tmp_path / "b", "--fail-on-new", "--ignore-differences")
+    told = compared(tmp_path / "a", tmp_path / "b", "--fail-on-new", "--ignore-differences")
     assert told.returncode in (0, 1) and told.stderr == ""
     content = json.loads(
-        hornlens(tmp_path / "a", tmp_path / "b", "--format", "json", "--ignore-differences").stdout
+        compared(tmp_path / "a", tmp_path / "b", "--format", "json", "--ignore-differences").stdout
     )
     assert content["differences"] == [
         {"setting": "margin", "kind": "policy", "values": ["0", "0.5"]}
     ]
-    many = hornlens(tmp_path / "a", tmp_path / "b", *("--name", "x") * 3)
+    many = compared(tmp_path / "a", tmp_path / "b", *("--name", "x") * 3)
     assert many.returncode == 2 and "there are 3 names for 2 results" in many.stderr
 
 
@@ -415,5 +407,5 @@ def test_what_is_in_common_is_said_to_be_of_the_rules_that_are_there(tmp_path):
     assert said.endswith("these. short may not have all rules, so more may be in common.")
     assert "0 rules in common: " in said and len(short.envelope.basis) == 0
     page = tmp_path / "page"
-    hornlens(tmp_path / "whole", tmp_path / "short", "--out", page)
+    compared(tmp_path / "whole", tmp_path / "short", "--out", page)
     assert said in (page / "report.html").read_text(encoding="utf-8")

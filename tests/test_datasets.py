@@ -4,8 +4,6 @@ import csv
 import itertools
 import json
 import random
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from hornlens.pronouns.importing import import_people
 from hornlens.pronouns.occupations import read_occupations
 from hornlens.pronouns.people import probe_yaml
 from hornlens.pronouns.periods import Periods, equal_frequency
+from tests.command import hornlens
 
 ROOT = Path(__file__).parents[1]
 PAPER = Periods((1875, 1925, 1951, 1970))
@@ -35,15 +34,6 @@ def table(folder, text, name="people.csv"):
 
 def imported(folder, text, cut=PAPER, **more):
     return import_people(table(folder, text), folder / "out", "test", cut, **more)
-
-
-def hornlens(*words, cwd=ROOT):
-    return subprocess.run(
-        [sys.executable, "-m", "hornlens", *map(str, words)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-    )
 
 
 # Periods

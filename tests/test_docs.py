@@ -3,17 +3,15 @@
 import doctest
 import importlib
 import inspect
-import os
 import pkgutil
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import hornlens
+from tests.command import hornlens as run_command
 from tools.sessions import as_told, blocks, commands
 
 ROOT = Path(__file__).parents[1]
@@ -36,13 +34,9 @@ def test_console_sessions_print_what_the_page_says(page, tmp_path):
     for name in ("examples", "docs"):
         (tmp_path / name).symlink_to(ROOT / name)
     for command, expected in commands(page):
-        shown = subprocess.run(
-            [sys.executable, "-m", *shlex.split(command)],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        )
+        name, *words = shlex.split(command)
+        assert name == "hornlens"
+        shown = run_command(*words, cwd=tmp_path)
         got, wanted = as_told(shown.stdout + shown.stderr, expected)
         assert got == wanted, command
 

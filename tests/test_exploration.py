@@ -6,7 +6,6 @@ import pty
 import re
 import select
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -41,6 +40,7 @@ from hornlens.verifying.explored import Session as KeptSession
 from hornlens.verifying.verify import verify, verify_content
 from tests import brute
 from tests.chat_server import ChatServer
+from tests.command import hornlens
 from tests.test_tables import random_background, random_rows
 
 
@@ -542,14 +542,7 @@ def test_a_dialogue_at_a_terminal_killed_and_continued(tmp_path):
 
 
 def command(folder, *arguments, say="", name="explore"):
-    return subprocess.run(
-        [sys.executable, "-m", "hornlens", name, *arguments],
-        cwd=folder,
-        input=say,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return hornlens(name, *arguments, cwd=folder, input=say)
 
 
 def test_the_command_with_a_table_as_expert(tmp_path):
@@ -644,8 +637,7 @@ def test_a_chat_model_is_an_expert(tmp_path):
 
         def explored(*more):
             how = ("--base-url", server.url, "--elicit", "say")
-            command = [sys.executable, "-m", "hornlens", *asks, *more, *how]
-            done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+            done = hornlens(*asks, *more, *how, cwd=tmp_path, env=env)
             assert done.returncode == 0, done.stderr
             (tmp_path / "rules.json").write_text(done.stdout)
             checked = verify(tmp_path / "rules.json", tmp_path / "v.exploration.json")

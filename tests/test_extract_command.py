@@ -4,7 +4,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,16 +16,14 @@ from hornlens.probes.loading import builtin_text, load_probe
 from hornlens.results.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache
 from tests import brute
+from tests.command import START, hornlens
 
 PAPER = load_probe("gender-occupation")
 ALWAYS = {"envelope.json", "rules.csv", "scores.csv", "rates.csv", "flips.csv", "report.html"}
 
 
 def command(out, cache, *more):
-    return [
-        *(sys.executable, "-m", "hornlens", "extract", "--out", str(out), "--cache", str(cache)),
-        *map(str, more),
-    ]
+    return ["extract", "--out", str(out), "--cache", str(cache), *map(str, more)]
 
 
 def environment(folder):
@@ -34,9 +31,7 @@ def environment(folder):
 
 
 def run(out, cache, *more):
-    return subprocess.run(
-        command(out, cache, *more), capture_output=True, text=True, env=environment(out.parent)
-    )
+    return hornlens(*command(out, cache, *more), env=environment(out.parent))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -111,6 +106,7 @@ def test_an_audit_is_repeated_from_its_scores(whole):
     assert first["rules"] == second["rules"] and first["readable"] == second["readable"]
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_it_ends_with_the_same_bytes_and_asks_nothing_twice(whole, tmp_path):
     folder, _ = whole
     cache = tmp_path / "c.sqlite"
@@ -119,7 +115,7 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes_and_asks_nothing_twi
     for attempt in range(60):
         known = answers_in(cache)
         process = subprocess.Popen(
-            command(tmp_path / "out", cache, "--batch-size", "4", "--format", "json"),
+            [*START, *command(tmp_path / "out", cache, "--batch-size", "4", "--format", "json")],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             env=environment(tmp_path),
@@ -157,7 +153,7 @@ def test_two_processes_on_one_cache(whole, tmp_path):
     cache = tmp_path / "c.sqlite"
     both = [
         subprocess.Popen(
-            command(tmp_path / f"out{i}", cache, "--batch-size", "8", "--quiet"),
+            [*START, *command(tmp_path / f"out{i}", cache, "--batch-size", "8", "--quiet")],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -190,12 +186,7 @@ def test_a_damaged_cache_is_a_warning_and_the_run_goes_on(whole, tmp_path):
 )
 def test_a_file_that_is_no_cache_is_refused_in_one_line(tmp_path, command):
     (tmp_path / "thesis.txt").write_bytes(b"not a database" * 1000)
-    shown = subprocess.run(
-        [sys.executable, "-m", "hornlens", *command, "--cache", tmp_path / "thesis.txt"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    shown = hornlens(*command, "--cache", tmp_path / "thesis.txt", cwd=tmp_path)
     assert shown.returncode == 2 and shown.stdout == ""
     assert "thesis.txt: is no cache of hornlens" in shown.stderr and shown.stderr.count("\n") == 1
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
@@ -208,20 +199,7 @@ def test_the_cache_command(tmp_path):
     opened.close()
 
     def cache(*arguments):
-        return subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "hornlens",
-                "cache",
-                *arguments,
-                "--cache",
-                tmp_path / "c.sqlite",
-            ],
-            capture_output=True,
-            text=True,
-            input="n\n",
-        )
+        return hornlens("cache", *arguments, "--cache", tmp_path / "c.sqlite", input="n\n")
 
     assert "some model" in cache("list").stdout
     assert cache("clear").returncode != 0  # the answer was no
@@ -269,9 +247,8 @@ def test_a_candidate_that_the_model_does_not_know_is_refused_before_the_first_qu
 @pytest.mark.parametrize("how", [[], ["--equivalence", "pac", "--seed", "4"]])
 def test_the_same_seed_gives_the_same_bytes_whatever_the_hash_seed(how, tmp_path):
     for seed in ("0", "1"):
-        shown = subprocess.run(
-            command(tmp_path / seed, tmp_path / "c.sqlite", "--no-cache", *how),
-            capture_output=True,
+        shown = hornlens(
+            *command(tmp_path / seed, tmp_path / "c.sqlite", "--no-cache", *how),
             env={**environment(tmp_path), "PYTHONHASHSEED": seed},
         )
         assert shown.returncode == 0

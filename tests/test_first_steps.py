@@ -12,14 +12,9 @@ from typer.main import get_command
 from hornlens.cli.app import app
 from hornlens.cli.completion import SCRIPTS, words_after
 from hornlens.cli.next_steps import next_steps
+from tests.command import hornlens
 
 ROOT = Path(__file__).parents[1]
-
-
-def hornlens(*words, **more):
-    return subprocess.run(
-        [sys.executable, "-m", "hornlens", *map(str, words)], capture_output=True, text=True, **more
-    )
 
 
 def test_alone_it_shows_what_one_would_do_next():

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from hornlens.store.sqlite import default_path
 from tests.conftest import OWN, SESSION
 
@@ -24,6 +26,7 @@ def test_the_tests_have_a_cache_of_their_own():
     assert default_path().is_relative_to(os.environ[SESSION])
 
 
+@pytest.mark.slow
 def test_tests_write_nothing_into_a_home(tmp_path):
     """A part of them, in a process that knows no other home: it must be empty afterwards.
 

@@ -229,6 +229,7 @@ def test_the_page_about_it_has_a_backend_that_passes():
 # And really installed, into an environment of its own.
 
 
+@pytest.mark.slow
 def test_a_package_adds_its_models_to_every_command_by_being_installed(tmp_path):
     place, theirs = tmp_path, Environment.make(tmp_path)
     run = theirs.run

@@ -13,6 +13,7 @@ from tools.notebooks import EXAMPLES, executed, texts  # noqa: E402
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_what_it_showed(path: Path):
     kept = nbformat.read(path, as_version=4)

@@ -295,6 +295,7 @@ def hornlens(*arguments, environment=None):
     )
 
 
+@pytest.mark.slow
 def test_the_password_comes_from_the_environment_or_a_file_and_is_written_nowhere(
     server, database, tmp_path
 ):

@@ -115,6 +115,7 @@ def noisy_pronoun(seed):
     return call
 
 
+@pytest.mark.slow
 def test_each_repeat_is_kept_and_no_second_run_asks_again(tmp_path):
     probe = load_probe(DEFAULT)
     prompts = [prompt for cell in probe.space.cells() for prompt in probe.render(cell)]
@@ -329,6 +330,7 @@ kind = TargetKind("theirs/NAME", "who may go in", open_target)
 """
 
 
+@pytest.mark.slow
 def test_a_package_adds_its_targets_to_the_command_line_by_being_installed(tmp_path):
     theirs = Environment.make(tmp_path)
     theirs.install(

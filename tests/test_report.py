@@ -7,8 +7,6 @@ import hashlib
 import json
 import os
 import re
-import subprocess
-import sys
 from fractions import Fraction
 from html.parser import HTMLParser
 from importlib import resources
@@ -22,6 +20,7 @@ from hornlens.logic.certificates import Pac
 from hornlens.report.page import assemble, environment, extraction, page, read_page
 from hornlens.report.page.assemble import embedded_json, number, rounded
 from tests import report_cases as cases
+from tests.command import hornlens
 
 VOID = {"meta", "link", "br", "input", "path"}
 
@@ -403,12 +402,6 @@ def test_half_a_surrogate_pair_does_not_stop_the_page(saved):
     content = copy.deepcopy(content)
     content["probe"]["description"] = json.loads('"a \\ud800 b"')
     page("envelope.json", content, run).encode("utf-8")
-
-
-def hornlens(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "hornlens", *map(str, arguments)], capture_output=True, text=True
-    )
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,6 @@
 import copy
 import json
 import re
-import subprocess
-import sys
 from collections import Counter
 from functools import reduce
 from itertools import pairwise
@@ -18,6 +16,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.report.page import charts, page, read_page
 from hornlens.report.page import study as study_module
 from tests import page_cases as cases
+from tests.command import hornlens
 from tests.report_cases import NASTY
 from tests.test_report import Document, rule_text
 
@@ -487,12 +486,6 @@ def test_times_change_nothing_but_their_table(made):
     assert all(start < i < start + lines[start:].index("</table>") for i in different)
     assert "1,234.50" in changed and "71.50" in changed
     assert 'id="times"' not in page("study.json", content)
-
-
-def hornlens(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "hornlens", *map(str, arguments)], capture_output=True, text=True
-    )
 
 
 @pytest.fixture(scope="module")

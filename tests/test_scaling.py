@@ -1,8 +1,6 @@
 """Tables of values: how columns are scaled, contexts in other programs' formats, other bases."""
 
 import json
-import subprocess
-import sys
 from random import Random
 
 import pytest
@@ -22,7 +20,7 @@ from hornlens.logic.ordered import Ordered
 from hornlens.logic.table import Table
 from hornlens.logic.vocabulary import Vocabulary
 from tests import brute
-from tests.test_cli import hornlens
+from tests.command import hornlens
 
 PEOPLE = """name,age,size,member,class
 ann,25,small,1,a
@@ -229,12 +227,7 @@ def test_malformed_files_through_the_command_are_one_line_and_exit_2(tmp_path, n
         excel(path, [])
     else:
         path.write_bytes(content)
-    done = subprocess.run(
-        [sys.executable, "-m", "hornlens", "envelope", str(path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = hornlens("envelope", path)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert done.stderr.startswith(f"hornlens: {path}:") and done.stderr.count("\n") == 1, (
         done.stderr

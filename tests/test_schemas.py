@@ -6,8 +6,6 @@ conftest.py.
 
 import copy
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import fastjsonschema
@@ -15,19 +13,15 @@ import pytest
 import yaml
 
 from tests import report_cases
+from tests.command import hornlens
 from tests.schemas import fits
 from tools.schemas import WRITTEN_BY_PEOPLE, WRITTEN_BY_US, path_of, schemas, text_of
 
 ROOT = Path(__file__).parents[1]
 
 
-def hornlens(*words, cwd=ROOT):
-    done = subprocess.run(
-        [sys.executable, "-m", "hornlens", *map(str, words)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-    )
+def printed(*words, cwd=ROOT):
+    done = hornlens(*words, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -64,7 +58,7 @@ def test_results_of_every_shape_fit():
     ids=" ".join,
 )
 def test_what_commands_print_as_json_fits(words):
-    fits("envelope", json.loads(hornlens(*words, "--format", "json")))
+    fits("envelope", json.loads(printed(*words, "--format", "json")))
 
 
 def test_what_an_exploration_writes_and_prints_fits(tmp_path):
@@ -72,7 +66,7 @@ def test_what_an_exploration_writes_and_prints_fits(tmp_path):
     names = table.read_text(encoding="utf-8").splitlines()[0].split(",")
     (tmp_path / "animals.yaml").write_text(f"hornlens: 1\nvariables: [{', '.join(names)}]\n")
     words = ("explore", "animals.yaml", "--expert", f"table/{table}", "--format", "json")
-    fits("envelope", json.loads(hornlens(*words, cwd=tmp_path)))
+    fits("envelope", json.loads(printed(*words, cwd=tmp_path)))
     fits("exploration", json.loads((tmp_path / "animals.exploration.json").read_text("utf-8")))
 
 

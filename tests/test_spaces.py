@@ -179,6 +179,7 @@ def test_a_rule_is_found_at_the_level_of_generality_at_which_it_holds():
     assert [space.show(rule) for rule in basis] == ["Europe ∧ yes → ⊥"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [

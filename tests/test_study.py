@@ -8,7 +8,6 @@ import random
 import re
 import signal
 import subprocess
-import sys
 import time
 from contextlib import closing
 from dataclasses import replace
@@ -38,6 +37,7 @@ from hornlens.studies.documents import STUDY
 from hornlens.studies.plan import builtin_names, load_plan, parse_plan
 from hornlens.studies.runs import run_study
 from hornlens.studies.summary import summarise, times_of
+from tests.command import START, hornlens
 
 ROOT = Path(__file__).parents[1]
 PAPER = load_probe("gender-occupation")
@@ -60,7 +60,7 @@ def named(line):
 
 def command(folder: Path, *more) -> list[str]:
     return [
-        *(sys.executable, "-m", "hornlens", "study", *map(str, more)),
+        *("study", *map(str, more)),
         *("--out", str(folder / "out"), "--cache", str(folder / "c.sqlite")),
     ]
 
@@ -87,7 +87,7 @@ def deterministic(folder: Path) -> dict[str, bytes]:
 def demo(tmp_path_factory):
     """The built-in study, run by the command, with all there is to it."""
     folder = tmp_path_factory.mktemp("demo")
-    shown = subprocess.run(command(folder, "demo", "--jobs", 2), capture_output=True, text=True)
+    shown = hornlens(*command(folder, "demo", "--jobs", 2))
     assert shown.returncode == 0, shown.stderr
     return folder, shown
 
@@ -298,7 +298,7 @@ def test_a_second_time_nothing_is_repeated(demo):
     before = deterministic(folder / "out")
     runs = sorted((folder / "out").rglob("run.json"))
     times = [path.stat().st_mtime_ns for path in runs if "exact" not in path.parts]
-    again = subprocess.run(command(folder, "demo"), capture_output=True, text=True)
+    again = hornlens(*command(folder, "demo"))
     assert again.returncode == 0, again.stderr
     assert again.stdout == shown.stdout
     assert deterministic(folder / "out") == before
@@ -326,22 +326,19 @@ def small(tmp_path_factory):
     """A small study, run undisturbed in one process."""
     folder = tmp_path_factory.mktemp("small")
     (folder / "small.yaml").write_text(SMALL)
-    shown = subprocess.run(
-        command(folder, folder / "small.yaml", "--jobs", 1, "--format", "json"),
-        capture_output=True,
-        text=True,
-    )
+    shown = hornlens(*command(folder, folder / "small.yaml", "--jobs", 1, "--format", "json"))
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout == (folder / "out/study.json").read_text()
     return folder
 
 
+@pytest.mark.slow
 def test_killed_at_random_points_a_study_ends_with_the_same_bytes(small, tmp_path):
     rng = random.Random(11)
     kills = 0
     for attempt in range(40):
         process = subprocess.Popen(
-            command(tmp_path, small / "small.yaml", "--jobs", 2, "--batch-size", 8),
+            [*START, *command(tmp_path, small / "small.yaml", "--jobs", 2, "--batch-size", 8)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             start_new_session=True,
@@ -414,11 +411,7 @@ def test_tables_of_an_earlier_plan_do_not_stay_but_everything_else_does(tmp_path
     (tmp_path / "out/tables/thesis.tex").write_text("mine")
     for budgets in ("[5, 40]", "[7]"):
         (tmp_path / "s.yaml").write_text(SMALL.replace("[5, 40]", budgets))
-        shown = subprocess.run(
-            command(tmp_path, tmp_path / "s.yaml", "--jobs", 1, "--model", "demo"),
-            capture_output=True,
-            text=True,
-        )
+        shown = hornlens(*command(tmp_path, tmp_path / "s.yaml", "--jobs", 1, "--model", "demo"))
         assert shown.returncode == 0, shown.stderr
     names = {path.stem for path in (tmp_path / "out/tables").iterdir()}
     ours = {"recall-precision", "queries", "stable-rules-7", "exact-demo"}
@@ -429,9 +422,7 @@ def test_an_error_in_a_worker_is_one_line_and_keeps_what_is_done(tmp_path):
     (tmp_path / "scores.csv").write_text("prompt,She,He\nnothing,0,0\n")
     text = SMALL.replace("[demo, demo-balanced]", f"[demo, table/{tmp_path / 'scores.csv'}]")
     (tmp_path / "s.yaml").write_text(text + "limit: 10\n")
-    shown = subprocess.run(
-        command(tmp_path, tmp_path / "s.yaml", "--jobs", 2), capture_output=True, text=True
-    )
+    shown = hornlens(*command(tmp_path, tmp_path / "s.yaml", "--jobs", 2))
     assert shown.returncode == 2 and shown.stdout == ""
     said = beside_progress(shown.stderr)
     assert said.startswith("hornlens: ") and said.count("\n") == 1
@@ -458,10 +449,8 @@ def test_what_ends_a_study_leaves_other_processes_of_the_program_alone(tmp_path)
 
 
 def test_a_model_that_cannot_be_had_stops_a_study_before_anything_is_asked(tmp_path):
-    shown = subprocess.run(
-        command(tmp_path, "demo", "--model", "demo", "--model", f"hf/{tmp_path}/no-model"),
-        capture_output=True,
-        text=True,
+    shown = hornlens(
+        *command(tmp_path, "demo", "--model", "demo", "--model", f"hf/{tmp_path}/no-model")
     )
     assert shown.returncode == 2 and "no-model" in shown.stderr
     assert not (tmp_path / "out").exists()
@@ -472,14 +461,11 @@ def test_a_model_that_cannot_be_had_stops_a_study_before_anything_is_asked(tmp_p
 def test_a_study_of_few_runs_ends_without_a_word(tmp_path):
     """The workers may not have started all when the work is done."""
     (tmp_path / "s.yaml").write_text(SMALL.replace("[5, 40]", "[1]").replace("runs: 3", "runs: 2"))
-    shown = subprocess.run(
-        command(tmp_path, tmp_path / "s.yaml", "--model", "demo", "--jobs", 2),
-        capture_output=True,
-        text=True,
-    )
+    shown = hornlens(*command(tmp_path, tmp_path / "s.yaml", "--model", "demo", "--jobs", 2))
     assert (shown.returncode, beside_progress(shown.stderr)) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole_group", [True, False])
 def test_an_interrupt_ends_a_study_at_once_and_quietly(tmp_path, whole_group):
     rng = random.Random(3)
@@ -488,7 +474,7 @@ def test_an_interrupt_ends_a_study_at_once_and_quietly(tmp_path, whole_group):
         folder = tmp_path / str(attempt)
         folder.mkdir()
         process = subprocess.Popen(
-            command(folder, "demo", "--jobs", 2),
+            [*START, *command(folder, "demo", "--jobs", 2)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

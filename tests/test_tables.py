@@ -1,7 +1,5 @@
 """The engines of tables against brute force: premises, groups, columns, concepts."""
 
-import subprocess
-import sys
 from collections import Counter
 from random import Random
 
@@ -23,6 +21,7 @@ from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 from tests import brute
+from tests.command import hornlens
 from tests.table_source import TableSource
 
 
@@ -265,8 +264,7 @@ def test_rules_of_a_table_are_ranked_by_rows_or_by_chance(seed):
 
 def test_rank_is_for_tables_and_says_its_order(tmp_path):
     def run_it(*arguments):
-        command = [sys.executable, "-m", "hornlens", "envelope", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        return hornlens("envelope", *arguments, cwd=tmp_path)
 
     (tmp_path / "t.csv").write_text("fly,bird,swim\n1,1,0\n1,1,0\n0,1,1\n0,0,1\n0,0,0\n")
     (tmp_path / "f.cnf").write_text("p cnf 2 1\n-1 2 0\n")

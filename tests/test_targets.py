@@ -3,8 +3,6 @@
 import inspect
 import json
 import math
-import subprocess
-import sys
 from random import Random
 
 import pytest
@@ -28,6 +26,7 @@ from hornlens.targets.formulas import FormulaTarget, TableTarget
 from hornlens.targets.functions import FunctionTarget, RepeatedTarget
 from hornlens.targets.prompted import PromptedModel
 from hornlens.testing.targets import TargetConformance
+from tests.command import hornlens as run_command
 
 WORK = Nominal("work", ("nurse", "priest", "brewer"))
 AGE = Ordered.cut("age", ("30", "60"))
@@ -371,10 +370,6 @@ def test_damaged_results_are_refused_in_a_line(tmp_path):
 
 def test_the_command_refuses_a_probe_or_a_model_beside_a_target():
     for more in (["--model", "demo"], ["gender-occupation"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "hornlens", "extract", "--target", "formula/x.cnf", *more],
-            capture_output=True,
-            text=True,
-        )
+        done = run_command("extract", "--target", "formula/x.cnf", *more)
         assert done.returncode == 2 and done.stderr.count("\n") == 1
         assert "asks its own questions" in done.stderr

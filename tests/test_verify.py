@@ -2,9 +2,6 @@
 
 import copy
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -34,6 +31,7 @@ from hornlens.verifying.grids import Grid
 from hornlens.verifying.grids import Space as CheckedSpace
 from hornlens.verifying.verify import verify, verify_content
 from tests import brute
+from tests.command import hornlens as run_command
 from tests.targets import KINDS, random_formula, random_space
 from tests.varied import SeededModel, random_policy, random_probe
 
@@ -387,6 +385,7 @@ def could_have_been_made(content, before, space):
     )
 
 
+@pytest.mark.slow
 def test_a_thousand_changed_results_are_refused():
     """Whatever is accepted after a change could have been made: only brute force may say so."""
     refused, harmless = dict.fromkeys(CHANGES, 0), 0
@@ -664,12 +663,7 @@ def test_results_of_several_variants_are_accepted_and_changed_ones_refused():
 
 
 def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "hornlens", "verify", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-    )
+    return run_command("verify", *arguments)
 
 
 def test_the_command_says_what_it_checked_and_what_is_wrong(tmp_path):

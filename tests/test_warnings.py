@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import combinations
 from random import Random
@@ -17,6 +15,7 @@ from hornlens.probes.loading import load_probe
 from hornlens.results.choices import choices_of
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.warnings import warnings_of
+from tests.command import hornlens as run_command
 
 NATIONS = {
     "hornlens": 1,
@@ -41,14 +40,8 @@ def written(folder, content):
 
 def test_words_that_the_built_in_model_does_not_know_are_warned_about_everywhere(tmp_path):
     probe, out = written(tmp_path, NATIONS), tmp_path / "out"
-    shown = subprocess.run(
-        [
-            *(sys.executable, "-m", "hornlens", "extract", str(probe), "--model", "demo"),
-            *("--out", str(out), "--cache", str(tmp_path / "c.sqlite")),
-        ],
-        capture_output=True,
-        text=True,
-    )
+    kept = ("--out", out, "--cache", tmp_path / "c.sqlite")
+    shown = run_command("extract", probe, "--model", "demo", *kept)
     assert shown.returncode == 0, shown.stderr
     content = json.loads((out / "envelope.json").read_text())
     found = {warning["kind"]: warning for warning in content["warnings"]}
@@ -71,14 +64,8 @@ def test_words_that_the_built_in_model_does_not_know_are_warned_about_everywhere
 
 def test_json_on_standard_output_is_not_mixed_with_warnings(tmp_path):
     probe = written(tmp_path, NATIONS)
-    shown = subprocess.run(
-        [
-            *(sys.executable, "-m", "hornlens", "extract", str(probe), "--format", "json"),
-            *("--out", str(tmp_path / "out"), "--no-cache", "--quiet"),
-        ],
-        capture_output=True,
-        text=True,
-    )
+    kept = ("--out", tmp_path / "out", "--no-cache", "--quiet")
+    shown = run_command("extract", probe, "--format", "json", *kept)
     sentences = [warning["sentence"] for warning in json.loads(shown.stdout)["warnings"]]
     assert shown.stderr == "".join(f"hornlens: warning: {said}\n" for said in sentences)
 

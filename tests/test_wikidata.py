@@ -2,12 +2,10 @@
 
 import csv
 import json
-import os
 import random
 import re
 import signal
 import subprocess
-import sys
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -24,6 +22,7 @@ from hornlens.pronouns.periods import Periods
 from hornlens.pronouns.sparql import Endpoint, retry_after
 from hornlens.pronouns.wikidata import facts_query, people_query, retrieve, user_agent
 from tests import sparql_server as faults
+from tests.command import START, hornlens
 from tests.sparql_server import FEMALE, MALE, NON_BINARY, UNKNOWN, Wikidata, serving
 
 NURSE, PRIEST = Occupation("nurse", "Q186360"), Occupation("priest", "Q42603")
@@ -342,6 +341,7 @@ def patience(fault):
 LATE = faults.sleep(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [LATE, faults.stack_trace, faults.status(504)])
 def test_a_page_that_takes_too_long_is_halved(crowd, whole, tmp_path, fault):
     def too_long(number, query):
@@ -496,7 +496,7 @@ def test_nobody_found_is_an_error(tmp_path):
 
 def command(server, out, *more):
     return [
-        *(sys.executable, "-m", "hornlens", "dataset", "wikidata", "--endpoint", server.url),
+        *("dataset", "wikidata", "--endpoint", server.url),
         *("--occupations", str(out.parent / "occupations.csv"), "--out", str(out)),
         *("--page-size", "4", "--retry-wait", "0", "--bounds", "1875,1925,1951,1970"),
         *more,
@@ -509,9 +509,7 @@ def write_occupations(folder, *more):
 
 
 def run(server, out, *more):
-    return subprocess.run(
-        command(server, out, *more), capture_output=True, text=True, env=dict(os.environ)
-    )
+    return hornlens(*command(server, out, *more))
 
 
 def test_the_command_says_who_asks_what_it_found_and_what_it_skipped(crowd, whole, tmp_path):
@@ -573,7 +571,7 @@ def test_killing_the_command_anywhere_loses_and_repeats_nothing(crowd, whole, tm
             last = attempt == 2
             state["fatal"] = 10**6 if last else len(server.asked) + rng.randint(1, 6)
             state["process"] = subprocess.Popen(
-                command(server, tmp_path / "test", "--quiet"),
+                [*START, *command(server, tmp_path / "test", "--quiet")],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
             )
@@ -588,6 +586,7 @@ def test_killing_the_command_anywhere_loses_and_repeats_nothing(crowd, whole, tm
     assert sorted(leftovers) == sorted([".pages", "run.json", *FILES])
 
 
+@pytest.mark.slow
 def test_killing_the_command_at_any_time_loses_and_repeats_nothing(crowd, whole, tmp_path):
     write_occupations(tmp_path)
     rng = random.Random(0)
@@ -595,7 +594,7 @@ def test_killing_the_command_at_any_time_loses_and_repeats_nothing(crowd, whole,
         for _ in range(3):
             before = len(server.asked)
             process = subprocess.Popen(
-                command(server, tmp_path / "test"),
+                [*START, *command(server, tmp_path / "test")],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )

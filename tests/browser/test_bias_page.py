@@ -266,6 +266,7 @@ def test_names_that_try_to_get_out_do_not(visit, biases):
     assert tab.locator("img").count() == 0 and tab.locator("script").count() == 2
 
 
+@pytest.mark.slow
 def test_five_hundred_occupations_stay_smooth(visit, biases, capsys):
     _, path = biases("many")
     assert path.stat().st_size < 4_000_000

@@ -1,8 +1,6 @@
 """The page of a comparison in a real browser."""
 
 import json
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +15,7 @@ from hornlens.results.documents import extraction_as_json
 from hornlens.results.rulesets import result_of
 from hornlens.results.settings import Settings
 from tests import report_cases as cases
+from tests.command import hornlens
 
 
 @cache
@@ -38,12 +37,7 @@ def comparison():
         paths = [Path(folder) / f"{name}.json" for name in names]
         for path, result in zip(paths, results, strict=True):
             path.write_text(json.dumps(extraction_as_json(result)))
-        shown = subprocess.run(
-            [sys.executable, "-m", "hornlens", "compare", *paths, "--format", "json"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        shown = hornlens("compare", *paths, "--format", "json")
     return json.loads(shown.stdout)
 
 

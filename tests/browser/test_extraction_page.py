@@ -512,6 +512,7 @@ def test_asking_gives_the_recorded_answer_and_the_rules_that_reject_the_others(v
                 assert "It loses" in words and ("non-Horn negative" in words) == (name != "pac")
 
 
+@pytest.mark.slow
 def test_a_question_that_was_not_asked_says_so_and_what_the_rules_predict(visit, pages):
     result = pages.result("pac")
     missing = [cell for cell in PAPER.space.cells() if cell not in result.decisions]
@@ -808,6 +809,7 @@ def test_without_scripts_findings_certificate_and_rules_are_there(visit):
         assert not tab.locator(hidden).is_visible()
 
 
+@pytest.mark.slow
 def test_twenty_thousand_prompts_stay_smooth(visit, pages, capsys):
     content = pages.content("large")
     assert len(content["answers"]) == 12**4

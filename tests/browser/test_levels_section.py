@@ -59,6 +59,7 @@ def test_almost_rules_stand_apart_with_all_their_exceptions(visit, almost):
         assert not sentence.startswith("But for")
 
 
+@pytest.mark.slow
 def test_twenty_thousand_prompts_under_the_slider_stay_smooth(visit, pages):
     levels, tab = pages.content("large")["levels"], visit("large")
     last = len(levels["steps"])

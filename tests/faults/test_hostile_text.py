@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import re
-import subprocess
 import sys
 from io import StringIO
 from random import Random
@@ -17,6 +16,7 @@ from hornlens.formats.scorefiles import scores_text
 from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.probes.loading import load_probe
+from tests.command import hornlens
 from tests.faults.rounds import rounds
 
 OBEYED = re.compile(
@@ -230,14 +230,9 @@ def test_a_study_and_bias_scores_of_others(tmp_path):
         ("dataset", "show", "mine"),
         ("bias", "mine", "--model", "demo", "--out", "b\u202eias"),
     ):
-        done = subprocess.run(
-            [sys.executable, "-m", "hornlens", *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            env={**os.environ, "HORNLENS_CACHE": str(tmp_path / "c.db")},
-            timeout=120,
-        )
-        shown = (done.stdout + done.stderr).decode("utf-8")
+        env = {**os.environ, "HORNLENS_CACHE": str(tmp_path / "c.db")}
+        done = hornlens(*arguments, cwd=tmp_path, env=env)
+        shown = done.stdout + done.stderr
         print(arguments, done.returncode, ascii(shown))
         assert not OBEYED.search(shown)
         assert done.returncode == 0

@@ -1,0 +1,108 @@
+"""`hornlens` as most tests run it: each command a process of its own, forked from a warm one.
+
+What makes a command slow to start is its imports, half a second each time, and the tests start it
+more than a thousand times. So a process imports them once, and is forked for each command. All that
+such tests look at is as in a real start: arguments, streams, exit code, folder, environment, files,
+the end of the process. Tests of the start itself, of signals and kills start Python: `started`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+START = (sys.executable, "-m", "hornlens")
+"""What starts it, for tests that have to."""
+AT_START = ("PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONPATH", "LC_ALL", "LANG")
+"""Variables that Python reads when it starts: where they differ, it is started."""
+
+
+def hornlens(*words, cwd=None, env=None, input=""):
+    """Run a command, with streams in UTF-8; return how it went."""
+    environment = dict(os.environ if env is None else env)
+    if any(environment.get(name) != os.environ.get(name) for name in AT_START):
+        return started(*words, cwd=cwd, env=env, input=input)
+    arguments = [*map(str, words)]
+    with tempfile.TemporaryDirectory(prefix="hornlens-command-") as made:
+        places = [Path(made) / name for name in ("in", "out", "error")]
+        places[0].write_text(input, encoding="utf-8")
+        asked = {
+            "arguments": arguments,
+            "streams": [*map(str, places)],
+            "folder": str(cwd or Path.cwd()),
+            "environment": environment,
+        }
+        warm = _warm()
+        warm.stdin.write(json.dumps(asked) + "\n")
+        warm.stdin.flush()
+        code = int(warm.stdout.readline())
+        told = [place.read_bytes().decode("utf-8") for place in places[1:]]
+    return subprocess.CompletedProcess(["hornlens", *arguments], code, *told)
+
+
+def started(*words, cwd=None, env=None, input=""):
+    """Run a command in a Python that is started for it."""
+    return subprocess.run(
+        [*START, *map(str, words)],
+        cwd=cwd,
+        env=env,
+        input=input,
+        capture_output=True,
+        encoding="utf-8",
+    )
+
+
+@cache
+def _warm():
+    """The process that is forked: one for each process of the tests; it ends with it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.command"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )
+
+
+def _serve():
+    """Fork for each command that is asked for; in the copy, return what was asked."""
+    for path in sorted((ROOT / "src" / "hornlens" / "cli").glob("*.py")):
+        import_module(f"hornlens.cli.{path.stem}")
+    for name in ("main", "api", "verifying.verify", "report.page.assemble", "classifiers.explain"):
+        import_module("hornlens.__main__" if name == "main" else f"hornlens.{name}")
+    answers = os.fdopen(os.dup(1), "w")
+    for line in os.fdopen(os.dup(0)):
+        asked = json.loads(line)
+        child = os.fork()
+        if not child:
+            return asked
+        _, status = os.waitpid(child, 0)
+        answers.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        answers.flush()
+    os._exit(0)
+
+
+def _become(asked):
+    """Turn this process into the command, as `python -m hornlens` would have made it."""
+    ways = (os.O_RDONLY, *[os.O_WRONLY | os.O_CREAT | os.O_TRUNC] * 2)
+    for number, (place, way) in enumerate(zip(asked["streams"], ways, strict=True)):
+        handle = os.open(place, way, 0o600)
+        os.dup2(handle, number)
+        os.close(handle)
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    os.chdir(asked["folder"])
+    sys.path[0] = asked["folder"]
+    command = sys.modules["__main__"] = sys.modules["hornlens.__main__"]
+    sys.argv = [command.__file__, *asked["arguments"]]
+    command.main()
+
+
+if __name__ == "__main__":
+    _become(_serve())

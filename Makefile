@@ -8,6 +8,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
+# Each process of the tests takes up to a gigabyte.
+TESTS = $(BIN)/python -m pytest -n auto --maxprocesses=4
+
 # Over all of the core; what runs the type checkers and the browser is left out.
 LOWEST = $(addprefix tests/test_,$(addsuffix .py,theory formats cli extract_command probes tables documents figures \
 	models report targets plots))
@@ -21,15 +24,16 @@ demo: .venv/.installed
 
 # Everything that needs no PyTorch and does not take its time; it says what was left out.
 test: .venv/.installed-dev
-	$(BIN)/python -m pytest -n 2 -rs -m "not torch and not slow"
-	@echo "Left out: models that need PyTorch; slow tests (kills, attacks, notebooks); what was skipped above."
+	$(TESTS) -rs -m "not torch and not slow"
+	@echo "Left out: models that need PyTorch; slow tests (kills, attacks, notebooks, three of four random cases);"
+	@echo "what was skipped above."
 	@echo "All of it: make test-all"
 
 test-all: test .venv/.installed-torch
-	$(BIN)/python -m pytest -n 2 -rs -m "torch or slow"
+	$(TESTS) -rs -m "torch or slow"
 
 test-faults: .venv/.installed-dev
-	HORNLENS_FAULTS=long $(BIN)/python -m pytest -n 2 tests/faults
+	HORNLENS_FAULTS=long $(TESTS) tests/faults
 
 test-real: .venv/.installed-real
 	$(BIN)/python -m pytest tests/real_smollm2.py

@@ -51,6 +51,19 @@ def pytest_configure(config):
     config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(SESSION), ignore_errors=True))
 
 
+SEEDS = {"seed", "block", "chunk"}
+"""What the numbers are called that random cases are made from."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of tests over many seeds, three of four are slow ones: what is quick tries the others."""
+    for item in items:
+        given = item.callspec.params if hasattr(item, "callspec") else {}
+        if any((number or 0) % 4 for name, number in given.items() if name in SEEDS):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(autouse=True)
 def _ctrl_c_is_as_before(monkeypatch):
     """The command line, run inside a test, takes it, and the errors that Python drops."""

@@ -519,6 +519,7 @@ def test_a_data_set_in_a_folder(tmp_path):
     assert nurse["ppbs"]["mean"] == pytest.approx(wanted, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_hash_seed_changes_nothing(whole, tmp_path):
     folder, _ = whole
     for seed in ("1", "2"):

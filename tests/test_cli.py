@@ -294,6 +294,7 @@ def test_an_unforeseen_error_has_an_exit_code_of_its_own(tmp_path, debug):
     assert text.startswith("hornlens envelope some.cnf\n") and "Traceback" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

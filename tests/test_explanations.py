@@ -128,6 +128,7 @@ def changed(content):
         yield path, made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["people", "beyond"])
 def test_damaged_files_are_refused_in_a_line_or_read(name, tmp_path):
     content = explanation_as_json(explained(name)[2])

@@ -244,6 +244,7 @@ def test_a_candidate_that_the_model_does_not_know_is_refused_before_the_first_qu
     assert not (tmp_path / "out").exists() and answers_in(tmp_path / "c.sqlite") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [[], ["--equivalence", "pac", "--seed", "4"]])
 def test_the_same_seed_gives_the_same_bytes_whatever_the_hash_seed(how, tmp_path):
     for seed in ("0", "1"):

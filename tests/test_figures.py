@@ -147,11 +147,13 @@ def check_layout(figure):
         assert not a.overlaps(b), (one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_no_text_is_clipped_or_overlaps_another(case):
     check_layout(CASES[case]())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_text_can_be_read_at_the_width_of_a_page(case):
     figure = CASES[case]()
@@ -275,6 +277,7 @@ def test_recall_and_precision_are_medians_over_the_runs_at_their_budgets():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budgets", [[50], [50, 100], [50, 100, 200], [50, 100, 450], BUDGETS])
 @pytest.mark.parametrize("models", [1, 2, 7, 20])
 def test_the_models_of_a_budget_stand_in_order_and_apart_from_those_of_the_next(models, budgets):

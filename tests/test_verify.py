@@ -98,6 +98,7 @@ def document(seed, kind="exhaustive"):
     return as_saved(extraction_as_json(extract(target, settings=settings, policy=policy)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["exhaustive", "pac", "budget"])
 def test_extractions_of_random_targets_are_accepted(kind):
     rules = 0
@@ -455,6 +456,7 @@ def test_answers_have_to_follow_from_their_scores(place, change, message):
     assert message in verify_content(content, PLACE).wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pac", "budget"])
 def test_changed_results_of_samples_are_refused(kind):
     """What they say of their answers has to be so; and they must not claim to be exact."""

@@ -550,6 +550,7 @@ def test_a_failure_of_the_command_is_one_line_and_exit_code_2(crowd, tmp_path):
     assert last.startswith(f"hornlens: {server.url}: it answers 500") and "to go on" in last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_killing_the_command_anywhere_loses_and_repeats_nothing(crowd, whole, tmp_path, seed):
     write_occupations(tmp_path)

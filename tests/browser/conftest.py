@@ -22,7 +22,9 @@ LOCAL = ("file:", "blob:", "data:")
 
 
 def _chromium():
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    """The same engine without a window to draw comes first: pages take half the time in it."""
+    names = ("chromium-headless-shell", "chromium", "chromium-browser")
+    names += ("google-chrome", "google-chrome-stable")
     named = os.environ.get("HORNLENS_CHROMIUM")
     return named or next(filter(None, map(shutil.which, names)), None)
 

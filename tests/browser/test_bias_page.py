@@ -310,6 +310,7 @@ def test_without_scripts_findings_and_figures_are_there(visit, biases):
         assert not tab.locator(hidden).first.is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "width", "scheme"),
     [

@@ -39,6 +39,7 @@ def ask(tab, values):
     return tab.locator("#ask-verdict").inner_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["forest", "beyond"])
 def test_what_it_says_of_numbers_is_what_the_model_says_to_the_last_bit(visit, written, name):
     model, rows, result = explained(name)
@@ -227,6 +228,7 @@ def test_pages_of_other_shapes_work(visit, written, axe, name):
         assert "They are not proved" in tab.locator("#rules").inner_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 def test_it_is_accessible_and_fits_a_narrow_screen(visit, written, axe, scheme, width):
     tab = visit(written("forest"), width=width, color_scheme=scheme)

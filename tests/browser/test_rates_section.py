@@ -50,6 +50,7 @@ def test_flips_are_shown_with_both_prompts_and_answers(visit, pages):
                 assert prompt == result.show(cell)[0].replace("[MASK]", word)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", cases.CASES)
 def test_they_fit_a_narrow_screen(visit, pages, name):
     tab = visit(name, width=390)

@@ -289,6 +289,7 @@ def test_without_scripts_findings_charts_and_tables_are_there(visit, studies):
         assert not tab.locator(hidden).first.is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "width", "scheme"),
     [

@@ -14,6 +14,7 @@ import tempfile
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 ROOT = Path(__file__).parents[1]
 START = (sys.executable, "-m", "hornlens")
@@ -72,10 +73,10 @@ def _warm():
 
 def _serve():
     """Fork for each command that is asked for; in the copy, return what was asked."""
-    for path in sorted((ROOT / "src" / "hornlens" / "cli").glob("*.py")):
-        import_module(f"hornlens.cli.{path.stem}")
-    for name in ("main", "api", "verifying.verify", "report.page.assemble", "classifiers.explain"):
-        import_module("hornlens.__main__" if name == "main" else f"hornlens.{name}")
+    for module in iter_modules(import_module("hornlens.cli").__path__, "hornlens.cli."):
+        import_module(module.name)
+    for name in ("__main__", "api", "verifying.verify", "report.page.assemble"):
+        import_module(f"hornlens.{name}")
     answers = os.fdopen(os.dup(1), "w")
     for line in os.fdopen(os.dup(0)):
         asked = json.loads(line)

@@ -171,9 +171,11 @@ def _checked(
         )
     if said.dtype.kind == "O":
         try:
-            set(said.tolist())
+            labels = set(said.tolist())
         except TypeError as error:
             raise HornlensError(f"{name} says labels that are not hashable: {error}") from None
+        if None in labels:
+            raise HornlensError(f"{name} says None of a row, and must say a class of each")
     if said.dtype.kind == "f" and (np.isnan(said).any() or len(np.unique(said)) > MOST_CLASSES):
         raise HornlensError(f"{name} says numbers, and no classes: is it a regressor?")
     return said

@@ -68,6 +68,7 @@ def pytest_collection_modifyitems(items):
 def _ctrl_c_is_as_before(monkeypatch):
     """The command line, run inside a test, takes it, and the errors that Python drops."""
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     kept = signal.getsignal(signal.SIGINT)
     yield
     if kept is not None and signal.getsignal(signal.SIGINT) is not kept:

@@ -449,12 +449,17 @@ def test_without_arguments_there_is_help():
     assert "validate" in group.stdout + group.stderr
 
 
+PRINTED = "import sys; sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)"
+"""What C code does that prints an error and goes on."""
+
+
 @pytest.mark.parametrize(
     "how",
     [
         "raise KeyboardInterrupt",
         "exec('raise KeyboardInterrupt')",  # as dataclasses do, in the midst of an import
         "raise ImportError('initialization failed') from KeyboardInterrupt()",  # as pybind11 does
+        f"{PRINTED}; raise ImportError('multiarray failed to import')",  # as numpy does
     ],
 )
 def test_an_interrupt_is_one_line_and_exit_code_130_wherever_it_comes(tmp_path, how):

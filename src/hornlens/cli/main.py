@@ -9,9 +9,11 @@ import signal
 import sys
 import time
 import traceback
+from types import TracebackType
 from typing import NoReturn
 
 import typer
+from typer.main import get_command
 
 from hornlens.cli.app import GROUPS, app
 from hornlens.cli.streams import ready_streams
@@ -28,14 +30,15 @@ def main() -> NoReturn:
         gc.set_threshold(100_000, 20, 20)  # starting makes many objects and little garbage
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would search for them
         ready_streams()
-        sys.unraisablehook = _hear_again
+        sys.unraisablehook, sys.excepthook = _dropped, _printed
         arguments = _without_debug(sys.argv[1:])
         code = _run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         _stop()
     except Exception as error:
-        if isinstance(error, typer.Abort) or _comes_of_an_interrupt(error):
+        if isinstance(error, typer.Abort) or _lost or _comes_of_an_interrupt(error):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that was lost is still on its way
             _stop()
         message = _in_a_line(error)
         if debug:
@@ -61,8 +64,6 @@ def _run(arguments: list[str]) -> object:
         print(next_steps())
         return 0
     if arguments[:3] == ["completion", "--words", "--"]:
-        from typer.main import get_command
-
         from hornlens.cli.completion import words_after
 
         for word in words_after(get_command(app), arguments[3:]):
@@ -71,7 +72,7 @@ def _run(arguments: list[str]) -> object:
     if len(arguments) == 1 and arguments[0] in GROUPS:
         arguments.append("--help")  # which is what typer does, too, but as an error
     try:
-        return app(arguments, standalone_mode=False)
+        return get_command(app)(arguments, standalone_mode=False)  # app() has a hook of its own
     except SystemExit as ended:
         # What typer makes of any closed pipe or connection; those of our output end in their own
         # way, and what is left is trouble.
@@ -136,14 +137,38 @@ def _comes_of_an_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _hear_again(trouble: sys.UnraisableHookArgs) -> None:
-    """Send a Ctrl-C again that came where Python drops exceptions, as in the midst of an import."""
-    if not isinstance(trouble.exc_value, KeyboardInterrupt):
+_lost = False
+"""Whether a Ctrl-C was lost a moment ago, and will be sent again."""
+
+
+def _dropped(trouble: sys.UnraisableHookArgs) -> None:
+    """Hear of a Ctrl-C that Python drops, as in a weak reference's callback, which imports have."""
+    if isinstance(trouble.exc_value, KeyboardInterrupt):
+        _hear_again()
+    else:
         sys.__unraisablehook__(trouble)
-        return
+
+
+def _printed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Hear of a Ctrl-C that is printed and forgotten, as an extension module does in its import.
+
+    numpy's then raises an ImportError of its own, which says nothing of that.
+    """
+    if issubclass(kind, KeyboardInterrupt):
+        _hear_again()
+    else:
+        sys.__excepthook__(kind, error, trace)
+
+
+def _hear_again() -> None:
+    """Send a Ctrl-C again that was lost."""
+    global _lost
+    _lost = True
 
     def send() -> None:
+        global _lost
         time.sleep(0.005)  # by then the place is left; if it is not, all this comes again
+        _lost = False
         _thread.interrupt_main()
 
     _thread.start_new_thread(send, ())

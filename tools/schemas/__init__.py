@@ -11,19 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.exploring.session import FILE
-from hornlens.exploring.variables import VariablesFile
-from hornlens.probes.schema import json_schema as probe_schema
 from hornlens.pronouns.bias import BIAS
 from hornlens.results.checks import CHECKS
 from hornlens.results.comparison import COMPARISON
 from hornlens.results.explanations import EXPLANATION
 from hornlens.results.record import RUN
-from hornlens.results.requirements_file import json_schema as requirements_schema
 from hornlens.results.tables import TABLE
 from hornlens.studies.documents import STUDY
-from hornlens.studies.plan import StudyFile
-from tools.schemas.documents import DIALECT, schema_of
+from tools.schemas.documents import schema_of
 from tools.schemas.envelope import envelope_schema
+from tools.schemas.yamlfiles import (
+    probe_schema,
+    requirements_schema,
+    study_schema,
+    variables_schema,
+)
 
 FOLDER = Path(__file__).parents[2] / "docs" / "schemas"
 WRITTEN_BY_PEOPLE = {
@@ -55,8 +57,8 @@ def schemas() -> dict[str, dict[str, Any]]:
     return {
         "probe": probe_schema(),
         "requirements": requirements_schema(),
-        "study-plan": {**StudyFile.model_json_schema(), "$schema": DIALECT},
-        "variables": _variables(),
+        "study-plan": study_schema(),
+        "variables": variables_schema(),
         "envelope": envelope_schema(),
         "run": schema_of(RUN),
         "explanation": schema_of(EXPLANATION),
@@ -77,15 +79,3 @@ def path_of(name: str) -> Path:
 def text_of(schema: dict[str, Any]) -> str:
     """Return a schema as it is published."""
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-def _variables() -> dict[str, Any]:
-    """Return the schema of variables to explore: of each, a plain text says all."""
-    schema = {**VariablesFile.model_json_schema(), "$schema": DIALECT}
-    variable = schema["$defs"]["VariableFile"]
-    variable["required"] = ["name"]
-    schema["$defs"]["VariableFile"] = {
-        "title": variable["title"],
-        "anyOf": [{"type": "string", "minLength": 1}, variable],
-    }
-    return schema

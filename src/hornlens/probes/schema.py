@@ -138,17 +138,3 @@ class ProbeFile(Part):
     sample_label: Literal["always", "optional"] = Field(
         "always", description="whether random samples always set the label"
     )
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of probe files."""
-    schema = ProbeFile.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    for name, required in (("ValueFile", "name"), ("WordingFile", "text")):
-        value = schema["$defs"][name]
-        value["required"] = [required]
-        schema["$defs"][name] = {
-            "title": value["title"],
-            "anyOf": [{"type": "string", "minLength": 1}, value],
-        }
-    return schema

@@ -131,24 +131,3 @@ def _requirements(document: Document[RequirementsFile]) -> Requirements:
         wanted = "forbid, require, invariant, at_least or rules"
         raise InputError(f"requires nothing: give {wanted}", document.path)
     return Requirements(tuple(found), str(document.path or ""))
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of requirement files."""
-    schema = RequirementsFile.model_json_schema(by_alias=True)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    rule = schema["$defs"]["RuleFile"]
-    schema["$defs"]["RuleFile"] = {
-        "title": rule["title"],
-        "anyOf": [{"type": "string", "minLength": 1}, rule],
-    }
-    several = schema["properties"]["invariant"]
-    one, names = several["items"], {"type": "array", "items": {"type": "string"}, "minItems": 1}
-    described = several.pop("description")
-    several.pop("title")
-    schema["properties"]["invariant"] = {
-        "title": "Invariant",
-        "description": described,
-        "anyOf": [names, one, several],
-    }
-    return schema

@@ -465,7 +465,7 @@ PRINTED = "import sys; sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), No
 def test_an_interrupt_is_one_line_and_exit_code_130_wherever_it_comes(tmp_path, how):
     (tmp_path / "hit.py").write_text(
         f"def score(self, prompts, candidates):\n    {how}\n"
-        "from hornlens.cli.main import main\n"
+        "from hornlens.__main__ import main\n"
         "from hornlens.models.demo import DemoModel\n"
         "DemoModel.score = score\n"
         "main()\n"

@@ -17,7 +17,7 @@ from hornlens.results.saving import extraction_files, read_extraction
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
-    from hornlens.extraction.extract import MakeLearner, MakeOracle, Watch
+    from hornlens.extraction.extract import MakeLearner, MakeOracle, MakeStrategy, Watch
     from hornlens.limits import Limits
     from hornlens.logic.decisions import Policy
     from hornlens.logic.repeats import Repeats
@@ -108,6 +108,7 @@ def extract(
     repeats: int | Repeats | Literal["auto"] = 1,
     learner: MakeLearner | None = None,
     equivalence: MakeOracle | None = None,
+    strategy: MakeStrategy | None = None,
     watch: Watch | None = None,
     limits: Limits | None = None,
 ) -> Result:
@@ -122,8 +123,9 @@ def extract(
     each prompt so often, and takes what most answers say; "auto", or `Repeats`, asks until a test
     decides, and tells the rules that are certain from those that are possible. A learner and an
     equivalence oracle of one's own are given as functions that make them: of the number of
-    variables, and of an `Asking`. If one of the `limits` is reached, the rules that are proved by
-    then come back; answers are kept: the same call goes on.
+    variables, and of an `Asking`; so is a `strategy`, which chooses what is asked instead of them.
+    If one of the `limits` is reached, the rules that are proved by then come back; answers are
+    kept: the same call resumes.
 
     >>> def black_box(prompt, words):
     ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
@@ -141,6 +143,7 @@ def extract(
             policy=policy,
             learner=learner,
             equivalence=equivalence,
+            strategy=strategy,
             watch=watch,
             limits=limits,
         )
@@ -182,19 +185,14 @@ def extract(
             from hornlens.logic.repeats import Repeats
             from hornlens.targets.noisy import noisy
 
-            if limits is not None and (limits.time_limit or limits.max_rules):
-                raise HornlensError(
-                    "a run that repeats until a test decides cannot be ended early: leave out "
-                    "--time-limit and --max-rules, or give a number of repeats"
-                )
-            limits = None  # Ctrl-C ends it at once: answers are kept, and nothing is claimed
             noise = Repeats() if repeats == "auto" else repeats
-            target = noisy(question, asked, chosen, opened, told, noise)
+            target = noisy(question, asked, chosen, opened, heard, noise)
         found = extract_target(
             target,
             settings=settings,
             learner=learner,
             equivalence=equivalence,
+            strategy=strategy,
             watch=watch,
             limits=limits,
         )

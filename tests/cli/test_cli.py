@@ -55,7 +55,7 @@ def test_the_envelope_as_json_is_nothing_but_json():
     assert content["hornlens"] == __version__
     assert {"if": ["nurse", "he"], "then": None} in content["rules"]
     assert content["non_horn"] == {"count": 1, "examples": [["footballer"]]}
-    assert content["certificate"] == {"kind": "exact"}
+    assert content["certificate"]["kind"] == "exact"
     assert {"equivalence_queries", "membership_queries"} <= set(content["statistics"])
 
 
@@ -317,7 +317,7 @@ def test_a_terminal_gets_tables_and_a_pipe_gets_plain_text():
     assert "┃" not in plain and "\x1b" not in plain
     assert "┃" in on_a_terminal("envelope", PRONOUNS)
     quiet = on_a_terminal("envelope", PRONOUNS, "--quiet", "--format", "json")
-    assert json.loads(quiet)["certificate"] == {"kind": "exact"}
+    assert json.loads(quiet)["certificate"]["kind"] == "exact"
 
 
 def on_a_terminal(*arguments):

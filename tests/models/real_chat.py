@@ -108,8 +108,8 @@ def test_repeats_are_samples_and_what_they_claim_is_verified(opened, tmp_path):
 def test_log_probabilities_are_asked_again_and_their_drift_is_told(opened, tmp_path):
     result = extract(opened(elicit="choose"), parse_probe(PROBE), cache=False, repeats="auto")
     certificate = result.envelope.certificate
-    assert certificate.kind == "noisy" and certificate.drift is not None
-    assert result.record.asked == 2 * 6 and certificate.drift < 0.5
+    assert certificate.kind == "noisy" and certificate.noise.drift is not None
+    assert result.record.asked == 2 * 6 and certificate.noise.drift < 0.5
     result.save(tmp_path)
     assert verify(tmp_path).ok
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log, prod
 from typing import Any, Literal
 
@@ -23,9 +23,9 @@ from hornlens.classifiers.cells import (
     distinct,
     shape_of,
 )
-from hornlens.classifiers.claims import bounded_claim, exact_claim, sampled_claim
 from hornlens.classifiers.columns import Table
 from hornlens.classifiers.covers import cover_of_grid, cover_of_list
+from hornlens.classifiers.guard import measured_agreement, scope_of
 from hornlens.classifiers.result import Explanation
 from hornlens.classifiers.rulesets import (
     Found,
@@ -36,13 +36,12 @@ from hornlens.classifiers.rulesets import (
     subsets,
 )
 from hornlens.errors import HornlensError, InputError
-from hornlens.logic.certificates import check_tolerances
-from hornlens.results.claims import Agreement, Claim
+from hornlens.logic.certificates import Certificate, check_tolerances
+from hornlens.logic.grounds import Complete, Trial
+from hornlens.logic.scopes import Agreement, Scope
 
 Domain = Literal["grid", "data"]
 Which = Literal["cover", "all"]
-DRAWN = 10_000
-"""How many uniform inputs the agreement is measured by."""
 USUAL = 2
 """How many conditions rules have, where not all cells can be asked and nothing is said of it."""
 
@@ -171,22 +170,22 @@ class _Explaining:
         rows = self.binned.places(self.table)
         said = self.classifier.decide(self.table.columns)
         grid = self.binned.label_grid() if self._is_whole else None
-        agreement = self._agreement(rows, said, grid)
+        agreement = measured_agreement(self.binned, rows, said, self.options.seed, grid)
         vote = self._vote()
-        found, labelled, claim = self._found(rows, agreement, vote, grid)
+        found, labelled, certificate = self._found(rows, agreement, vote, grid)
         return Explanation(
             self.binned,
             tuple(found),
             labelled,
-            claim,
+            replace(certificate, rules=len(found), cells=_count(labelled) + certificate.unasked),
             agreement,
             rows,
             said,
-            self.binning.exact,
+            self.binning.exact and agreement.whole,
             self.binning.how,
             self.options.background,
             self.options.target,
-            self._notes(),
+            self._notes(agreement),
             vote,
         )
 
@@ -205,7 +204,7 @@ class _Explaining:
 
     def _found(
         self, rows: Levels, agreement: Agreement, vote: Any, grid: Labels | None
-    ) -> tuple[list[Found], GridCells | ListedCells, Claim]:
+    ) -> tuple[list[Found], GridCells | ListedCells, Certificate]:
         options, most = self.options, self.options.max_conditions
         if grid is not None:
             return self._by_grid(rows, agreement, grid)
@@ -224,7 +223,7 @@ class _Explaining:
 
     def _by_grid(
         self, rows: Levels, agreement: Agreement, labels: Labels
-    ) -> tuple[list[Found], GridCells, Claim]:
+    ) -> tuple[list[Found], GridCells, Certificate]:
         features, options = self.binned.features, self.options
         of = "all that there are"
         if options.background:
@@ -235,23 +234,19 @@ class _Explaining:
             if (flat == OUTSIDE).all():
                 raise InputError("the background allows no cell: nothing is left to explain")
         grid = GridCells(features, labels)
-        asked = int(np.count_nonzero(labels != OUTSIDE))
+        scope = self._scope(agreement, of)
         if options.max_conditions is not None:
             found = short_rules_of_grid(grid, options.max_conditions)
-            claim = bounded_claim(
-                options.max_conditions, len(found), of, self.binning.exact, agreement
-            )
-            return found, grid, claim
+            return found, grid, _short(options.max_conditions, scope)
         if options.rules == "all":
             found = every_rule(bits_of(labels), features)
         else:
             found = cover_of_grid(grid, _commonest(rows, labels.shape))
-        every = self.binning.exact and not options.background
-        return found, grid, exact_claim(of, asked, self.binning.how, every, agreement)
+        return found, grid, Certificate(complete=Complete(decides=True), scope=scope)
 
     def _by_list(
         self, rows: Levels, agreement: Agreement
-    ) -> tuple[list[Found], ListedCells, Claim]:
+    ) -> tuple[list[Found], ListedCells, Certificate]:
         options = self.options
         cells, weights = np.unique(rows, axis=0, return_counts=True)
         every = _around(cells, shape_of(self.binned.features), options.changes, options.limit)
@@ -262,10 +257,10 @@ class _Explaining:
         listed = ListedCells(self.binned.features, new, self.binned.ask(new))
         changes = f"{options.changes} feature{'' if options.changes == 1 else 's'}"
         of = f"those of the rows of X and all that differ from one in at most {changes}"
+        scope = self._scope(agreement, of, part=True)
         if options.max_conditions is not None:
             found = [one for one, _ in short_rules_of_list(listed, options.max_conditions)]
-            claim = bounded_claim(options.max_conditions, len(found), of, False, agreement)
-            return found, listed, claim
+            return found, listed, _short(options.max_conditions, scope)
         if options.rules == "all":
             raise InputError("rules='all' needs domain='grid', or max_conditions")
         here = {
@@ -273,23 +268,24 @@ class _Explaining:
         }
         weight = np.array([here.get(tuple(cell), 0) for cell in new.tolist()])
         found = cover_of_list(listed, weight)
-        return found, listed, exact_claim(of, len(new), self.binning.how, False, agreement)
+        return found, listed, Certificate(complete=Complete(decides=True), scope=scope)
 
     def _by_proofs(
         self, rows: Levels, agreement: Agreement, vote: Any, most: int
-    ) -> tuple[list[Found], ListedCells, Claim]:
+    ) -> tuple[list[Found], ListedCells, Certificate]:
         from hornlens.classifiers.short import short_rules_of_vote
 
         done = short_rules_of_vote(vote, most, rows, self.options.seed)
         of = "of every input" + (" that the background allows" if self.options.background else "")
-        claim = bounded_claim(most, len(done.rules), of, True, agreement, done.unsettled)
         cells = np.unique(rows, axis=0)
         cells = cells[vote.occur(cells)]
-        return done.rules, ListedCells(vote.features, cells, self.binned.ask(cells)), claim
+        unasked = self.binned.cell_count - len(cells)
+        certificate = _short(most, self._scope(agreement, of), done.unsettled, unasked)
+        return done.rules, ListedCells(vote.features, cells, self.binned.ask(cells)), certificate
 
     def _by_samples(
         self, agreement: Agreement, most: int
-    ) -> tuple[list[Found], ListedCells, Claim]:
+    ) -> tuple[list[Found], ListedCells, Certificate]:
         """Draw complete cells. A rule is listed if enough of them speak for it by itself.
 
         With n cells in its box and none against it, a rule that more than ε of its cells break
@@ -308,42 +304,25 @@ class _Explaining:
         ) * len(self.classifier.classes)
         least = ceil(log(possible / options.delta) / -log(1 - options.epsilon))
         found = [one for one, _ in short_rules_of_list(drawn, most, least)]
-        claim = sampled_claim(options.epsilon, options.delta, len(cells), least, most, agreement)
-        return found, drawn, claim
+        trial = Trial(options.epsilon, options.delta, len(cells), least, most, possible)
+        unasked = self.binned.cell_count - len(np.unique(cells, axis=0))
+        scope = self._scope(agreement, "")
+        return found, drawn, Certificate("tested", scope=scope, unasked=unasked, trial=trial)
 
-    # --- what to say of the bins ---
+    def _scope(self, agreement: Agreement, words: str, part: bool = False) -> Scope:
+        granted = bool(self.options.background)
+        return scope_of(self.binning.exact, self.binning.how, agreement, words, part, granted)
 
-    def _agreement(self, rows: Levels, said: Levels, grid: Labels | None) -> Agreement:
-        """Compare the classifier with what it says of the points that stand for cells."""
-        rng = np.random.default_rng(self.options.seed)
-        drawn = [feature.draw_uniform(DRAWN, rng) for feature in self.binned.every]
-        there = Table(
-            self.table.names, tuple(drawn), self.table.kinds, self.table.levels, self.table.rebuild
-        )
-        uniform = self.binned.places(there)
-        answers = self.classifier.decide(drawn)
-        every = np.concatenate([rows, uniform])
-        cells, where, _ = distinct(every, shape_of(self.binned.features))
-        points = (
-            grid[tuple(cells.T)] if grid is not None and grid.ndim else self.binned.ask(cells)
-        )[where]
-        right = points == np.concatenate([said, answers])
-        mixed = len(np.unique(where[~right]))
-        return Agreement(
-            float(right[: len(rows)].mean()),
-            float(right[len(rows) :].mean()),
-            DRAWN,
-            len(cells),
-            mixed,
-        )
+    # --- what to know of the columns ---
 
-    def _notes(self) -> tuple[str, ...]:
+    def _notes(self, agreement: Agreement) -> tuple[str, ...]:
         found = []
         for feature, column in zip(self.binned.every, self.table.columns, strict=True):
             if feature.size > 1:
                 continue
             if feature.cuts is not None and len(np.unique(column)) > 1:
-                found.append(f"the model never asks for column {feature.name!r}")
+                model = "the model" if agreement.whole else "the model, as it was read,"
+                found.append(f"{model} never asks for column {feature.name!r}")
             else:
                 value = feature.points[0]
                 shown = f"{value:g}" if isinstance(value, float) else str(value)
@@ -351,6 +330,19 @@ class _Explaining:
                     f"column {feature.name!r} is constant ({shown}): rules are silent on it"
                 )
         return tuple(found)
+
+
+def _short(most: int, scope: Scope, unsettled: int = 0, unasked: int = 0) -> Certificate:
+    """Return the claim that every rule with at most so many conditions is there."""
+    complete = Complete(max_conditions=most, unsettled=unsettled)
+    return Certificate(complete=complete, scope=scope, unasked=unasked)
+
+
+def _count(labelled: GridCells | ListedCells) -> int:
+    """Return how many cells were asked."""
+    if isinstance(labelled, ListedCells):
+        return len(labelled.cells)
+    return int(np.count_nonzero(labelled.labels != OUTSIDE))
 
 
 def _commonest(rows: Levels, shape: tuple[int, ...]) -> Levels:

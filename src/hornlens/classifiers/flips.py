@@ -32,7 +32,7 @@ def flips_of(result: Explained, feature: str, by_proofs: bool = True) -> Flips:
         return _recorded(result, feature, axis, by_proofs)
     changed, examples = _in_rows(result, axis)
     pairs = of_pairs = None
-    proved, every_input = False, result.exact_bins and not result.background
+    proved, every_input = False, result.exact_bins
     if isinstance(result.labelled, GridCells):
         pairs, of_pairs, found = _in_grid(result.labelled, axis)
         proved = True

@@ -71,7 +71,7 @@ def explanation_of(document: ExplanationDocument) -> Explanation:
         document.agreement,
         document.row_cells,
         document.row_said,
-        document.exact_bins,
+        document.exact_bins and document.agreement.whole,
         document.bins,
         document.background,
         document.target,

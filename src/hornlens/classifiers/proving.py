@@ -15,6 +15,7 @@ from hornlens.classifiers.boxes import Background, box_of, cuts_asked_for
 from hornlens.classifiers.cells import Binned, Levels, cells_at
 from hornlens.classifiers.conditions import ParsedRule, parse_rule
 from hornlens.classifiers.features import Box
+from hornlens.classifiers.guard import measured_agreement
 from hornlens.classifiers.voting import Vote
 from hornlens.errors import InputError
 
@@ -87,8 +88,27 @@ def prove(
     trees = binning.trees
     if trees is not None and trees.trees.summed:
         vote = Vote(binned, trees, None, granted.forbidden(binned.features))
-        return _by_vote(rule, vote, box, wanted)
-    return _by_search(rule, binned, box, wanted, limit, seed, binning.exact, granted)
+        return _guarded(_by_vote(rule, vote, box, wanted), binned, seed)
+    proof = _by_search(rule, binned, box, wanted, limit, seed, binning.exact, granted)
+    return _guarded(proof, binned, seed)
+
+
+def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
+    """Return a proof, unless the model as it was read differs from the model itself."""
+    if proof.status != "proved":
+        return proof
+    table = binned.classifier.table
+    said = binned.classifier.decide(table.columns)
+    agreement = measured_agreement(binned, binned.places(table), said, seed)
+    if agreement.whole:
+        return proof
+    varies = f" {agreement.varying}" if agreement.varied else ""
+    return Proof(
+        proof.rule,
+        "not refuted",
+        "Not proved: it holds of the model as it was read, which does not always say what the "
+        f"model itself says. It {agreement.shares}.{varies}",
+    )
 
 
 def _rows_for(clf: Any) -> Any:

@@ -52,7 +52,7 @@ def explain_command(given: ExplainOptions) -> None:
         return
     rules, rows = plural(len(result.rules), "rule"), plural(len(table), "row")
     terminal.say(f"{given.model.name}: {rules} over {rows}")
-    terminal.say(str(result.certificate))
+    terminal.say(f"{result.certificate.title}: {result.certificate.sentence}")
     for note in result.notes:
         terminal.say(f"Note: {note}.")
     lines = [

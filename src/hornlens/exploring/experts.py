@@ -9,8 +9,9 @@ from random import Random
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from hornlens.errors import InputError
+from hornlens.exact.readings import reading
 from hornlens.exploring.variables import Variables
-from hornlens.extraction.questions import Questions
+from hornlens.extraction.asking import Questions
 from hornlens.learning.protocol import (
     Counterexample,
     EntailmentOracle,
@@ -105,7 +106,8 @@ class TargetEntailment:
 
     @cached_property
     def _all(self) -> RowsEntailment:
-        labelled = self.questions.tabulate()
+        self.questions.decide(list(self.space.cells()))
+        labelled = reading(self.questions.knowledge)
         return RowsEntailment(unpack(self.space.masks()[labelled.positive]), self.space.width)
 
     def entails(self, rule: Rule) -> Reply:

@@ -18,7 +18,7 @@ from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOra
 from hornlens.limits import Limits
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.bits import BOTTOM, bits, intersection
-from hornlens.logic.certificates import Interrupted, check_tolerances
+from hornlens.logic.certificates import check_tolerances, ended_early
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.encoding import dec, enc
 from hornlens.logic.envelope import Envelope, NonHorn
@@ -195,14 +195,14 @@ def learn(
         equivalence = BudgetedEquivalence(equivalence, chosen.max_equivalence_queries)
     learner = LEARNERS[chosen.algorithm](goal.width)
     done = run(learner, membership, equivalence, chosen.speculate, watch, limits)
-    if isinstance(done.certificate, Interrupted):
+    if done.certificate.stopped is not None:
         envelope = _ended(formula, goal, done, cache, limits or Limits())
         done = replace(done, certificate=envelope.certificate)
         return LearnOutcome(formula, chosen, done, envelope, None, sampled.count, distinct.count)
     # H is its own basis when Algorithm 1 or HORN1 ends on an exact yes; otherwise it may not be.
     basis = dg_basis(done.learned.hypothesis.theory)
     # It may stop before it has the whole envelope of an encoding: that is not what was asked for.
-    exact = done.certificate.kind == "exact" and not chosen.via_encoding
+    exact = done.certificate.all_rules and not chosen.via_encoding
     envelope = Envelope.of(
         Space.of_variables(goal.vocabulary),
         basis,
@@ -222,7 +222,8 @@ def _ended(
 
     Of an encoded formula nothing is proved: its rules are about other variables.
     """
-    assert isinstance(done.certificate, Interrupted)
+    ended = done.certificate.stopped
+    assert ended is not None
     width = goal.width
     proved: list[Rule] = []
     others: list[Rule] = []
@@ -245,11 +246,9 @@ def _ended(
         basis = Theory(width, basis.rules[: limits.max_rules])
     held_true = readable(dg_basis(Theory(width, (*proved, *others))))
     hypotheses = tuple(rule for rule in held_true if not basis.entails(rule))
-    claim = Interrupted(done.certificate.reason, len(basis), len(hypotheses) or None)
+    claim = ended_early(ended, len(basis), len(hypotheses))
     space = Space.of_variables(goal.vocabulary)
-    return Envelope.of(
-        space, basis, certificate=claim, non_horn=NonHorn(None), hypotheses=hypotheses
-    )
+    return Envelope.of(space, basis, certificate=claim, non_horn=NonHorn(None), open=hypotheses)
 
 
 def _bounds(envelope: Envelope, algorithm: str) -> Bounds | None:

@@ -121,6 +121,11 @@ class Decision(NamedTuple):
     silent: int = 0
 
     @property
+    def answered(self) -> bool:
+        """Whether there was an answer, though it may not be known which."""
+        return self.winner is not None or self.abstained == UNDECIDED
+
+    @property
     def place(self) -> int:
         """The winner's place; -1 where there is none, -2 where it is not known."""
         if self.winner is not None:

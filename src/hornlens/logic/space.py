@@ -226,6 +226,21 @@ class Space:
             found.append(choices if attribute.count > LONG else tuple(choices))
         return tuple(found)
 
+    def chance(self, x: int) -> float | None:
+        """Return how likely a sample has all of `x`; None where that is not known.
+
+        Samples that break what is granted are drawn again, so that nobody knows how many do.
+        """
+        if self.granted:
+            return None
+        chance = 1.0
+        for choices, group in zip(self._drawn_from, self.groups, strict=True):
+            wanted = x & group
+            if wanted:
+                having = sum(1 for choice in choices if wanted & ~choice == 0)
+                chance *= having / len(choices)
+        return chance
+
     @property
     def sampling(self) -> str:
         """How samples are drawn, in words: what an error rate on them is measured by."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from hornlens.errors import HornlensError
+from hornlens.limits import Reason
 
 MASK = "[MASK]"
 """Stands in every prompt, once, where the candidate words go; a backend puts its own mask there."""
@@ -15,6 +16,15 @@ MASK = "[MASK]"
 
 class ModelError(HornlensError):
     """A model that cannot be had, or that cannot answer what it is asked."""
+
+
+class SpendingReached(ModelError):
+    """What a run may take is used up: what was answered by then is kept."""
+
+    def __init__(self, message: str, reason: Reason):
+        """Say so, and which limit it was."""
+        super().__init__(message)
+        self.reason: Reason = reason
 
 
 FirstWords = tuple[tuple[str, float], ...]

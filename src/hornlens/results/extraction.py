@@ -207,7 +207,7 @@ class Extraction:
             tuple(world.world for world in self.worlds),
             self.noun,
             any(d.repeats for world in self.each for d in world.decisions.values()),
-            self.envelope.certificate.kind == "noisy",
+            self.envelope.certificate.noise is not None,
         )
 
     def parts(self, evidence: Evidence) -> list[Part]:
@@ -243,6 +243,7 @@ class Extraction:
                     named[place][1],
                     self.vacuous[place],
                     self.share_of(evidence),
+                    self.envelope.warrants[place],
                 )
             )
         return Rules(rows)

@@ -91,7 +91,7 @@ def _extraction(
 
 def _alone(content: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, Any]:
     """Return the envelope of one way of asking: almost-rules, levels, hypotheses are of all."""
-    of_all = ("almost", "levels", "hypotheses")
+    of_all = ("almost", "levels", "hypotheses", "open", "hypothesis")
     return {**{key: value for key, value in content.items() if key not in of_all}, **variant}
 
 

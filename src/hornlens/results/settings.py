@@ -11,12 +11,6 @@ from hornlens.logic.decisions import Policy, check_choices
 from hornlens.logic.levels import parse_detail
 
 Rank = Literal["support", "margin", "surprise"]
-COUNTED = {
-    "min_support": "the cases",
-    "min_confidence": "the exceptions",
-    "detail": "the exceptions",
-}
-"""Settings that need every answer, and what they count."""
 Equivalence = Literal["auto", "exhaustive", "exact", "pac", "budget"]
 MOST_ASKED = 20_000_000
 """So many questions at most are all asked, whatever the limit: their answers are held in memory."""
@@ -28,13 +22,13 @@ PAPER_SAMPLES = 3132
 class Settings:
     """How to extract. `samples` fixes the number of samples a query, as the paper's budget did.
 
-    `exact` is another word for `exhaustive`; `auto` is that if the prompts fit `limit`, else `pac`.
-    With `max_conditions`, the rules with at most so many conditions: everything must be asked.
-    So it must for what follows. `min_support`: only rules that speak of so many prompts or cells.
-    `min_confidence`: almost-rules as well, that hold in such a share of what they speak of.
-    `detail`: how much of it people are shown, as `logic.levels.parse_detail` has it, and
-    `exception_cost` how many explained rejections an exception outweighs there. `rank` is what
-    makes a rule a strong one.
+    `exact` is another word for `exhaustive`; `auto` is that if the prompts fit `limit`, else `pac`
+    within so many questions. `max_conditions`: only rules with at most so many conditions.
+    `min_support`: only rules that speak of so many prompts or cells.
+    `min_confidence`: almost-rules as well, that hold in such a share of what they speak of; these,
+    and levels, need every answer. `detail`: how much of it people are shown, as
+    `logic.levels.parse_detail` has it, and `exception_cost` how many explained rejections an
+    exception outweighs there. `rank` is what makes a rule a strong one.
 
     >>> from hornlens import extract
     >>> short = Settings(max_conditions=1)
@@ -90,22 +84,9 @@ class Settings:
                 f"{questions:,} {unit}s cannot all be kept in memory ({MOST_ASKED:,} at most): "
                 "use --equivalence pac"
             )
-        exhaustive = self.equivalence in ("auto", "exhaustive") and questions <= min(
+        return self.equivalence in ("auto", "exhaustive") and questions <= min(
             self.limit, MOST_ASKED
         )
-        if self.max_conditions is not None and not exhaustive:
-            raise HornlensError(
-                "--max-conditions promises every rule up to that length, which no sample can: "
-                f"use --equivalence exhaustive, with a --limit of {questions:,} {unit}s or more"
-            )
-        for name, what in COUNTED.items():
-            if getattr(self, name) is not None and not exhaustive:
-                raise HornlensError(
-                    f"--{name.replace('_', '-')} counts {what} of all answers, which no sample "
-                    f"can: use --equivalence exhaustive, with a --limit of {questions:,} {unit}s "
-                    "or more"
-                )
-        return exhaustive
 
 
 def paper_protocol(settings: Settings, policy: Policy) -> tuple[Settings, Policy]:

@@ -144,6 +144,17 @@ class NoisyModel(Prompts):
         self._ask(cells, self.settings.most)
         return [self._decision(cell) for cell in cells]
 
+    def answered(self, cells: Sequence[int]) -> list[int]:
+        """Return the cells that can be decided, or left undecided, without asking anything more."""
+        if not self.sampled:
+            return [] if self._drift is None else [c for c in cells if c in self._scored]
+        return [
+            cell
+            for cell in cells
+            if (counts := self._counts.get(cell)) is not None
+            and (sum(counts) >= self.settings.most or certified(counts, self._needed) is not None)
+        ]
+
     def settle(self, cells: Sequence[int], more: int) -> None:
         """Ask cells that are not decided so many times more, or until they are."""
         if self.sampled:

@@ -107,6 +107,15 @@ class Interruptible(Target, Protocol):
         ...
 
 
+@runtime_checkable
+class Settles(Target, Protocol):
+    """A target whose answers vary, and that can be asked again what it has not decided."""
+
+    def settle(self, cells: Sequence[int], more: int) -> None:
+        """Ask cells that are not decided so many times more, or until they are."""
+        ...
+
+
 def check_repeats(repeats: int) -> None:
     """Refuse what is no number of repeats."""
     if not isinstance(repeats, int) or repeats < 1:

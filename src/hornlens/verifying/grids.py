@@ -71,6 +71,8 @@ class Space:
     axes: tuple[tuple[int, ...], ...]
     own: frozenset[Rule]
     labels: tuple[str, ...]
+    label_always: bool = True
+    """Whether samples always set the label."""
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Space:
@@ -91,9 +93,9 @@ class Space:
             own |= rules
         if names != content["variables"] or len(set(names)) < len(names):
             raise ValueError("variables that are not those of the attributes")
-        return cls(
-            tuple(names), tuple(axes), frozenset(own), () if label is None else (*label["values"],)
-        )
+        always = (content.get("space") or {}).get("label_always", True)
+        labels = () if label is None else (*label["values"],)
+        return cls(tuple(names), tuple(axes), frozenset(own), labels, always)
 
     @cached_property
     def _places(self) -> dict[str, int]:

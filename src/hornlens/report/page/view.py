@@ -106,7 +106,7 @@ def _accepted(world: Extraction, labels: int) -> dict[int, list[int]]:
 
 def is_complete(extraction: Extraction) -> bool:
     """Say whether the rules are exact and every cell was asked, so that all answers are known."""
-    if extraction.envelope.certificate.kind != "exact":
+    if not extraction.envelope.certificate.all_rules:
         return False
     space, asked = extraction.space, extraction.decisions
     if not space.granted:

@@ -1,32 +1,37 @@
-"""Membership queries put to a target: each cell is decided once, and all that follows is known."""
+"""Asking: cells are put to targets, each once, and a strategy is carried out until it is done.
+
+Every limit ends it with what is known by then.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hornlens.errors import HornlensError
-from hornlens.exact.grid import LabelledSpace
-from hornlens.limits import Limits, Stopped
-from hornlens.logic.decisions import YES, Decision, Policy, accepts
+from hornlens.limits import Limits, Reason, Stopped
+from hornlens.logic.decisions import YES, Decision, Policy, accepts, united
+from hornlens.logic.knowledge import Knowledge, World
 from hornlens.logic.maskmap import mask_map
-from hornlens.targets.protocol import Interruptible, Target
+from hornlens.models.protocol import SpendingReached
+from hornlens.targets.protocol import Interruptible, PromptTarget, Settles, Target
 
 if TYPE_CHECKING:
+    from hornlens.learning.events import Event
+    from hornlens.learning.strategies import Strategy
     from hornlens.oracles.known import KnownAnswers
 
 MOST_LABELS = 10
 """Where there are more, what an answer says of most of them is not worth its place in memory."""
-
 PART = 0.2
 """Seconds that a part of the questions may take, if they are asked in parts."""
 
 
 class Questions:
-    """The membership oracle of a target under a policy.
+    """The membership oracle of a target under a policy: each cell is decided once.
 
     An interpretation is accepted iff its label is what the target says of its cell; without a
     label, or where the target abstains, as the policy says. One decision tells of every label that
@@ -39,10 +44,11 @@ class Questions:
         policy: Policy,
         known: KnownAnswers | None = None,
         limits: Limits | None = None,
+        name: str = "",
     ):
         """Begin with nothing asked. If one of the `limits` is reached, asking raises Stopped."""
         self.target, self.policy, self.known, self.limits = target, policy, known, limits
-        self.space = target.space
+        self.space, self.name = target.space, name
         self.decisions: MutableMapping[int, Decision] = mask_map(self.space.width)
         for rule in self.space.granted:
             if (rule.antecedent | max(rule.consequent, 0)) & self.space.label_mask:
@@ -51,6 +57,23 @@ class Questions:
                     "gives: only rules about the attributes can be taken for granted"
                 )
         self._labels = 0 if self.space.label is None else len(self.space.label.variables)
+
+    @property
+    def worlds(self) -> Sequence[Questions]:
+        """The ways of asking: this one."""
+        return (self,)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What is known by now."""
+        return Knowledge(self.space, (World(self.policy, self.decisions, self.name),))
+
+    @property
+    def prompts(self) -> int:
+        """How many prompts a cell takes."""
+        if not isinstance(self.target, PromptTarget):
+            return 1
+        return max(1, self.target.prompt_count // max(1, self.space.cell_count))
 
     def ask(self, batch: Sequence[int]) -> list[bool]:
         """Answer a batch of membership queries with one batch of cells."""
@@ -76,9 +99,11 @@ class Questions:
         self._decide_new(cells)
         return [self.decisions[cell] for cell in cells]
 
-    def decide_again(self, cells: Sequence[int]) -> None:
-        """Take what the target says of cells now in the place of what it said before."""
-        self.decisions.update(zip(cells, self._asked(list(cells)), strict=True))
+    def settle(self, cells: Sequence[int], more: int) -> None:
+        """Ask cells that are undecided so many times more, and take what is said now."""
+        if cells and isinstance(self.target, Settles):
+            self.target.settle(cells, more)
+            self.decisions.update(zip(cells, self._asked(list(cells)), strict=True))
 
     def _decide_new(self, cells: Sequence[int]) -> list[int]:
         """Decide those of the cells that are not yet, and return them."""
@@ -89,31 +114,44 @@ class Questions:
         try:
             for some in self._in_parts(new):
                 self.decisions.update(zip(some, self._asked(some), strict=True))
-        except Stopped:
+        except (Stopped, SpendingReached) as error:
             if isinstance(self.target, Interruptible):
                 some = self.target.answered(new)
                 self.decisions.update(zip(some, self._asked(some), strict=True))
-            raise
+            raise Stopped(error.reason) from error
         return new
 
     def _in_parts(self, cells: list[int]) -> Iterator[list[int]]:
-        """Yield cells, so many at a time that nobody waits long for a limit to be heeded.
+        """Yield cells, so many at a time that nobody waits long for a limit to be noticed.
 
-        Who is asked in prompts heeds it by itself, and knows best how to put them together.
+        Targets that are asked in prompts check the limit themselves, and know best how to put
+        prompts together.
         """
-        if self.limits is not None:
-            self.limits.check()
-        if self.limits is None or isinstance(self.target, Interruptible):
+        limits = self.limits
+        if limits is None:
             yield cells
             return
-        start, count = 0, 1
-        while start < len(cells):
-            self.limits.check()
-            clock = time.perf_counter()
-            yield cells[start : start + count]
-            start += count
-            if time.perf_counter() - clock < PART:
-                count *= 2
+        limits.check()
+        room = limits.room(self.prompts)
+        allowed = cells if room is None else cells[:room]
+        if isinstance(self.target, Interruptible):
+            if allowed:
+                yield allowed
+                limits.count(len(allowed) * self.prompts)
+        else:
+            start, count = 0, 1
+            while start < len(allowed):
+                limits.check()
+                clock = time.perf_counter()
+                some = allowed[start : start + count]
+                yield some
+                limits.count(len(some) * self.prompts)
+                start += count
+                if time.perf_counter() - clock < PART:
+                    count *= 2
+        if len(allowed) < len(cells):
+            limits.reason = "max_questions"
+            raise Stopped("max_questions")
 
     def _asked(self, cells: list[int]) -> list[Decision]:
         """Return what the target says; whatever is wrong with it comes out as one clear error."""
@@ -132,33 +170,7 @@ class Questions:
             )
         return said
 
-    def tabulate(self, undecided: bool = True) -> LabelledSpace:
-        """Decide every cell, and so label the whole space; what is undecided counts as is said."""
-        self.decide(list(self.space.cells()))
-        return self.possible(undecided)
-
-    def possible(self, undecided: bool = True) -> LabelledSpace:
-        """Label the space by what the target accepts, or may accept as far as it was not asked.
-
-        A rule that holds of all this holds whatever the target would say. And no other does: of a
-        cell that was not asked, each label may be the one.
-        """
-        space = self.space
-        cells = list(space.cells())
-        asked = [YES] if space.label is None else [-1, *range(self._labels)]
-        positive = accepts(self.policy, self._winners(cells)[:, None], asked, undecided)
-        unknown = np.array([cell not in self.decisions for cell in cells], dtype=np.bool_)
-        positive |= unknown[:, None] & (np.array(asked) >= 0)
-        if not space.granted:
-            return LabelledSpace(space, positive.reshape(-1))
-        accepted = {
-            x
-            for cell, line in zip(cells, positive.tolist(), strict=True)
-            for x in self._labelled(cell, [i for i, yes in zip(asked, line, strict=True) if yes])
-        }
-        return LabelledSpace.of(space, accepted.__contains__)
-
-    def _winners(self, cells: Iterable[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def _winners(self, cells: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         known = (self.decisions.get(cell) for cell in cells)
         return np.array([-1 if d is None else d.place for d in known], dtype=np.int64)
 
@@ -168,44 +180,18 @@ class Questions:
 
     def _tell(self, cells: Sequence[int], known: KnownAnswers) -> None:
         """Pass on what follows from new decisions; of many labels, only the one that won."""
+        space = self.space
         if self._labels <= MOST_LABELS:
             places = range(self._labels)
             accepted = accepts(self.policy, self._winners(cells)[:, None], places)
-            examples = [x for cell in cells for x in self._labelled(cell, places)]
+            examples = [space.with_label(cell, place) for cell in cells for place in places]
             known.tell(examples, accepted.reshape(-1).tolist())
             return
         won = [
             (cell, winner) for cell in cells if (winner := self.decisions[cell].winner) is not None
         ]
-        examples = [self.space.with_label(cell, winner) for cell, winner in won]
+        examples = [space.with_label(cell, winner) for cell, winner in won]
         known.tell(examples, [True] * len(examples))
-
-    def _labelled(self, cell: int, labels: Iterable[int]) -> list[int]:
-        if not self._labels:
-            return [cell for _ in labels]
-        return [cell if label < 0 else self.space.with_label(cell, label) for label in labels]
-
-    def accepted(self) -> Iterator[int]:
-        """Yield what the target is known to accept, with a label where there are labels."""
-        places = range(self._labels) if self._labels else [YES]
-        cells = list(self.decisions)
-        lines = accepts(self.policy, self._winners(cells)[:, None], places).tolist()
-        for cell, line in zip(cells, lines, strict=True):
-            yield from self._labelled(cell, [i for i, yes in zip(places, line, strict=True) if yes])
-
-    @property
-    def policies(self) -> list[Policy]:
-        """The policy."""
-        return [self.policy]
-
-    def cells(self) -> Iterable[int]:
-        """Return the cells that were asked about."""
-        return self.decisions.keys()
-
-    @property
-    def asked(self) -> int:
-        """How many cells were asked about."""
-        return len(self.decisions)
 
 
 class UnitedQuestions:
@@ -216,6 +202,11 @@ class UnitedQuestions:
         self.worlds = worlds
         self.space = worlds[0].space
         self.known: KnownAnswers | None = None
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What is known by now, of all worlds."""
+        return Knowledge(self.space, tuple(w for q in self.worlds for w in q.knowledge.worlds))
 
     def ask(self, batch: Sequence[int]) -> list[bool]:
         """Answer a batch, asking each world about what none before it accepts."""
@@ -229,34 +220,67 @@ class UnitedQuestions:
             self.known.tell(batch, found)
         return found
 
-    def tabulate(self, undecided: bool = True) -> LabelledSpace:
-        """Decide every cell in every world, and so label the whole space."""
-        from hornlens.exact.worlds import union
+    def decide(self, cells: Sequence[int]) -> list[Decision]:
+        """Return what all worlds say of each cell."""
+        rounds = [world.decide(cells) for world in self.worlds]
+        labels = 2 if self.space.label is None else len(self.space.label.variables)
+        return [united(decisions, labels) for decisions in zip(*rounds, strict=True)]
 
-        return union([world.tabulate(undecided) for world in self.worlds])
 
-    def possible(self) -> LabelledSpace:
-        """Label the space by what some world accepts, or may accept as far as it was not asked."""
-        from hornlens.exact.worlds import union
+def carry_out(
+    strategy: Strategy,
+    questions: Questions | UnitedQuestions,
+    watch: Callable[[Event], None] | None = None,
+    limits: Limits | None = None,
+) -> Reason | None:
+    """Ask what a strategy wants to know until it is done; return why it was ended before, if so.
 
-        return union([world.possible() for world in self.worlds])
+    `watch` sees its events.
+    """
+    from hornlens.learning.events import Conjectured, Ended
+    from hornlens.learning.protocol import Ask
+    from hornlens.learning.strategies import Cells
+    from hornlens.logic.certificates import ended_early
 
-    def accepted(self) -> Iterator[int]:
-        """Yield what some world is known to accept, with a label where there are labels."""
-        for world in self.worlds:
-            yield from world.accepted()
+    steps = strategy.steps()
+    reply: Any = None
+    ended: Reason | None = None
+    try:
+        while True:
+            try:
+                step = steps.send(reply)
+            except StopIteration:
+                return None
+            reply = None
+            if isinstance(step, Cells):
+                reply = _decided(step, questions)
+            elif isinstance(step, Ask):
+                reply = questions.ask(step.batch)
+            else:
+                if watch is not None:
+                    watch(step)
+                rules = len(step.theory) if isinstance(step, Conjectured) else 0
+                if limits is not None and not isinstance(step, Ended):
+                    limits.check(rules)
+    except Stopped as stopped:
+        ended = stopped.reason
+    except Exception as error:
+        if limits is None or not limits.caught(error):
+            raise
+        ended = "interrupt"
+    finally:
+        steps.close()
+    if watch is not None and ended is not None:
+        watch(Ended(ended_early(ended, 0)))
+    return ended
 
-    @property
-    def policies(self) -> list[Policy]:
-        """The policy of each world."""
-        return [world.policy for world in self.worlds]
 
-    def cells(self) -> Iterable[int]:
-        """Return the cells that every world was asked about."""
-        first, *others = self.worlds
-        return [c for c in first.decisions if all(c in each.decisions for each in others)]
-
-    @property
-    def asked(self) -> int:
-        """How many cells every world was asked about."""
-        return sum(1 for _ in self.cells())
+def _decided(step: Any, questions: Questions | UnitedQuestions) -> list[Decision]:
+    worlds = questions.worlds if step.world is None else [questions.worlds[step.world]]
+    if step.again:
+        for world in worlds:
+            world.settle(step.cells, step.again)
+        return []
+    if step.world is not None:
+        return worlds[0].decide(step.cells)
+    return questions.decide(step.cells)

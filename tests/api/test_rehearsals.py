@@ -288,7 +288,8 @@ def test_a_learner_of_ones_own_may_be_judged_by_samples_or_by_everything(learner
     exact = hornlens.extract(target)
     settings = hornlens.Settings(equivalence="pac", epsilon=0.01, delta=0.01, seed=5)
     sampled = hornlens.extract(target, settings=settings, learner=learner, watch=seen.append)
-    assert sampled.envelope.certificate.joint is not None
+    # Samples may come to ask everything: then nothing is left to them.
+    assert sampled.envelope.learned.certificate.joint is not None
     assert sampled.envelope.basis == exact.envelope.basis
     if learner is not HornLearner:
         rules = Theory(6, tuple(folded(seen)[0].values()))

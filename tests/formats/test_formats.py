@@ -224,8 +224,18 @@ def test_the_json_keeps_the_contract():
         "then": None,
         "warrant": {"kind": "proved"},
     }
-    assert content["readable"][1] == {"if": ["Male"], "then": None, "support": 0}
-    assert content["readable"][2] == {"if": ["50% _\\'"], "then": ["bottom"], "support": 2}
+    assert content["readable"][1] == {
+        "if": ["Male"],
+        "then": None,
+        "support": 0,
+        "warrant": {"kind": "proved"},
+    }
+    assert content["readable"][2] == {
+        "if": ["50% _\\'"],
+        "then": ["bottom"],
+        "support": 2,
+        "warrant": {"kind": "proved"},
+    }
     assert content["certificate"]["kind"] == "exact"
     assert content["claim"] == EXACT.sentence
     assert json.loads(json_text(content)) == content

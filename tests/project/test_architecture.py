@@ -139,7 +139,7 @@ def test_an_extraction_whose_answers_are_known_loads_only_what_it_uses(tmp_path)
     code = (
         "import sys\n"
         "from hornlens.cli import main\n"
-        "sys.argv = ['hornlens', 'extract', '--out', 'out', '--cache', 'c.sqlite']\n"
+        "sys.argv = ['hornlens', 'extract', '-q', '--out', 'out', '--cache', 'c.sqlite']\n"
         "try:\n"
         "    main.main()\n"
         "except SystemExit:\n"

@@ -3,8 +3,8 @@
 What makes a command slow to start is its imports, half a second each time, and the tests start it
 more than a thousand times. So a process imports them once, and is forked for each command. All that
 such tests look at is as in a real start: arguments, streams, exit code, folder, environment, files,
-the end of the process; only how far it is, it never says. Tests of the start itself, of signals and
-kills start Python: `started`.
+the end of the process; only how far it is, it never says, or at each step if that is asked for.
+Tests of the start itself, of signals and kills start Python: `started`.
 """
 
 import json
@@ -23,6 +23,12 @@ from hornlens.report import progress
 ROOT = Path(__file__).parents[1]
 START = (sys.executable, "-m", "hornlens")
 """What starts it, for tests that have to."""
+TELLING = (
+    *(sys.executable, "-c"),
+    "from hornlens.report import progress; progress.FIRST = 0.0; "
+    "from hornlens.__main__ import main; main()",
+)
+"""The same, and it says how far it is at each step: not first after some seconds."""
 AT_START = ("PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONPATH", "LC_ALL", "LANG")
 """Variables that Python reads when it starts: where they differ, it is started."""
 
@@ -39,11 +45,14 @@ def say_no_progress():
     progress.FIRST = math.inf
 
 
-def hornlens(*words, cwd=None, env=None, input="", warm=None):
-    """Run a command, with streams in UTF-8; return how it went. `warm` is what is forked for it."""
+def hornlens(*words, cwd=None, env=None, input="", telling=False, warm=None):
+    """Run a command, with streams in UTF-8; return how it went.
+
+    `telling` has it say at each step how far it is; `warm` is the process that is forked for it.
+    """
     environment = dict(os.environ if env is None else env)
     if any(environment.get(name) != os.environ.get(name) for name in AT_START):
-        return started(*words, cwd=cwd, env=env, input=input)
+        return started(*words, cwd=cwd, env=env, input=input, telling=telling)
     arguments = [*map(str, words)]
     with tempfile.TemporaryDirectory(prefix="hornlens-command-") as made:
         places = [Path(made) / name for name in ("in", "out", "error")]
@@ -53,6 +62,7 @@ def hornlens(*words, cwd=None, env=None, input="", warm=None):
             "streams": [*map(str, places)],
             "folder": str(cwd or Path.cwd()),
             "environment": environment,
+            "telling": telling,
         }
         warm = warm or _warm()
         warm.stdin.write(json.dumps(asked) + "\n")
@@ -62,10 +72,10 @@ def hornlens(*words, cwd=None, env=None, input="", warm=None):
     return subprocess.CompletedProcess(["hornlens", *arguments], code, *told)
 
 
-def started(*words, cwd=None, env=None, input=""):
+def started(*words, cwd=None, env=None, input="", telling=False):
     """Run a command in a Python that is started for it."""
     return subprocess.run(
-        [*START, *map(str, words)],
+        [*(TELLING if telling else START), *map(str, words)],
         cwd=cwd,
         env=env,
         input=input,
@@ -121,6 +131,8 @@ def _become(asked):
     os.environ.clear()
     os.environ.update(asked["environment"])
     os.chdir(asked["folder"])
+    if asked["telling"]:
+        progress.FIRST = 0.0
     sys.path[0] = asked["folder"]
     command = sys.modules["__main__"] = sys.modules["hornlens.__main__"]
     sys.argv = [command.__file__, *asked["arguments"]]

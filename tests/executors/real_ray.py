@@ -28,6 +28,7 @@ from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
 from tests import clusters
 from tests.clusters import Counting, command, dead
+from tests.command import START, TELLING
 from tests.faults.rounds import rounds
 
 SMALL = """
@@ -113,16 +114,11 @@ TELLS = re.compile(
     r"(Asking|Learning)(?: \S+)? on (\d+) nodes?: ([\d,]+)(?: of ([\d,]+))? (prompts|runs)"
     rf"(?:, [\d.e-]+ \5/s(?:, about {TIME} left)?| in {TIME})"
 )
-AT_ONCE = (
-    "from hornlens.report import progress; progress.FIRST = 0.0; "
-    "from hornlens.__main__ import main; main()"
-)
 
 
 def telling(arguments: list[str]) -> list[str]:
     """Return a command that tells of each step, however quick it is: not first after 3 seconds."""
-    python, _, _, *words = arguments
-    return [python, "-c", AT_ONCE, *words]
+    return [*TELLING, *arguments[len(START) :]]
 
 
 def told(errors: str, doing: str, total: int | None) -> int:

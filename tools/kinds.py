@@ -83,7 +83,7 @@ class _Finder(ast.NodeVisitor):
             self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        called = ast.unparse(node.func)
+        called = node.func.id if isinstance(node.func, ast.Name) else ""
         if called in ("isinstance", "issubclass") and len(node.args) == 2:
             against = node.args[1]
             if any(self._is_class(each) for each in ast.walk(against)):
@@ -99,7 +99,7 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        if ast.unparse(node.value) != "Literal":  # a type compares nothing
+        if not (isinstance(node.value, ast.Name) and node.value.id == "Literal"):  # no comparison
             self.generic_visit(node)
 
     def visit_Dict(self, node: ast.Dict) -> None:
@@ -132,8 +132,9 @@ class _Finder(ast.NodeVisitor):
         return known or self._is_class(called)
 
     def _holds_kinds(self, node: ast.AST, least: int) -> bool:
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("set", "frozenset", "tuple"):
-            return len(node.args) == 1 and self._holds_kinds(node.args[0], least)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            made = node.func.id in ("set", "frozenset", "tuple") and len(node.args) == 1
+            return made and self._holds_kinds(node.args[0], least)
         if not isinstance(node, ast.Tuple | ast.List | ast.Set):
             return False
         return sum(self._names_a_kind(each) for each in node.elts) >= least
@@ -166,13 +167,13 @@ def in_page(text: str, file: str = "") -> Iterator[Place]:
         yield Place(file, text.count("\n", 0, match.start()) + 1, " ".join(match[0].split()))
 
 
+def is_one(place: Place) -> bool:
+    """Say whether a place is one, and does not only look like it."""
+    return not any(text in place.text for text in OTHERS.get(place.file, ()))
+
+
 def places() -> list[Place]:
-    """Find all places in the package, but for the certificates' own modules."""
-    return [place for place in everything() if not _other(place)]
-
-
-def everything() -> list[Place]:
-    """Find all places, and what is only called like them."""
+    """Find all places in the package, but for the certificates' own modules; see `is_one`."""
     found: list[Place] = []
     for path in sorted(SOURCE.rglob("*")):
         file = path.relative_to(SOURCE).as_posix()
@@ -183,13 +184,9 @@ def everything() -> list[Place]:
     return found
 
 
-def _other(place: Place) -> bool:
-    return any(text in place.text for text in OTHERS.get(place.file, ()))
-
-
 def main() -> int:
     """List them."""
-    for place in (found := places()):
+    for place in (found := [*filter(is_one, places())]):
         print(f"{place.file}:{place.line}: {place.text}")
     print(f"{len(found)} places in {len({place.file for place in found})} files")
     return 0

@@ -3,10 +3,12 @@
 What makes a command slow to start is its imports, half a second each time, and the tests start it
 more than a thousand times. So a process imports them once, and is forked for each command. All that
 such tests look at is as in a real start: arguments, streams, exit code, folder, environment, files,
-the end of the process. Tests of the start itself, of signals and kills start Python: `started`.
+the end of the process; only how far it is, it never says, or at each step if that is asked for.
+Tests of the start itself, of signals and kills start Python: `started`.
 """
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -16,18 +18,41 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
+from hornlens.report import progress
+
 ROOT = Path(__file__).parents[1]
 START = (sys.executable, "-m", "hornlens")
 """What starts it, for tests that have to."""
+TELLING = (
+    *(sys.executable, "-c"),
+    "from hornlens.report import progress; progress.FIRST = 0.0; "
+    "from hornlens.__main__ import main; main()",
+)
+"""The same, and it says how far it is at each step: not first after some seconds."""
 AT_START = ("PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONPATH", "LC_ALL", "LANG")
 """Variables that Python reads when it starts: where they differ, it is started."""
 
 
-def hornlens(*words, cwd=None, env=None, input=""):
-    """Run a command, with streams in UTF-8; return how it went."""
+FIRST = progress.FIRST
+"""After how many seconds a command says how far it is."""
+
+
+def say_no_progress():
+    """Leave it out, in this process and those that are forked from it.
+
+    What a command says on standard error must not depend on how busy the machine is.
+    """
+    progress.FIRST = math.inf
+
+
+def hornlens(*words, cwd=None, env=None, input="", telling=False, warm=None):
+    """Run a command, with streams in UTF-8; return how it went.
+
+    `telling` has it say at each step how far it is; `warm` is the process that is forked for it.
+    """
     environment = dict(os.environ if env is None else env)
     if any(environment.get(name) != os.environ.get(name) for name in AT_START):
-        return started(*words, cwd=cwd, env=env, input=input)
+        return started(*words, cwd=cwd, env=env, input=input, telling=telling)
     arguments = [*map(str, words)]
     with tempfile.TemporaryDirectory(prefix="hornlens-command-") as made:
         places = [Path(made) / name for name in ("in", "out", "error")]
@@ -37,8 +62,9 @@ def hornlens(*words, cwd=None, env=None, input=""):
             "streams": [*map(str, places)],
             "folder": str(cwd or Path.cwd()),
             "environment": environment,
+            "telling": telling,
         }
-        warm = _warm()
+        warm = warm or _warm()
         warm.stdin.write(json.dumps(asked) + "\n")
         warm.stdin.flush()
         code = int(warm.stdout.readline())
@@ -46,10 +72,10 @@ def hornlens(*words, cwd=None, env=None, input=""):
     return subprocess.CompletedProcess(["hornlens", *arguments], code, *told)
 
 
-def started(*words, cwd=None, env=None, input=""):
+def started(*words, cwd=None, env=None, input="", telling=False):
     """Run a command in a Python that is started for it."""
     return subprocess.run(
-        [*START, *map(str, words)],
+        [*(TELLING if telling else START), *map(str, words)],
         cwd=cwd,
         env=env,
         input=input,
@@ -61,8 +87,13 @@ def started(*words, cwd=None, env=None, input=""):
 @cache
 def _warm():
     """The process that is forked: one for each process of the tests; it ends with it."""
+    return warm_process("-m", "tests.command")
+
+
+def warm_process(*words):
+    """Start a Python that is forked for each command."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.command"],
+        [sys.executable, *words],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -77,6 +108,7 @@ def _serve():
         import_module(module.name)
     for name in ("__main__", "api", "verifying.verify", "report.page.assemble"):
         import_module(f"hornlens.{name}")
+    say_no_progress()
     answers = os.fdopen(os.dup(1), "w")
     for line in os.fdopen(os.dup(0)):
         asked = json.loads(line)
@@ -99,6 +131,8 @@ def _become(asked):
     os.environ.clear()
     os.environ.update(asked["environment"])
     os.chdir(asked["folder"])
+    if asked["telling"]:
+        progress.FIRST = 0.0
     sys.path[0] = asked["folder"]
     command = sys.modules["__main__"] = sys.modules["hornlens.__main__"]
     sys.argv = [command.__file__, *asked["arguments"]]

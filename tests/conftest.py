@@ -15,6 +15,7 @@ import pytest
 
 from hornlens.results import codec, documents, saving
 from hornlens.verifying.verify import verify_content
+from tests.command import say_no_progress
 from tests.schemas import fits, written_as_told
 
 SESSION = "HORNLENS_TEST_SESSION"
@@ -38,6 +39,7 @@ def pytest_configure(config):
     Worker processes, commands, browsers and notebooks inherit it. In the background of a script,
     Ctrl-C is ignored by all that it starts: here it is heeded, for some tests send it.
     """
+    say_no_progress()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if SESSION in os.environ:

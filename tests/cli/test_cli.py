@@ -346,7 +346,7 @@ def on_a_terminal(*arguments):
 
 
 def test_a_closed_pipe_is_no_error():
-    command = f"{sys.executable} -m hornlens envelope {PRONOUNS} --format json | head -c 5"
+    command = f"{sys.executable} -m hornlens envelope {PRONOUNS} -q --format json | head -c 5"
     shown = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert shown.stdout == '{\n "h' and shown.stderr == ""
 
@@ -427,7 +427,7 @@ def test_a_stream_that_is_not_utf_8_gets_utf_8_all_the_same():
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_one_line():
-    command = f"{sys.executable} -m hornlens envelope {PRONOUNS} --format json > /dev/full"
+    command = f"{sys.executable} -m hornlens envelope {PRONOUNS} -q --format json > /dev/full"
     shown = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert shown.returncode == 2
     assert shown.stderr == "hornlens: no space left on device\n"
@@ -480,7 +480,9 @@ def test_an_interrupt_is_one_line_and_exit_code_130_wherever_it_comes(tmp_path, 
 
 
 @pytest.mark.parametrize("stream", [1, 2])
-@pytest.mark.parametrize("arguments", [["--version"], ["probe", "list"], ["extract", "--no-cache"]])
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["probe", "list"], ["extract", "--no-cache", "-q"]]
+)
 def test_closed_streams_are_no_error(tmp_path, arguments, stream):
     command = [*START, *arguments]
     shell = f'exec "$@" {stream}>&-'

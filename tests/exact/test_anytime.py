@@ -415,7 +415,7 @@ def test_the_command_line_ends_early_with_files_and_exit_codes(tmp_path):
         "from hornlens.__main__ import main\n"
         "main()\n"
     )
-    command = [sys.executable, "slow.py", "extract", "--cache", "a.sqlite", "--out", "cut"]
+    command = [sys.executable, "slow.py", "extract", "-q", "--cache", "a.sqlite", "--out", "cut"]
     cut = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert cut.returncode == 130, cut.stderr
     assert cut.stderr == ENDING.decode() + "hornlens: interrupted\n"

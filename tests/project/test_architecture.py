@@ -1,12 +1,20 @@
-"""The packages import each other in one direction only, and the command starts light."""
+"""The packages import each other in one direction only, and the command starts light.
+
+What the code should have less of is counted, and may only fall: places where a certificate's kind
+is compared, and names that several modules define.
+"""
 
 import subprocess
 import sys
+from collections import Counter
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import pytest
 
+from tools import kinds
 from tools.import_graph import BELOW, PAGE, SOURCE, draw, imports, module_of, packages
+from tools.size import size
 
 ALL = {
     *("logic", "formats", "exact", "learning", "oracles", "probes", "models", "store", "results"),
@@ -131,7 +139,7 @@ def test_an_extraction_whose_answers_are_known_loads_only_what_it_uses(tmp_path)
     code = (
         "import sys\n"
         "from hornlens.cli import main\n"
-        "sys.argv = ['hornlens', 'extract', '--out', 'out', '--cache', 'c.sqlite']\n"
+        "sys.argv = ['hornlens', 'extract', '-q', '--out', 'out', '--cache', 'c.sqlite']\n"
         "try:\n"
         "    main.main()\n"
         "except SystemExit:\n"
@@ -146,3 +154,146 @@ def test_an_extraction_whose_answers_are_known_loads_only_what_it_uses(tmp_path)
         )
         loaded.append(done.stderr.split())
     assert loaded == [["onnxruntime", "tokenizers"], []]
+
+
+# What may only fall.
+
+
+COMPARING_KINDS = {
+    "classifiers/checking.py": 1,
+    "cli/learn.py": 1,
+    "exact/bounded.py": 1,
+    "exact/clarified.py": 1,
+    "exact/supported.py": 2,
+    "extraction/extract.py": 2,
+    "extraction/formulas.py": 3,
+    "extraction/related.py": 2,
+    "extraction/summing.py": 1,
+    "learning/driver.py": 1,
+    "report/page/extraction.py": 2,
+    "report/page/templates/explanation.html": 2,
+    "report/page/templates/extraction.html": 11,
+    "report/page/view.py": 1,
+    "report/study_tables.py": 1,
+    "report/trace.py": 4,
+    "results/checking.py": 2,
+    "results/claims.py": 1,
+    "results/comparison.py": 1,
+    "results/extraction.py": 1,
+    "results/worlds.py": 1,
+    "testing/learners.py": 1,
+    "testing/oracles.py": 1,
+}
+"""Where kinds of certificates are compared outside their own module, and how often."""
+VERIFYING_KINDS = {
+    "verifying/classifiers.py": 4,
+    "verifying/explored.py": 2,
+    "verifying/interrupted.py": 3,
+    "verifying/rules.py": 1,
+    "verifying/verify.py": 9,
+    "verifying/worlds.py": 2,
+}
+"""The same in the checker, which shares no code with what it checks, and reads the JSON."""
+SHARED_NAMES = 60
+"""How many public functions and classes several modules define."""
+
+
+def test_kinds_of_certificates_are_compared_in_their_own_module():
+    """Everybody else asks properties; where that is not so yet, it gets no worse."""
+    everything = kinds.places()
+    places = [*filter(kinds.is_one, everything)]
+    counted, known = Counter(place.file for place in places), COMPARING_KINDS | VERIFYING_KINDS
+    more = [place for place in places if counted[place.file] > known.get(place.file, 0)]
+    assert not more, "ask a property of the certificate instead: " + "; ".join(
+        f"{place.file}:{place.line}: {place.text}" for place in more
+    )
+    fewer = {file: counted[file] for file, count in known.items() if counted[file] < count}
+    assert not fewer, f"this is better than it was: write these numbers into the list: {fewer}"
+    for file, texts in kinds.OTHERS.items():  # each is still there
+        for text in texts:
+            assert any(place.file == file and text in place.text for place in everything), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'x = certificate.kind == "exact"',
+        'x = "pac" != line["certificate"]["kind"]',
+        'x = kind in ("yes", "bounded")',
+        'x = kind not in frozenset({"noisy", "explored"})',
+        'STRENGTH = {"exact": 2, "bounded": 1}',
+        'FINISHED = ["exact", "interrupted"]',
+        'match certificate.kind:\n    case "no" | "budget_exhausted":\n        pass',
+        "from hornlens.logic.certificates import Pac as P\nx = isinstance(y, (int, P))",
+        "from hornlens.logic.certificates import Pac, Exact\nx = isinstance(y, Pac | Exact)",
+        "from hornlens.logic import certificates\nx = isinstance(y, certificates.Noisy)",
+        "from hornlens.logic.certificates import Exact\nx = type(y) is Exact",
+        "from hornlens.logic.certificates import Exact\nx = y.kind == Exact.kind",
+        "from hornlens.logic.certificates import EXACT\nx = y == EXACT",
+        "from hornlens.logic.certificates import Exact\nx = y == Exact()",
+        "from hornlens.logic.certificates import Exact\nSTRENGTH = {Exact: 2}",
+        "from hornlens.logic.certificates import Exact\n"
+        "match certificate:\n    case Exact():\n        pass",
+    ],
+)
+def test_a_kind_that_is_compared_is_found_once(text):
+    assert len(list(kinds.in_python(text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'x = feature.kind == "whole"',
+        'x = array.dtype.kind in "iu"',
+        'x = {"exact": exact, "rules": rules}',
+        "from typing import Literal\nx: Literal['exact', 'pac']",
+        "from hornlens.models.chat.budget import Budget\nx = isinstance(y, Budget)",
+        "from hornlens.logic.certificates import Exact\nx = certificate.proved and Exact()",
+    ],
+)
+def test_what_compares_no_kind_is_not_found(text):
+    assert not list(kinds.in_python(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ('{% set exact = certificate.kind == "exact" %}', 1),
+        ("{% if kind != 'pac' and \"noisy\" == kind %}", 2),
+        ('{% if certificate.kind in ("bounded", "interrupted") %}', 1),
+        ('if (content.certificate.kind === "exact") {', 1),
+        ('switch (kind) { case "pac": break; case "noisy": break; }', 2),
+        ('const known = ["exact", "bounded"].includes(kind);', 1),
+        ('const known = new Set(["exact", "bounded"]);', 1),
+        ("const strength = {exact: 2, bounded: 1};", 1),
+        ('{% if feature.kind == "whole" %} exact {{ certificate.kind }}', 0),
+        ("const view = {exact: true, rules};", 0),
+    ],
+)
+def test_a_kind_that_a_page_compares_is_found(text, times):
+    assert len(list(kinds.in_page(text))) == times
+
+
+def test_names_that_several_modules_define_get_fewer():
+    shared = size().shared
+    print(len(shared), "public names in several modules:", *shared)
+    assert len(shared) <= SHARED_NAMES, f"one word for one thing: {shared}"
+    assert len(shared) == SHARED_NAMES, f"fewer than before: SHARED_NAMES = {len(shared)}"
+
+
+def test_the_size_of_a_package_is_counted(tmp_path):
+    (tmp_path / "a.py").write_text("def one(): ...\nclass Two: ...\ndef _own(): ...\n")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "c.py").write_text("async def one(): ...\n\ndef _own(): ...\nTwo = 2\n")
+    assert size(tmp_path) == (7, 2, {"one": ["a.py", "b/c.py"]})
+
+
+TESTS = Path(__file__).parents[1]
+
+
+def test_the_folders_of_the_tests_mirror_the_packages():
+    packages = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
+    folders = {path.name for path in TESTS.iterdir() if any(path.glob("test_*.py"))}
+    assert folders <= packages | {"api", "project", "browser", "faults"}
+    assert packages - folders == {"testing"}  # its suites are the tests of others
+    assert not sorted(path.name for path in TESTS.glob("test_*.py"))

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.command import ROOT, hornlens, started
+from tests.command import ROOT, hornlens, started, warm_process
 
 
 @pytest.mark.parametrize(
@@ -12,12 +12,12 @@ from tests.command import ROOT, hornlens, started
     [
         (),
         ("--version",),
-        ("envelope", ROOT / "examples" / "animals.csv"),
-        ("envelope", ROOT / "examples" / "pronouns.cnf", "--format", "json"),
+        ("envelope", ROOT / "examples" / "animals.csv", "--quiet"),
+        ("envelope", ROOT / "examples" / "pronouns.cnf", "--format", "json", "-q"),
         ("envelope", "no-such-file.cnf"),
         ("extract", "--nonsense"),
         ("extract", "--no-cache", "--out", "out", "--format", "json", "--quiet"),
-        ("learn", ROOT / "examples" / "pronouns.cnf", "--algorithm", "horn"),
+        ("learn", ROOT / "examples" / "pronouns.cnf", "--algorithm", "horn", "-q"),
         ("probe", "new", "mine.yaml"),
     ],
     ids=lambda words: " ".join(str(word).rsplit("/", 1)[-1] for word in words) or "alone",
@@ -41,3 +41,17 @@ def test_folder_environment_and_input_are_those_that_were_asked_for(tmp_path):
     assert hornlens("cache", "clear", input="n\n", env=env).returncode != 0
     assert "660 answers removed" in hornlens("cache", "clear", input="y\n", env=env).stdout
     assert "HORNLENS_CACHE" not in os.environ
+
+
+SLOW = (
+    "import runpy; from hornlens.report import progress; progress.FIRST = 0.0; "
+    "runpy.run_module('tests.command', run_name='__main__')"
+)
+
+
+def test_a_forked_command_says_the_same_on_a_slow_machine(tmp_path):
+    """Tests read all of standard error; on one so slow, each step says how far the command is."""
+    with warm_process("-c", SLOW) as slow:
+        done = hornlens("extract", "--no-cache", cwd=tmp_path, warm=slow)
+        slow.stdin.close()
+    assert (done.returncode, done.stderr) == (0, "")

@@ -5,8 +5,15 @@ from itertools import pairwise
 
 import pytest
 
+from hornlens.report import progress
 from hornlens.report.progress import ProgressLines, RuleLines
 from hornlens.report.terminal import Terminal
+from tests import command
+
+
+@pytest.fixture(autouse=True)
+def _progress_is_said(monkeypatch):
+    monkeypatch.setattr(progress, "FIRST", command.FIRST)
 
 
 def lines_of(steps, total=1000):

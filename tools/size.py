@@ -1,0 +1,56 @@
+"""How large the package is: `python -m tools.size`.
+
+Fewer lines and modules for the same features is an aim. A public function or class that several
+modules define is one word for several things, or one thing in several places.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+SOURCE = Path(__file__).parents[1] / "src" / "hornlens"
+
+
+class Size(NamedTuple):
+    """The lines and modules of the package, and its public names that several modules define."""
+
+    lines: int
+    modules: int
+    shared: dict[str, list[str]]
+
+
+def size(source: Path = SOURCE) -> Size:
+    """Count a package's Python files; its names are functions and classes at a module's top."""
+    lines, where = 0, defaultdict[str, list[str]](list)
+    paths = sorted(source.rglob("*.py"))
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        lines += text.count("\n")
+        defined = {
+            node.name
+            for node in ast.parse(text).body
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        }
+        for name in defined:
+            if not name.startswith("_"):
+                where[name].append(path.relative_to(source).as_posix())
+    shared = {name: files for name, files in sorted(where.items()) if len(files) > 1}
+    return Size(lines, len(paths), shared)
+
+
+def main() -> int:
+    """Print it."""
+    lines, modules, shared = size()
+    print(f"{lines:,} lines in {modules} modules, {lines / modules:.0f} a module")
+    print(f"{len(shared)} public names defined in several modules:")
+    for name, files in shared.items():
+        print(f"  {name}: {', '.join(files)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,179 @@
+"""Cases of classifiers: functions of rows, and models that scikit-learn fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from hashlib import sha256
+from importlib.util import find_spec
+from random import Random
+from typing import Any, NamedTuple
+
+from tools.golden.case import COUNT, Case
+from tools.golden.doors import Parts, explained
+
+MODES: tuple[dict[str, Any], ...] = (
+    {},
+    {"rules": "all"},
+    {"max_conditions": 1},
+    {"max_conditions": 2},
+    {"domain": "data"},
+    {"domain": "data", "changes": 0},
+    {"domain": "data", "max_conditions": 2},
+    {"limit": 5, "samples": 3_000, "max_conditions": 1},
+    {"limit": 5, "samples": 2_000, "epsilon": 0.2, "seed": 3},
+    {"bins": "uniform", "n_bins": 3},
+)
+"""How functions are explained: in turn."""
+BACKGROUND = ("b -> c = x", "c = y -> a < 4", "a < 1 -> not b")
+FITTED: tuple[dict[str, Any], ...] = (
+    {"bins": "model"},
+    {"bins": "model", "rules": "all"},
+    {"bins": "model", "max_conditions": 1},
+    {"bins": "model", "max_conditions": 2},
+    {"bins": "model", "max_conditions": 1, "limit": 1},
+    {"bins": "model", "max_conditions": 2, "limit": 1},
+    {"bins": "model", "domain": "data"},
+    {"bins": "quantile", "n_bins": 3},
+    {"bins": "model", "background": ["x0 < 0 -> x1 < 1"]},
+    {"bins": "model", "background": ["x0 < 0 -> x1 < 1"], "max_conditions": 2, "limit": 1},
+)
+"""How fitted models are explained: in turn."""
+
+
+def classifiers() -> Iterator[Case]:
+    """Yield classifiers, if what they need is installed."""
+    if find_spec("pandas") is None or find_spec("sklearn") is None:
+        return
+    for seed in range(COUNT):
+        yield Case(f"classifier/function/{seed:03}", partial(_function, seed))
+    for seed in range(COUNT):
+        yield Case(
+            f"classifier/fitted/{seed:03}", partial(_fitted, seed), partial(_fingerprint, seed)
+        )
+
+
+# --- functions of rows ---
+
+
+def frame_of(rng: Random) -> Any:
+    """Return rows: numbers with and without gaps, Booleans, words, whole numbers, one value."""
+    import pandas
+
+    count = rng.randint(15, 60)
+    columns: dict[str, Callable[[], Any]] = {
+        "a": lambda: rng.randrange(12) / 2,
+        "b": lambda: rng.random() < 0.5,
+        "c": lambda: rng.choice("xyz"),
+        "d": lambda: rng.choice([None, 0.5, 1.5, 2.5]),
+        "e": lambda: rng.randint(18, 60),
+        "f": lambda: rng.choice(["p", None]),
+        "g": lambda: 1.0,
+    }
+    names = ["a", "b", "c", *sorted(rng.sample(["d", "e", "f", "g"], rng.randint(0, 2)))]
+    return pandas.DataFrame({name: [columns[name]() for _ in range(count)] for name in names})
+
+
+class DecisionList(NamedTuple):
+    """A classifier: the first conjunction that a row meets says its class."""
+
+    parts: list[tuple[list[Callable[[Any], Any]], str]]
+    classes_: list[str]
+
+    def predict(self, rows: Any) -> Any:
+        """Return a class for each row."""
+        import numpy as np
+
+        said = np.full(len(rows), "no", dtype=object)
+        for tests, label in reversed(self.parts):
+            meets = np.ones(len(rows), dtype=bool)
+            for test in tests:
+                meets &= np.asarray(test(rows), dtype=bool)
+            said[meets] = label
+        return said
+
+
+def decision_list(rng: Random, names: list[str]) -> DecisionList:
+    """Return a classifier of random conditions."""
+
+    def test_of() -> Callable[[Any], Any]:
+        name = rng.choice(names)
+        cut = rng.randrange(1, 10) / 2
+        value: Any = rng.choice("xyz")
+        return {
+            "a": lambda rows: rows["a"] < cut,
+            "b": lambda rows: rows["b"].astype(bool),
+            "c": lambda rows: rows["c"] == value,
+            "d": lambda rows: rows["d"].isna() if cut > 2.5 else rows["d"] > cut,
+            "e": lambda rows: rows["e"] >= 18 + 9 * cut,
+            "f": lambda rows: rows["f"].isna(),
+            "g": lambda rows: rows["g"] > 2,
+        }[name]
+
+    labels = ["no", "yes", "maybe"][: rng.choice([2, 2, 3])]
+    parts = [
+        ([test_of() for _ in range(rng.randint(1, 3))], rng.choice(labels))
+        for _ in range(rng.randint(3, 8))
+    ]
+
+    return DecisionList(parts, labels)
+
+
+def _function(seed: int) -> Parts:
+    rng = Random(f"classifier {seed}")
+    rows = frame_of(rng)
+    model = decision_list(rng, list(rows.columns))
+    options = dict(MODES[seed % len(MODES)])
+    if rng.random() < 0.3:
+        options["background"] = rng.sample(BACKGROUND, rng.randint(1, 2))
+    options.setdefault("n_bins", rng.choice([2, 3, 4]))
+    basis = options.get("domain") is None and "limit" not in options and len(rows.columns) < 5
+    return explained(model, rows, basis, **options)
+
+
+# --- fitted models ---
+
+
+def _model(seed: int) -> tuple[Any, Any]:
+    """Return a small tree or an ensemble of trees, and its rows."""
+    import numpy as np
+    from sklearn.ensemble import (
+        ExtraTreesClassifier,
+        GradientBoostingClassifier,
+        HistGradientBoostingClassifier,
+        RandomForestClassifier,
+    )
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = Random(f"fitted {seed}")
+    width, classes = rng.randint(2, 4), rng.randint(2, 3)
+    rows = np.array([[rng.randrange(-4, 5) / 2 for _ in range(width)] for _ in range(80)])
+    wanted = [
+        (int(row[0] > 0) + int(row[1] > 0.5)) % classes
+        if rng.random() < 0.8
+        else rng.randrange(classes)
+        for row in rows.tolist()
+    ]
+    make = [
+        lambda: DecisionTreeClassifier(max_depth=4, random_state=seed),
+        lambda: RandomForestClassifier(4, max_depth=3, random_state=seed),
+        lambda: ExtraTreesClassifier(4, max_depth=3, random_state=seed),
+        lambda: GradientBoostingClassifier(n_estimators=3, max_depth=2, random_state=seed),
+        lambda: HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=5, min_samples_leaf=5),
+    ][(seed // len(FITTED)) % 5]
+    return make().fit(rows, wanted), rows
+
+
+def _fitted(seed: int) -> Parts:
+    model, rows = _model(seed)
+    options = FITTED[seed % len(FITTED)]
+    return explained(model, rows, "domain" not in options and "limit" not in options, **options)
+
+
+def _fingerprint(seed: int) -> str:
+    """Return what tells a fitted model from another: what it says of a fine grid of points."""
+    import numpy as np
+
+    model, rows = _model(seed)
+    points = np.random.default_rng(0).integers(-36, 37, (4_000, rows.shape[1])) / 16
+    return sha256(repr(model.predict(points).tolist()).encode()).hexdigest()[:16]

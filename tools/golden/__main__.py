@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # small models are fitted sooner by one thread
+
+import hornlens
 from tools.golden.cases import all_cases
 from tools.golden.comparison import compare, read_golden, write_golden
 
@@ -30,6 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
         count = write_golden(given.file, cases, given.every, given.texts)
         print(f"{given.file}: {count:,} texts")
         return 0
+    print(f"the rules of {Path(hornlens.__file__).parent}")
     golden = read_golden(given.file, given.only)
     if given.contexts is None:
         golden = golden.without("contexts/")

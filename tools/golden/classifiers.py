@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import sha256
@@ -39,6 +40,12 @@ FITTED: tuple[dict[str, Any], ...] = (
     {"bins": "model", "background": ["x0 < 0 -> x1 < 1"], "max_conditions": 2, "limit": 1},
 )
 """How fitted models are explained: in turn."""
+VOTED: dict[str, dict[str, Any]] = {"cells": {}, "leaves": {"max_conditions": 2, "limit": 1}}
+BINNED: dict[str, dict[str, Any]] = {
+    "cells": {"n_bins": 3},
+    "samples": {"n_bins": 3, "limit": 1, "samples": 5_000, "max_conditions": 2},
+}
+"""How models of real rows are explained."""
 
 
 def classifiers() -> Iterator[Case]:
@@ -51,6 +58,49 @@ def classifiers() -> Iterator[Case]:
         yield Case(
             f"classifier/fitted/{seed:03}", partial(_fitted, seed), partial(_fingerprint, seed)
         )
+    yield from _on_data()
+
+
+def _on_data() -> Iterator[Case]:
+    """Yield models of real rows, and explanations of every shape: pipelines, gaps, categories."""
+    from tests.classifier_cases import DATA, OTHERS, TREES, data
+    from tests.explanation_cases import CASES
+
+    def fitted(name: str, kind: str) -> Any:
+        rows, classes = data(name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a network that is not trained to its end will do
+            return ({**TREES, **OTHERS}[kind]()).fit(rows, classes), rows
+
+    def run(name: str, kind: str, options: dict[str, Any]) -> Parts:
+        return explained(*fitted(name, kind), **options)
+
+    def made(name: str, kind: str) -> str:
+        return _answers(*fitted(name, kind))
+
+    for name in DATA:
+        for kind in (*TREES, *OTHERS):
+            ways = VOTED if kind in TREES else BINNED
+            for way, options in ways.items():
+                key = f"classifier/data/{name}, {kind}, {way}"
+                yield Case(key, partial(run, name, kind, options), partial(made, name, kind))
+    for name, case in CASES.items():
+
+        def of_case(case: Any = case) -> Parts:
+            model, rows, options = case()
+            return explained(model, rows, **options)
+
+        def made_case(case: Any = case) -> str:
+            model, rows, _ = case()
+            return _answers(model, rows)
+
+        yield Case(f"classifier/shape/{name}", of_case, made_case)
+
+
+def _answers(model: Any, rows: Any) -> str:
+    """Return what tells a model from another: what it says of its rows."""
+    said = model.predict(rows) if hasattr(model, "predict") else model(rows)
+    return sha256(repr(list(map(str, said))).encode()).hexdigest()[:16]
 
 
 # --- functions of rows ---

@@ -34,6 +34,21 @@ class Text(NamedTuple):
         kept = text if longest is None or len(data) < longest else None
         return cls(sha256(data).hexdigest(), text.count("\n") + bool(text), kept, made)
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the text, or its hash if it is not kept."""
+        found: dict[str, Any] = {"sha256": self.sha256, "lines": self.lines}
+        if self.text is not None:
+            found = {"text": self.text}
+        return found if self.made is None else {**found, "made": self.made}
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> Text:
+        """Read what `as_json` wrote."""
+        made = given.get("made")
+        if "text" in given:
+            return cls.of(given["text"], made)
+        return cls(given["sha256"], given["lines"], None, made)
+
 
 @dataclass(frozen=True)
 class Golden:
@@ -89,11 +104,12 @@ def write_golden(path: Path, cases: Iterable[Case], every: int = 1, longest: int
         group = case.key.rsplit("/", 1)[0]
         seen[group] = seen.get(group, -1) + 1
         if seen[group] % every == 0:
-            texts |= computed(case, longest)
+            found = computed(case, longest)
+            if found.keys() & texts.keys():
+                raise ValueError(f"two cases have the key {case.key}")
+            texts |= found
     lines: list[dict[str, Any]] = [{"golden": 1, "versions": versions()}]
-    for key, text in texts.items():
-        given = {name: value for name, value in text._asdict().items() if value is not None}
-        lines.append({"key": key, **given})
+    lines += ({"key": key, **text.as_json()} for key, text in texts.items())
     shown = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines)
     path.write_text("\n".join(shown) + "\n", encoding="utf-8")
     return len(texts)
@@ -101,9 +117,9 @@ def write_golden(path: Path, cases: Iterable[Case], every: int = 1, longest: int
 
 def read_golden(path: Path, prefixes: Sequence[str] = ()) -> Golden:
     """Read a golden file, or the keys in it that begin with one of the prefixes."""
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
     texts = {
-        line.pop("key"): Text(**line)
+        line["key"]: Text.from_json(line)
         for line in lines[1:]
         if not prefixes or line["key"].startswith(tuple(prefixes))
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import hornlens
-from hornlens import FormulaTarget, Limits, Nominal, Policy, Settings, Space, Worlds
+from hornlens import FormulaTarget, Limits, Nominal, Policy, Settings, Space, TableTarget, Worlds
 from hornlens.exact.bases import in_basis
 from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
@@ -43,6 +43,7 @@ __all__ = [
     "Rule",
     "Space",
     "Table",
+    "TableTarget",
     "Theory",
     "Vocabulary",
     "Worlds",

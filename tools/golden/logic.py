@@ -21,6 +21,7 @@ from tools.golden.doors import (
     Rule,
     Space,
     Table,
+    TableTarget,
     Theory,
     Vocabulary,
     Worlds,
@@ -49,6 +50,7 @@ FUNCTION: tuple[dict[str, Any], ...] = (
 )
 """What is asked of function targets: in turn."""
 ROWS = FUNCTION[:7]
+PAC: dict[str, Any] = {"equivalence": "pac", "epsilon": 0.3, "delta": 0.3}
 CLAUSES: tuple[dict[str, Any], ...] = ({}, {}, {"max_conditions": 1}, {"max_conditions": 2}, {})
 
 
@@ -132,6 +134,13 @@ def functions() -> Iterator[Case]:
 
 def _function(seed: int) -> Parts:
     rng = Random(f"function {seed}")
+    if seed % 10 == 1:
+        formula = formula_of(seed // 10, (3, 8))
+        return extracted(FormulaTarget(formula), **FUNCTION[seed // 10 % len(FUNCTION)])
+    if seed % 10 == 2:
+        target = TableTarget(random_table(rng)[0])
+        exact = target.space.cell_count < 1_000
+        return extracted(target, **(FUNCTION[seed // 10 % len(FUNCTION)] if exact else PAC))
     target = random_target(rng, f"function {seed}")
     return extracted(target, policy=random_policy(rng), **FUNCTION[seed % len(FUNCTION)])
 
@@ -288,5 +297,4 @@ def _ended(seed: int) -> Parts:
     target = random_target(rng, f"ended {seed}")
     if kind == 2:
         return extracted(target, policy=random_policy(rng), max_rules=most, **short)
-    options: dict[str, Any] = {"equivalence": "pac", "epsilon": 0.3, "delta": 0.3, "seed": seed}
-    return extracted(target, policy=random_policy(rng), max_rules=most, **options)
+    return extracted(target, policy=random_policy(rng), max_rules=most, seed=seed, **PAC)

@@ -16,6 +16,8 @@ from tools.golden.case import Case
 from tools.golden.doors import REFUSED
 
 VERSIONS = ("hornlens", "numpy", "onnxruntime", "pandas", "python-sat", "scikit-learn")
+LEAST = 10
+"""So many cases of a group are chosen at least, if it has them."""
 
 
 class Text(NamedTuple):
@@ -96,18 +98,23 @@ def computed(case: Case, longest: int | None = None) -> dict[str, Text]:
     return {f"{case.key}:{name}": Text.of(text, made, longest) for name, text in parts.items()}
 
 
+def chosen(cases: Iterable[Case], every: int) -> Iterator[Case]:
+    """Yield each `every`-th case of each group, but no fewer than LEAST of it."""
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case.key.rsplit("/", 1)[0], []).append(case)
+    for group in groups.values():
+        yield from group[:: max(1, min(every, len(group) // LEAST))]
+
+
 def write_golden(path: Path, cases: Iterable[Case], every: int = 1, longest: int = 2_000) -> int:
     """Write each `every`-th case of each group; return how many texts there are."""
     texts: dict[str, Text] = {}
-    seen: dict[str, int] = {}
-    for case in cases:
-        group = case.key.rsplit("/", 1)[0]
-        seen[group] = seen.get(group, -1) + 1
-        if seen[group] % every == 0:
-            found = computed(case, longest)
-            if found.keys() & texts.keys():
-                raise ValueError(f"two cases have the key {case.key}")
-            texts |= found
+    for case in chosen(cases, every):
+        found = computed(case, longest)
+        if found.keys() & texts.keys():
+            raise ValueError(f"two cases have the key {case.key}")
+        texts |= found
     lines: list[dict[str, Any]] = [{"golden": 1, "versions": versions()}]
     lines += ({"key": key, **text.as_json()} for key, text in texts.items())
     shown = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines)

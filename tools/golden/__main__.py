@@ -24,12 +24,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", action="append", default=[], metavar="PREFIX", help="some keys")
     parser.add_argument("--contexts", type=Path, metavar="DIR", help="tables and contexts, too")
     parser.add_argument("--slow", action="store_true", help="also contexts that take minutes")
+    parser.add_argument("--live", action="store_true", help="also SmolLM2 itself, if installed")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="each N-th case (write)")
     parser.add_argument(
         "--texts", type=int, default=2_000, metavar="BYTES", help="keep texts below this (write)"
     )
     given = parser.parse_args(arguments)
-    cases = (c for c in all_cases(given.contexts, given.slow) if _wanted(c.key, given.only))
+    every = all_cases(given.contexts, given.slow, given.live)
+    cases = (case for case in every if _wanted(case.key, given.only))
     if given.command == "write":
         count = write_golden(given.file, cases, given.every, given.texts)
         print(f"{given.file}: {count:,} texts")
@@ -38,6 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
     golden = read_golden(given.file, given.only)
     if given.contexts is None:
         golden = golden.without("contexts/")
+    if not given.live:
+        golden = golden.without("live/")
     done = compare(golden, cases)
     for line in done.shown(SHOWN):
         print(line)

@@ -9,7 +9,7 @@ from tools.golden.case import Case
 from tools.golden.classifiers import classifiers
 from tools.golden.files import contexts, examples
 from tools.golden.logic import ended, formulas, functions, learners, tables
-from tools.golden.models import builtin, noisy, prompted, smollm2
+from tools.golden.models import builtin, live, noisy, prompted, smollm2
 
 KINDS = (
     *(examples, builtin, smollm2, functions, prompted, noisy),
@@ -17,9 +17,16 @@ KINDS = (
 )
 
 
-def all_cases(folder: Path | None = None, slow: bool = False) -> Iterator[Case]:
-    """Yield every case; `folder` holds contexts, of which `slow` asks for those that take long."""
+def all_cases(
+    folder: Path | None = None, slow: bool = False, with_live: bool = False
+) -> Iterator[Case]:
+    """Yield every case; `folder` holds contexts, of which `slow` asks for those that take long.
+
+    `with_live`: also models that take minutes, if they are installed.
+    """
     for kind in KINDS:
         yield from kind()
     if folder is not None:
         yield from contexts(folder, slow)
+    if with_live:
+        yield from live()

@@ -14,17 +14,10 @@ from tools.golden.doors import REFUSED
 
 FILE = Path(__file__).parent / "golden" / "rules.jsonl"
 GROUPS = (
-    *(
-        "examples/",
-        "builtin/",
-        "smollm2/",
-        "function/",
-        "prompted/",
-        "noisy/",
-        "table/",
-        "formula/",
-    ),
-    *("table/", "formula/", "learner/", "learn/", "ended/", "classifier/"),
+    *("examples/", "builtin/", "smollm2/"),
+    *("function/", "prompted/", "noisy/"),
+    *("table/", "formula/", "learner/", "learn/"),
+    *("ended/", "classifier/"),
 )
 
 

@@ -26,6 +26,16 @@ MODES: tuple[dict[str, Any], ...] = (
     {"bins": "uniform", "n_bins": 3},
 )
 """How functions are explained: in turn."""
+GRID: tuple[dict[str, Any], ...] = (
+    {},
+    {"rules": "all"},
+    {"max_conditions": 1},
+    {"max_conditions": 2},
+    {"domain": "data"},
+    {"background": ["x0 < 1 -> x1 < 1"]},
+    {"domain": "data", "changes": 0, "max_conditions": 2},
+)
+"""How grids are explained: in turn."""
 BACKGROUND = ("b -> c = x", "c = y -> a < 4", "a < 1 -> not b")
 FITTED: tuple[dict[str, Any], ...] = (
     {"bins": "model"},
@@ -54,6 +64,8 @@ def classifiers() -> Iterator[Case]:
         return
     for seed in range(COUNT):
         yield Case(f"classifier/function/{seed:03}", partial(_function, seed))
+    for seed in range(COUNT):
+        yield Case(f"classifier/grid/{seed:03}", partial(_grid, seed))
     for seed in range(COUNT):
         yield Case(
             f"classifier/fitted/{seed:03}", partial(_fitted, seed), partial(_fingerprint, seed)
@@ -179,6 +191,44 @@ def _function(seed: int) -> Parts:
     options.setdefault("n_bins", rng.choice([2, 3, 4]))
     basis = options.get("domain") is None and "limit" not in options and len(rows.columns) < 5
     return explained(model, rows, basis, **options)
+
+
+# --- grids of cells whose classes are drawn ---
+
+
+class Drawn(NamedTuple):
+    """A classifier over whole numbers from 0 on: the class of a cell is drawn, or a threshold's."""
+
+    seed: int
+    noise: float
+    classes_: list[str]
+
+    def predict(self, rows: Any) -> Any:
+        """Return a class for each row."""
+        import numpy as np
+
+        cells, where = np.unique(np.floor(rows), axis=0, return_inverse=True)
+        said = [self._of(tuple(map(int, cell))) for cell in cells.tolist()]
+        return np.array(said, dtype=object)[where.ravel()]
+
+    def _of(self, cell: tuple[int, ...]) -> str:
+        rng = Random(f"grid {self.seed} {cell}")
+        if rng.random() < self.noise:
+            return rng.choice(self.classes_)
+        return self.classes_[(cell[0] > 1) + (cell[0] + cell[-1] > 4 and len(self.classes_) > 2)]
+
+
+def _grid(seed: int) -> Parts:
+    import numpy as np
+
+    rng = Random(f"grid {seed}")
+    sizes = [rng.randint(2, 5) for _ in range(rng.randint(2, 4))]
+    rows = np.array([[rng.randrange(size) + 0.5 for size in sizes] for _ in range(40)])
+    edges = {f"x{place}": list(range(1, size)) for place, size in enumerate(sizes)}
+    classes = ["no", "yes", "maybe"][: rng.choice([2, 3])]
+    model = Drawn(seed, rng.choice([0.02, 0.1, 0.3, 1.0]), classes)
+    options = dict(GRID[seed % len(GRID)])
+    return explained(model, rows, "domain" not in options, bins=edges, **options)
 
 
 # --- fitted models ---

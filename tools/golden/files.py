@@ -14,9 +14,23 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 SLOW = ("chess",)
 """Contexts that take more than 20 seconds."""
 ENDINGS = (".cxt", ".csv", ".cnf")
-FORMULA = ({}, {"max_conditions": 1}, {"max_conditions": 2}, {"max_rules": 2})
-TABLE = (*FORMULA, {"min_support": 2}, {"max_conditions": 2, "min_support": 3})
-LARGE = ({}, {"max_conditions": 1}, {"max_conditions": 2, "min_support": 20}, {"max_rules": 20})
+FORMULA: tuple[dict[str, Any], ...] = (
+    {},
+    {"max_conditions": 1},
+    {"max_conditions": 2},
+    {"max_rules": 2},
+)
+TABLE: tuple[dict[str, Any], ...] = (
+    *FORMULA,
+    {"min_support": 2},
+    {"max_conditions": 2, "min_support": 3},
+)
+LARGE: tuple[dict[str, Any], ...] = (
+    {},
+    {"max_conditions": 1},
+    {"max_conditions": 2, "min_support": 20},
+    {"max_rules": 20},
+)
 """What is asked of formulas, of small tables, and of public contexts."""
 
 

@@ -4,13 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
-from threadpoolctl import threadpool_limits
 
+from tests.classifier_cases import one_thread
 from tools.golden.__main__ import main
 from tools.golden.case import COUNT, Case
 from tools.golden.cases import all_cases
 from tools.golden.comparison import Text, chosen, compare, read_golden, versions, write_golden
 from tools.golden.doors import REFUSED
+
+__all__ = ["one_thread"]
 
 FILE = Path(__file__).parent / "golden" / "rules.jsonl"
 GROUPS = (
@@ -19,12 +21,6 @@ GROUPS = (
     *("table/", "formula/", "learner/", "learn/"),
     *("ended/", "classifier/"),
 )
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.mark.parametrize("group", GROUPS)

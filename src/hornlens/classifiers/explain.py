@@ -35,6 +35,7 @@ from hornlens.classifiers.rulesets import (
     short_rules_of_list,
     subsets,
 )
+from hornlens.deprecation import renamed_argument
 from hornlens.errors import HornlensError, InputError
 from hornlens.logic.certificates import check_tolerances
 from hornlens.results.claims import Agreement, Claim
@@ -47,6 +48,7 @@ USUAL = 2
 """How many conditions rules have, where not all cells can be asked and nothing is said of it."""
 
 
+@renamed_argument("target", "label", since="0.3", removal="0.5")
 @dataclass(frozen=True)
 class Options:
     """How to explain; see `explain`."""
@@ -63,7 +65,7 @@ class Options:
     epsilon: float = 0.05
     delta: float = 0.05
     seed: int = 0
-    target: str = "class"
+    label: str = "class"
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -80,6 +82,7 @@ class Options:
                 raise InputError(f"{name} must be {bound} or more, not {value!r}")
 
 
+@renamed_argument("target", "label", since="0.3", removal="0.5")
 def explain(
     clf: Any,
     X: Any,  # noqa: N803 - as all of scikit-learn calls it
@@ -96,7 +99,7 @@ def explain(
     epsilon: float = 0.05,
     delta: float = 0.05,
     seed: int = 0,
-    target: str = "class",
+    label: str = "class",
 ) -> Explanation:
     """Return the rules that a classifier obeys, each proved where that can be done.
 
@@ -138,7 +141,7 @@ def explain(
         epsilon,
         delta,
         seed,
-        target,
+        label,
     )
     return explain_with(clf, read_classifier(clf, X), options)
 
@@ -185,7 +188,7 @@ class _Explaining:
             self.binning.exact,
             self.binning.how,
             self.options.background,
-            self.options.target,
+            self.options.label,
             self._notes(),
             vote,
         )

@@ -16,6 +16,7 @@ from hornlens.classifiers.cells import Binned, Levels, cells_at
 from hornlens.classifiers.conditions import ParsedRule, parse_rule
 from hornlens.classifiers.features import Box
 from hornlens.classifiers.voting import Vote
+from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
 
 TRIED = 20_000
@@ -45,6 +46,7 @@ class Proof:
         return self.sentence
 
 
+@renamed_argument("target", "label", since="0.3", removal="0.5")
 def prove(
     clf: Any,
     rule: str,
@@ -53,7 +55,7 @@ def prove(
     bins: Bins = "auto",
     n_bins: int = 4,
     limit: int = 200_000,
-    target: str = "class",
+    label: str = "class",
     background: Sequence[str] = (),
     seed: int = 0,
 ) -> Proof:
@@ -72,7 +74,7 @@ def prove(
         raise InputError(f"a rule is a text, not {type(rule).__name__}")
     classifier = read_classifier(clf, _rows_for(clf) if X is None else X)
     table = classifier.table
-    parsed = parse_rule(rule, table.names, target)
+    parsed = parse_rule(rule, table.names, label)
     wanted = _wanted(parsed, classifier)
     numbers = [n for n, k in zip(table.names, table.kinds, strict=True) if k in ("number", "whole")]
     whole = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "whole"]

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any
 
+from hornlens.deprecation import deprecated, renamed_argument
 from hornlens.errors import HornlensError
 from hornlens.exact.envelopes import non_horn_of
 from hornlens.exact.sat import cnf_counterexample, solve, solver_of
@@ -46,22 +47,23 @@ LEARNERS: dict[str, Callable[[int], Learner]] = {
 }
 CHOICES = {
     "algorithm": tuple(LEARNERS),
-    "target": ("envelope", "cnf"),
+    "goal": ("envelope", "cnf"),
     "equivalence": ("exact", "pac", "budget"),
 }
 FAIR = "interpretations drawn with each variable true or false with equal chance"
 
 
+@renamed_argument("target", "goal", since="0.3", removal="0.5")
 @dataclass(frozen=True)
 class LearnSettings:
     """How a formula is learned. Combinations that make no sense are refused at construction.
 
-    `target` is what the equivalence oracle wants: the `envelope`, or the formula itself (`cnf`).
+    `goal` is what the equivalence oracle wants: the `envelope`, or the formula itself (`cnf`).
     Without one, it is what suits the algorithm. `exhaustive` is taken for `exact`.
     """
 
     algorithm: str = "envelope"
-    target: str | None = None
+    goal: str | None = None
     via_encoding: bool = False
     equivalence: str = "exact"
     epsilon: float = 0.05
@@ -71,10 +73,10 @@ class LearnSettings:
     speculate: bool = False
 
     def __post_init__(self) -> None:
-        """Fill in the target, and check."""
-        if self.target is None:
+        """Fill in the goal, and check."""
+        if self.goal is None:
             plain = self.algorithm == "envelope" and not self.via_encoding
-            object.__setattr__(self, "target", "envelope" if plain else "cnf")
+            object.__setattr__(self, "goal", "envelope" if plain else "cnf")
         if self.equivalence == "exhaustive":
             object.__setattr__(self, "equivalence", "exact")
         for name, allowed in CHOICES.items():
@@ -82,16 +84,22 @@ class LearnSettings:
                 raise HornlensError(
                     f"--{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}"
                 )
-        if self.algorithm != "envelope" and self.target == "envelope":
+        if self.algorithm != "envelope" and self.goal == "envelope":
             raise HornlensError(
-                f"{self.algorithm} learns the formula itself: use --target cnf, "
+                f"{self.algorithm} learns the formula itself: use --goal cnf, "
                 "or --algorithm envelope"
             )
-        if self.via_encoding and (self.algorithm != "envelope" or self.target != "cnf"):
-            raise HornlensError("--via-encoding needs --algorithm envelope and --target cnf")
+        if self.via_encoding and (self.algorithm != "envelope" or self.goal != "cnf"):
+            raise HornlensError("--via-encoding needs --algorithm envelope and --goal cnf")
         if self.via_encoding and self.equivalence == "pac":
             raise HornlensError("--via-encoding works with --equivalence exact or budget")
         check_tolerances(self.epsilon, self.delta)
+
+    @property
+    def target(self) -> str | None:
+        """The goal, by its old name."""
+        deprecated("LearnSettings.target", "LearnSettings.goal", since="0.3", removal="0.5")
+        return self.goal
 
 
 @dataclass(frozen=True)
@@ -140,8 +148,9 @@ class LearnOutcome:
             "bounds": bounds
             and {"equivalence_queries": bounds.equivalence, "refinement": bounds.membership},
         }
-        content["settings"] = asdict(self.settings)
-        if self.settings.target == "cnf":
+        # "target" is what the goal was called up to 0.2: who reads this may look for it.
+        content["settings"] = {**asdict(self.settings), "target": self.settings.goal}
+        if self.settings.goal == "cnf":
             content["cnf"] = [
                 {"if": [*names.names_of(c.antecedent)], "any": [*names.names_of(c.consequent)]}
                 for c in self.learned_formula().clauses
@@ -189,7 +198,7 @@ def learn(
             measures=FAIR,
         )
     else:
-        kind: Kind = "horn" if chosen.target == "envelope" else "full"
+        kind: Kind = "horn" if chosen.goal == "envelope" else "full"
         equivalence = FormulaEquivalence(formula, kind, rng, limits)
     if chosen.equivalence == "budget":
         equivalence = BudgetedEquivalence(equivalence, chosen.max_equivalence_queries)

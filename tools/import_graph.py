@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hornlens"
 PAGE = ROOT / "docs" / "architecture.md"
-BELOW = {"counts", "deprecation", "errors", "limits", "registry"}
+BELOW = {"counts", "deprecation", "errors", "limits", "logging", "registry"}
 """Modules that every package may import, and which import no package: not drawn."""
 BEGIN, END = "```mermaid\n", "```\n"
 

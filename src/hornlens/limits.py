@@ -102,6 +102,10 @@ class Limits:
         self.begin()
         reason = self._reached(rules)
         if reason is not None:
+            if self.reason is None:
+                from hornlens.logging import get_logger  # not before: starting has to be quick
+
+                get_logger(__name__).info("ended early: %s is reached", reason)
             self.reason = reason
         return reason
 

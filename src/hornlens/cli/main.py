@@ -34,6 +34,7 @@ def main() -> NoReturn:
         ready_streams()
         sys.unraisablehook, sys.excepthook = _dropped, _printed
         _show_deprecations()
+        _show_log()
         arguments = _without_debug(sys.argv[1:])
         code = _run(arguments)
         sys.stdout.flush()
@@ -103,6 +104,17 @@ def _show_deprecations() -> None:
 
     warnings.showwarning = show
     warnings.simplefilter("once", HornlensDeprecationWarning)
+
+
+def _show_log() -> None:
+    """Show the library's log, if HORNLENS_LOG names a level."""
+    if level := os.environ.get("HORNLENS_LOG"):
+        from hornlens.logging import set_verbosity
+
+        try:
+            set_verbosity(level)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise HornlensError(f"HORNLENS_LOG: {error}") from None
 
 
 def _without_debug(arguments: list[str]) -> list[str]:

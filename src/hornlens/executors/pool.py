@@ -14,6 +14,7 @@ from hornlens.errors import HornlensError
 from hornlens.executors.actors import Failure, Loaded, ModelActor
 from hornlens.executors.blocks import BLOCK, SMALLEST, Block, Bundle, cut, packed
 from hornlens.executors.cluster import Cluster, Needs
+from hornlens.logging import get_logger
 from hornlens.models.protocol import TOGETHER, Answer, Model, ModelError
 
 IN_FLIGHT = 2
@@ -24,6 +25,7 @@ DEATHS = 4
 """How often a process may die over the same block, or before it has loaded its model."""
 LOOK_AGAIN = 2.0
 """Seconds after which nodes are counted again."""
+_log = get_logger(__name__)
 
 
 @dataclass(eq=False)
@@ -234,6 +236,7 @@ class Pool:
                 f"({self.identity}): put the same files there"
             )
         replica.loading, replica.about, self._stillborn = None, value, 0
+        _log.info("%s: loaded on node %s, process %d", self.name, value.ip, value.pid)
         self._checked.add(replica.words)
 
     def _planned(self, replica: _Replica, value: list[list[int]] | Failure) -> None:
@@ -310,7 +313,9 @@ class Pool:
                     f"{about}, as did {DEATHS - 1} before it over the same prompts, of which the "
                     f"first is {left[0].prompts[0]!r}{log}"
                 )
-        self.cluster.warn(f"{about}; what it was asked is asked again{log}")
+        message = f"{about}; what it was asked is asked again{log}"
+        _log.warning("%s", message)
+        self.cluster.warn(message)
         return found
 
 

@@ -15,6 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from hornlens.logging import get_logger
 from hornlens.store.connection import Connection, connect
 from hornlens.store.database import CacheError
 from hornlens.store.hashes import State, kept_hash
@@ -23,6 +24,8 @@ from hornlens.store.protocol import CachedModel, Scores
 from hornlens.store.seals import Question, Row, opened, question_of, sealed
 
 __all__ = ["PostgresStore"]
+
+_log = get_logger(__name__)
 
 
 class PostgresStore:
@@ -93,9 +96,12 @@ class PostgresStore:
             return found, bool(damaged)
 
         found, damaged = self._server.do(look)
-        if damaged and self._warn is not None:
-            self._warn(f"answers in the cache {self.shown} are damaged; they are asked for again")
-            self._warn = None
+        if damaged:
+            message = f"answers in the cache {self.shown} are damaged; they are asked for again"
+            _log.warning("%s", message)
+            if self._warn is not None:
+                self._warn(message)
+                self._warn = None
         return found
 
     def put(

@@ -30,6 +30,7 @@ __all__ = [
     "PromptedModel",
     "Rates",
     "RepeatedTarget",
+    "Repeats",
     "Result",
     "Rules",
     "Settings",
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from hornlens.logic.envelope import Envelope
     from hornlens.logic.named import NamedRule
     from hornlens.logic.ordered import Ordered
+    from hornlens.logic.repeats import Repeats
     from hornlens.logic.space import Space
     from hornlens.logic.taxonomy import Taxonomy
     from hornlens.probes.loading import load_probe
@@ -109,6 +111,7 @@ else:
         "logic.envelope": "Envelope",
         "logic.named": "NamedRule",
         "logic.ordered": "Ordered",
+        "logic.repeats": "Repeats",
         "logic.space": "Space",
         "logic.taxonomy": "Taxonomy",
         "probes.loading": "load_probe",

@@ -21,6 +21,8 @@ import numpy as np
 from hornlens.classifiers.columns import read_table
 from hornlens.classifiers.explain import explain
 
+__all__ = ["EnvelopeClassifier"]
+
 
 class EnvelopeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fits a black box, takes out its rules, and predicts by them.

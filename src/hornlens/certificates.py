@@ -1,10 +1,8 @@
 """Certificates: what may be claimed of the rules of a result.
 
->>> from hornlens import extract
->>> from hornlens.certificates import Exact
->>> certificate = extract(lambda prompt, words: [0.9, 0.1], cache=False).envelope.certificate
->>> isinstance(certificate, Exact)
-True
+>>> from hornlens.certificates import EXACT
+>>> EXACT.kind, EXACT.title
+('exact', 'Exact')
 """
 
 from hornlens.namespaces import lazy_names

@@ -37,7 +37,16 @@ class Stopped(Exception):
 class Limits:
     """How long a run may take, how many rules it may prove, and whether somebody has ended it.
 
-    One is for one run: its clock starts with the first look at it.
+    Use a new one for each run: its clock starts when the run begins. Afterwards, `reason` says
+    which limit ended it.
+
+    Args:
+        time_limit: Seconds after which the run ends. None: no limit.
+        max_rules: The run ends when it has found more rules than that. None: no limit.
+        clock: What tells the time, in seconds.
+
+    Raises:
+        HornlensError: if a limit makes no sense.
 
     >>> from hornlens import extract
     >>> extract(lambda prompt, words: [0.9, 0.1], cache=False, limits=Limits(time_limit=3600)).rules
@@ -50,7 +59,7 @@ class Limits:
         max_rules: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
-        """Set limits; `time_limit` is in seconds. None: there is none."""
+        """Set the limits."""
         if time_limit is not None and not (time_limit > 0 and math.isfinite(time_limit)):
             raise HornlensError(f"--time-limit must be more than 0 seconds, not {time_limit!r}")
         if max_rules is not None and not max_rules >= 1:
@@ -152,6 +161,9 @@ def ended_by_ctrl_c(limits: Limits) -> Iterator[None]:
 
     Before the run has begun there is nothing to keep, and Ctrl-C is what it always is. Where
     another handler is set already, or in another thread than the main one, nothing is changed.
+
+    Args:
+        limits: The limits that the run is given; their `reason` is "interrupt" afterwards.
 
     >>> limits = Limits()
     >>> with ended_by_ctrl_c(limits):

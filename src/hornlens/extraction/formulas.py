@@ -56,10 +56,23 @@ FAIR = "interpretations drawn with each variable true or false with equal chance
 @renamed_argument("target", "goal", since="0.3", removal="0.5")
 @dataclass(frozen=True)
 class LearnSettings:
-    """How a formula is learned. Combinations that make no sense are refused at construction.
+    """How a formula is learned.
 
-    `goal` is what the equivalence oracle wants: the `envelope`, or the formula itself (`cnf`).
-    Without one, it is what suits the algorithm. `exhaustive` is taken for `exact`.
+    Args:
+        algorithm: "envelope" (the paper's Algorithm 1), or "horn" or "horn1" for Horn formulas.
+        goal: What the equivalence oracle wants: the "envelope", or the formula itself ("cnf").
+            Default: what suits the algorithm.
+        via_encoding: Learn the formula as the envelope of its encoding (the paper's Section 4.2).
+        equivalence: "exact" (or "exhaustive") by SAT, "pac" by samples, "budget" by SAT with a
+            limit on queries.
+        epsilon: PAC: the share of random interpretations on which the rules may be wrong.
+        delta: PAC: the probability that they are wrong on more than that.
+        max_equivalence_queries: Budget: how many equivalence queries are asked.
+        seed: The seed by which counterexamples and samples are chosen. None: the first ones.
+        speculate: Ask membership queries in batches; the result is the same.
+
+    Raises:
+        HornlensError: if a combination makes no sense.
     """
 
     algorithm: str = "envelope"
@@ -164,12 +177,17 @@ def learn(
     watch: Callable[[Event], None] | None = None,
     limits: Limits | None = None,
 ) -> LearnOutcome:
-    """Learn a formula or its envelope by queries; `watch` sees every event of the run.
+    """Learn a formula or its envelope by queries.
 
-    If a limit is reached, the rules that the formula entails, by SAT, are proved; the others are
-    hypotheses. `max_rules` ends the run when more than so many of both are there.
+    Args:
+        formula: The target.
+        settings: How it is learned. Default: Algorithm 1 with exact oracles.
+        watch: A function that is called with every event of the run.
+        limits: What may end the run early. The rules that the formula entails, by SAT, are proved
+            then; the others are hypotheses. `max_rules` counts both.
 
-    HORN and HORN1 raise `NotHorn`, with the proof, where the formula is not Horn.
+    Raises:
+        NotHorn: with the proof, if "horn" or "horn1" is given a formula that is not Horn.
     """
     chosen = settings or LearnSettings()
     rng = None if chosen.seed is None else Random(chosen.seed)

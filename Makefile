@@ -12,8 +12,9 @@ PINNED = $$(grep '^$(1)==' constraints.txt)
 TESTS = $(BIN)/python -m pytest -n auto --maxprocesses=4
 
 # Over all of the core; what runs the type checkers and the browser is left out.
-LOWEST = $(addprefix tests/test_,$(addsuffix .py,theory formats cli extract_command probes tables documents figures \
-	models report targets plots))
+LOWEST = $(addprefix tests/,$(addsuffix .py,logic/test_theory logic/test_models formats/test_formats exact/test_tables \
+	probes/test_probes targets/test_targets results/test_documents report/test_report report/test_figures \
+	report/test_plots cli/test_cli cli/test_extract_command))
 
 .PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit docs test-site \
 	newcomer dist-check test-lowest lint-docker sbom bench bench-quick clean
@@ -36,20 +37,20 @@ test-faults: .venv/.installed-dev
 	HORNLENS_FAULTS=long $(TESTS) tests/faults
 
 test-real: .venv/.installed-real
-	$(BIN)/python -m pytest tests/real_smollm2.py
+	$(BIN)/python -m pytest tests/models/real_smollm2.py
 
 # A real llama.cpp server. Its wheel is not there for every machine: where it is not, that is said.
 test-api: .venv/.installed-real
 	@$(MAKE) --no-print-directory .venv/.installed-api >/dev/null 2>&1 || \
 	  echo "test-api: xllamacpp could not be installed; not done"
-	@if [ -e .venv/.installed-api ]; then $(BIN)/python -m pytest tests/real_chat.py; fi
+	@if [ -e .venv/.installed-api ]; then $(BIN)/python -m pytest tests/models/real_chat.py; fi
 
 # Real clusters of several nodes on this machine, whose nodes and processes are killed.
 test-ray: .venv/.installed-ray
-	HORNLENS_FAULTS=long $(BIN)/python -m pytest tests/real_ray.py
+	HORNLENS_FAULTS=long $(BIN)/python -m pytest tests/executors/real_ray.py
 
 test-ray-quick: .venv/.installed-ray
-	$(BIN)/python -m pytest tests/real_ray.py
+	$(BIN)/python -m pytest tests/executors/real_ray.py
 
 lint: .venv/.installed-torch
 	$(BIN)/ruff check .
@@ -70,7 +71,7 @@ docs: .venv/.installed-docs
 	$(BIN)/python -m tools.site
 
 test-site: docs
-	$(BIN)/python -m pytest tests/browser/real_site.py tests/test_site.py
+	$(BIN)/python -m pytest tests/browser/real_site.py tests/project/test_site.py
 
 # What docs/start.md says, done from the wheel in an environment of its own.
 newcomer: .venv/.installed-dev

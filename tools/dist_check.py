@@ -16,8 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TESTS = (
-    *("tests/test_theory.py", "tests/test_formats.py", "tests/test_cli.py", "tests/test_api.py"),
-    *("tests/test_doctor.py",),
+    *("tests/logic/test_theory.py", "tests/formats/test_formats.py", "tests/api/test_api.py"),
+    *("tests/cli/test_cli.py", "tests/cli/test_doctor.py"),
 )
 """Quick ones, over all of the core."""
 MUST_HAVE = ("hornlens/py.typed", "hornlens/models/data/demo.onnx", "hornlens/__main__.py")

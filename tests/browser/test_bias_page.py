@@ -10,7 +10,7 @@ import pytest
 from hornlens.report.page import page as page_of
 from tests import page_cases as cases
 from tests.browser.test_accessibility import serious
-from tests.test_report_pages import score
+from tests.report.test_report_pages import score
 
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 

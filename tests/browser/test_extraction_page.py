@@ -14,7 +14,7 @@ from hornlens.report.page import page as page_of
 from hornlens.report.page.assemble import number
 from hornlens.results.settings import Settings
 from tests import report_cases as cases
-from tests.test_report import rule_text
+from tests.report.test_report import rule_text
 
 PAPER = cases.PAPER
 

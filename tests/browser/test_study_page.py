@@ -10,8 +10,8 @@ import pytest
 from hornlens.report.page import page as page_of
 from tests import page_cases as cases
 from tests.browser.test_accessibility import serious
-from tests.test_report import rule_text
-from tests.test_report_pages import percent
+from tests.report.test_report import rule_text
+from tests.report.test_report_pages import percent
 
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 

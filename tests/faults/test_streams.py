@@ -137,3 +137,28 @@ def test_a_ctrl_c_that_python_drops_is_heard_again():
             time.sleep(0.01)
     """)
     assert (done.returncode, done.stderr) == (130, b"hornlens: interrupted\n"), done
+
+
+DROPPED = """
+class Thing:
+    pass
+thing = Thing()
+kept = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+del thing
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize(
+    "then",
+    [
+        "time.sleep(3600)",  # a wait that only a signal ends: for a server, say
+        "return",  # all was done before it could be sent again
+        # As in numpy's import, which forgets the next one, too, where the machine is slow.
+        "try:\n    time.sleep(1)\nexcept BaseException:\n    pass\nraise ImportError('no numpy')",
+    ],
+    ids=["it waits", "it is done", "it fails"],
+)
+def test_a_command_whose_ctrl_c_was_dropped_is_interrupted_whatever_comes_then(then):
+    done = run_instead(f"{DROPPED}{then}\n")
+    assert (done.returncode, done.stderr) == (130, b"hornlens: interrupted\n"), done

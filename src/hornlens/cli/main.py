@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -42,7 +43,6 @@ def main() -> NoReturn:
         _stop()
     except Exception as error:
         if isinstance(error, typer.Abort) or _lost or _comes_of_an_interrupt(error):
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that was lost is still on its way
             _stop()
         message = _in_a_line(error)
         if debug:
@@ -55,7 +55,7 @@ def main() -> NoReturn:
     finally:
         gc.freeze()  # files are closed: what is left goes with the process, unsearched for cycles
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: a Ctrl-C changes nothing
-    if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code of its own
+    if code == INTERRUPTED or _lost:  # typer turns Ctrl-C into an exit code of its own
         _stop()
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -174,7 +174,7 @@ def _comes_of_an_interrupt(error: BaseException | None) -> bool:
 
 
 _lost = False
-"""Whether a Ctrl-C was lost a moment ago, and will be sent again."""
+"""Whether Python dropped a Ctrl-C: whatever the command comes to after that, it was interrupted."""
 
 
 def _dropped(trouble: sys.UnraisableHookArgs) -> None:
@@ -197,20 +197,26 @@ def _printed(kind: type[BaseException], error: BaseException, trace: TracebackTy
 
 
 def _hear_again() -> None:
-    """Send a Ctrl-C again that was lost."""
+    """Send a Ctrl-C again that was dropped, as a signal: it ends a wait, too.
+
+    Nothing hangs on when it comes. The command may be over by then, or may have failed because of
+    the one that was dropped; and if this one is dropped as well, all this happens again.
+    """
     global _lost
     _lost = True
+    _thread.start_new_thread(_send_again, ())  # a Thread takes locks, which may be held just here
 
-    def send() -> None:
-        global _lost
-        time.sleep(0.005)  # by then the place is left; if it is not, all this comes again
-        _lost = False
+
+def _send_again() -> None:
+    time.sleep(0.005)  # most often, the place that drops it is left by then
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
         _thread.interrupt_main()
-
-    _thread.start_new_thread(send, ())
 
 
 def _stop() -> NoReturn:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that was dropped may still be on its way
     # Under `python -m`, Python ends by the signal if a Ctrl-C came inside an exec (dataclasses do
     # that), even where it was caught; the next exec makes it forget.
     exec("")

@@ -1,0 +1,113 @@
+"""`hornlens doctor`: what it says of an installation is so."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from hornlens.cli import doctor
+from hornlens.cli.doctor import FOR_US, PURPOSES, Extra, Package, look
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*more, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "hornlens", "doctor", *more],
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", **environment},
+    )
+
+
+def test_every_extra_of_the_project_is_told_with_what_it_is_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = set(project["optional-dependencies"])
+    assert extras - FOR_US == set(PURPOSES)
+    assert {extra.name for extra in look()[1]} <= extras
+
+
+def test_versions_are_those_that_are_installed_and_what_is_missing_does_not_work():
+    core, extras = look()
+    for package in [*core, *(package for extra in extras for package in extra.packages)]:
+        try:
+            assert package.version == metadata.version(package.name)
+        except metadata.PackageNotFoundError:
+            assert package.version is None
+    assert all(package.version and not package.problem for package in core)
+    for extra in extras:
+        assert extra.works == all(p.version and not p.problem for p in extra.packages)
+
+
+def test_a_package_that_is_there_and_cannot_be_imported_does_not_work(monkeypatch):
+    def broken(name):
+        raise RuntimeError("built for\nanother machine")
+
+    monkeypatch.setattr(doctor, "import_module", broken)
+    package = doctor._tried("numpy")
+    assert package.problem == "RuntimeError: built for another machine"
+    assert package.shown.endswith("(broken)")
+    assert not Extra("some", "", (package,)).works
+    assert Package("none", None).shown == "none missing"
+
+
+def test_it_is_told_in_tables_and_as_json_and_no_secret_is(tmp_path):
+    secrets = {"HF_TOKEN": "hf_secret", "HORNLENS_CACHE": str(tmp_path / "answers.sqlite")}
+    text = run(**secrets)
+    assert text.returncode == 0, text.stderr
+    assert "The core works" in text.stdout
+    assert "not there yet" in text.stdout
+    assert "hf_secret" not in text.stdout + text.stderr
+    assert not (tmp_path / "answers.sqlite").exists()
+    found = json.loads(run("--format", "json", **secrets).stdout)
+    assert found["extras"]["demo"]["works"] in (True, False)
+    states = {place["place"]: place["state"] for place in found["places"]}
+    assert states["HF_TOKEN"] == "set"
+
+
+@pytest.mark.parametrize("name", ["hf", "smollm2"])
+def test_an_extra_that_needs_another_one_lists_its_packages(name):
+    extras = {extra.name: extra for extra in look()[1]}
+    assert "torch" in {package.name for package in extras[name].packages}
+
+
+def test_the_address_of_a_database_is_not_shown():
+    text = run(HORNLENS_CACHE="postgresql://auditor:sesame@h/d")
+    assert text.returncode == 0 and "a PostgreSQL database" in text.stdout
+    assert "sesame" not in text.stdout + text.stderr
+
+
+def test_the_lower_bounds_are_those_that_are_tested():
+    """constraints-lowest.txt has what pyproject.toml admits, of all that it says it tests."""
+    import re
+    import tomllib
+    from pathlib import Path
+
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    tested = ("demo", "figures", "sklearn", "api", "anthropic", "postgres")
+    wanted = [*project["dependencies"], *(line for name in tested for line in extras[name])]
+    found = (re.match(r"([\w-]+)(?:\[\w+\])?>=([\w.]+)", line).groups() for line in wanted)
+    bounds = dict(found)
+    lines = (root / "constraints-lowest.txt").read_text().splitlines()
+    lowest = dict(line.split("==") for line in lines if not line.startswith("#"))
+    for name, bound in bounds.items():
+        version = lowest[name]
+        assert version == bound or version.startswith(f"{bound}."), name
+
+
+def test_the_version_is_the_same_everywhere():
+    import re
+    from pathlib import Path
+
+    root = Path(__file__).parents[2]
+    version = re.search(
+        '^__version__ = "(.*)"$', (root / "src/hornlens/__init__.py").read_text(), re.M
+    )
+    assert f"\nversion: {version[1]}\n" in (root / "CITATION.cff").read_text()
+    assert f"\n## {version[1]}" in (root / "CHANGELOG.md").read_text()

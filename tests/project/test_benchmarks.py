@@ -1,0 +1,85 @@
+"""The benchmarks measure what they say: plans that fit, real-sized checkpoints, planted targets."""
+
+import ast
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from benchmarks.plan import FULL, QUICK
+from benchmarks.targets import planted_probe, planted_rules, says_yes
+from hornlens.api import extract
+from tests import brute
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("case", [*FULL, *QUICK], ids=lambda c: f"{c.name}{c.arguments}")
+def test_every_case_is_a_function_that_takes_its_arguments(case):
+    tree = ast.parse((ROOT / "benchmarks" / f"{case.module}.py").read_text())
+    functions = {f.name: f for f in tree.body if isinstance(f, ast.FunctionDef)}
+    assert len(functions[case.name].args.args) == len(case.arguments)
+    assert json.loads(json.dumps(case.arguments)) == case.arguments
+
+
+def test_the_planted_rules_are_the_envelope():
+    probe = planted_probe(3, 3)
+    rules = planted_rules(probe, 4, seed=1)
+    model = says_yes(probe, rules)
+    accepted = []
+    for x in probe.space:
+        label = probe.space.label_of(x)
+        yes, no = model(probe.render(x)[0], ("Yes", "No"))
+        if label is None or yes == no or label == (0 if yes > no else 1):
+            accepted.append(x)
+    assert brute.dg(accepted, list(probe.space)) == brute.pairs(rules)
+    result = extract(model, probe, cache=False)
+    assert set(result.envelope.basis) == set(rules)
+
+
+@pytest.mark.torch
+def test_checkpoints_have_the_size_of_the_real_ones_and_know_the_probes_words(tmp_path):
+    pytest.importorskip("torch", reason="needs pip install 'hornlens[hf]'")
+    checkpoints = pytest.importorskip("benchmarks.checkpoints")
+    words = checkpoints.probe_words()
+    assert {"She", "He", "nurse", "1875", "."} <= set(words)
+    bert, roberta = checkpoints.wordpiece(words), checkpoints.byte_level(words)
+    assert (len(bert), len(roberta)) == (28_996, 50_265)
+    for word in words:
+        assert bert.tokenize(word) == [word]
+        assert roberta.tokenize(word) == [word]
+        assert roberta.tokenize(f"a {word}") == ["a", f"Ġ{word}"]
+    assert bert.tokenize("zymurgy") and bert.unk_token not in bert.tokenize("zymurgy")
+
+
+@pytest.mark.torch
+def test_a_checkpoint_is_the_same_from_the_same_seed_and_says_both_words(tmp_path):
+    pytest.importorskip("torch", reason="needs pip install 'hornlens[hf]'")
+    checkpoints = pytest.importorskip("benchmarks.checkpoints")
+    for name in ("one", "two"):
+        checkpoints.make("bert-tiny", tmp_path / name)
+    one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two"))
+    assert one == two
+    result = extract(f"hf/{tmp_path / 'one'}", cache=False)
+    winners = [decision.winner for decision in result.decisions.values()]
+    assert min(winners.count(0), winners.count(1)) > 60
+
+
+def test_the_curves_are_drawn_from_results_the_same_bytes_each_time():
+    plots = pytest.importorskip("benchmarks.plots")
+    figures = {
+        "pac": {"prompts": 10, "own_ms_a_query": 1.0, "variables": 9, "planted": 2},
+        "tabulated": {"interpretations": 10},
+        "labelled": {"interpretations": 10, "seconds": 0.1},
+        "envelope": {"rules": 3, "seconds": 0.2},
+    }
+    results = [
+        {"case": case.name, "arguments": case.arguments, "own_seconds": 1.0, **figures[case.name]}
+        for case in FULL
+        if case.name in figures
+    ]
+    drawn = plots.draw(results)
+    assert drawn == plots.draw(results)
+    assert b"<svg" in drawn and b"interpretations" in drawn

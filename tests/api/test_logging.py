@@ -19,9 +19,9 @@ from hornlens.models.registry import open_model
 from hornlens.store.protocol import Scores
 from hornlens.store.sqlite import AnswerCache
 from hornlens.testing.models import ask
+from tests.api.test_api import python
 from tests.chat_server import ChatServer, keep_to_itself
 from tests.command import hornlens as run_command
-from tests.test_api import python
 
 SECRET = "sk-test-0123456789abcdefSECRET"
 PROMPTS = ("[MASK] works as a nurse.", "[MASK] works as a judge.")

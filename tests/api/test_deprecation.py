@@ -19,7 +19,7 @@ from hornlens.extraction.formulas import LearnSettings
 from hornlens.targets.registry import TARGETS, open_target
 from tests.command import hornlens as run_command
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "hornlens"
 ROWS = np.array([[20.0, 1.0], [50.0, 2.0]])
 BINS = {"x0": [30], "x1": [2]}

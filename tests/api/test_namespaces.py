@@ -14,10 +14,10 @@ import pytest
 
 import hornlens
 from hornlens.namespaces import NAMESPACES, lazy_names
-from tests.test_api import python
+from tests.api.test_api import python
 from tools.sessions import FENCE
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 LAZY = [name for name in NAMESPACES if name not in ("hornlens.logging", "hornlens.sklearn")]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])

@@ -12,8 +12,8 @@ from hornlens.exact.clarified import Clarified
 from hornlens.exact.columns import Columns
 from hornlens.exact.concepts import intersections
 from hornlens.exact.engine import Found, Progress, run
+from hornlens.exact.exclusive_columns import Groups, GroupsEngine
 from hornlens.exact.grid import GridEngine, LabelledSpace, labels_of_positives
-from hornlens.exact.groups import Groups, GroupsEngine
 from hornlens.exact.implicates import ImplicateSearch
 from hornlens.exact.occurring import COUNT_LIMIT, Occurring
 from hornlens.exact.premises import PremiseSearch

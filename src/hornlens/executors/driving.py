@@ -12,7 +12,7 @@ from hornlens import __version__
 from hornlens.errors import HornlensError
 from hornlens.executors.cluster import TICK
 from hornlens.executors.protocol import Advance, R, T, Work
-from hornlens.executors.visiting import Broken, Finished, Question, Reply, RunActor
+from hornlens.executors.remote_runs import Broken, Finished, Question, Reply, RunActor
 from hornlens.logging import get_logger
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers, as_kept

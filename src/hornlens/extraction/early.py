@@ -18,10 +18,10 @@ from hornlens.logic.basis import dg_basis
 from hornlens.logic.bits import BOTTOM, intersection
 from hornlens.logic.certificates import Interrupted
 from hornlens.logic.envelope import Envelope, NonHorn
-from hornlens.logic.having import Having
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.supersets import Supersets
 from hornlens.logic.theory import Theory
 
 GRID_LIMIT = 1 << 20
@@ -104,7 +104,7 @@ def _basis(possible: LabelledSpace, limits: Limits) -> Theory:
 def _unbroken(theory: Theory, questions: Questions | UnitedQuestions) -> Theory:
     """Return what no answer breaks of a theory's rules: with less on the right, or left out."""
     space = questions.space
-    accepted = Having(list(dict.fromkeys(questions.accepted())), space.width)
+    accepted = Supersets(list(dict.fromkeys(questions.accepted())), space.width)
     unset = any(policy.label_unset == "accept" for policy in questions.policies)
     found = []
     for rule in theory:

@@ -23,10 +23,10 @@ from hornlens.logic.certificates import Interrupted, check_tolerances
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.encoding import dec, enc
 from hornlens.logic.envelope import Envelope, NonHorn
-from hornlens.logic.having import Having
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.supersets import Supersets
 from hornlens.logic.theory import Theory
 from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
 from hornlens.oracles.equivalence import BudgetedEquivalence, Kind, SampledEquivalence
@@ -254,7 +254,7 @@ def _ended(
     proved: list[Rule] = []
     others: list[Rule] = []
     known = [x for x, yes in answers.answers.items() if yes] if goal is formula else []
-    positives = Having(list({*known, *done.learned.positives}), width)
+    positives = Supersets(list({*known, *done.learned.positives}), width)
     with solver_of(goal.clauses, width) as solver:
         for rule in done.learned.hypothesis.theory:
             x = rule.antecedent

@@ -227,10 +227,10 @@ class Driver(Generic[T, R]):
         self._looked = time.monotonic()
         for key, prompts in self._elsewhere.items():
             if prompts:
-                left = self._answers[key].look_up(sorted(prompts))
+                unanswered = self._answers[key].look_up(sorted(prompts))
                 self._elsewhere[key] = set()
-                self._settle(key, prompts.difference(left))
-                self._claim(key, left)
+                self._settle(key, prompts.difference(unanswered))
+                self._claim(key, unanswered)
         if any(self._asked.values()):
             self._busy = self._looked
         elif self._looked - self._busy > REST and any(self._elsewhere.values()):

@@ -285,10 +285,10 @@ def _code(error: Exception) -> int | None:
 def _number(path: Path) -> tuple[int, int] | None:
     """Return what tells a file from another one that takes its place."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 @contextmanager

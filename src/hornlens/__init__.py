@@ -22,7 +22,6 @@ __all__ = [
     "Interrupted",
     "Limits",
     "NamedRule",
-    "Noisy",
     "Nominal",
     "Ordered",
     "Pac",
@@ -31,6 +30,7 @@ __all__ = [
     "PromptedModel",
     "Rates",
     "RepeatedTarget",
+    "Repeats",
     "Result",
     "Rules",
     "Settings",
@@ -68,9 +68,10 @@ if TYPE_CHECKING:
     from hornlens.logic.certificates import Certificate
     from hornlens.logic.decisions import Decision, Policy
     from hornlens.logic.envelope import Envelope
-    from hornlens.logic.former import Bounded, Budget, Exact, Explored, Interrupted, Noisy, Pac
+    from hornlens.logic.former import Bounded, Budget, Exact, Explored, Interrupted, Pac
     from hornlens.logic.named import NamedRule
     from hornlens.logic.ordered import Ordered
+    from hornlens.logic.repeats import Repeats
     from hornlens.logic.space import Space
     from hornlens.logic.taxonomy import Taxonomy
     from hornlens.logic.warrants import Warrant
@@ -103,9 +104,10 @@ else:
         "logic.certificates": "Certificate",
         "logic.decisions": "Decision Policy",
         "logic.envelope": "Envelope",
-        "logic.former": "Bounded Budget Exact Explored Interrupted Noisy Pac",
+        "logic.former": "Bounded Budget Exact Explored Interrupted Pac",
         "logic.named": "NamedRule",
         "logic.ordered": "Ordered",
+        "logic.repeats": "Repeats",
         "logic.space": "Space",
         "logic.taxonomy": "Taxonomy",
         "logic.warrants": "Warrant",

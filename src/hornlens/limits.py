@@ -59,7 +59,17 @@ class Stopped(Exception):
 class Limits:
     """How long a run may take, how many questions and rules, and whether somebody has ended it.
 
-    One is for one run: its clock starts with the first look at it.
+    Use a new one for each run: its clock starts when the run begins. Afterwards, `reason` says
+    which limit ended it.
+
+    Args:
+        time_limit: Seconds after which the run ends. None: no limit.
+        max_rules: The run ends when it has found more rules than that. None: no limit.
+        clock: What tells the time, in seconds.
+        max_questions: The run ends when it has asked that many prompts or cells. None: no limit.
+
+    Raises:
+        HornlensError: if a limit makes no sense.
 
     >>> from hornlens import extract
     >>> extract(lambda prompt, words: [0.9, 0.1], cache=False, limits=Limits(time_limit=3600)).rules
@@ -73,7 +83,7 @@ class Limits:
         clock: Callable[[], float] = time.monotonic,
         max_questions: int | None = None,
     ):
-        """Set limits; `time_limit` is in seconds. None: there is none."""
+        """Set the limits."""
         if max_questions is not None and not max_questions >= 1:
             raise HornlensError(f"--max-questions must be 1 or more, not {max_questions!r}")
         self.max_questions, self.questions = max_questions, 0
@@ -128,6 +138,10 @@ class Limits:
         self.begin()
         reason = self._reached(rules)
         if reason is not None:
+            if self.reason is None:
+                from hornlens.logging import get_logger  # not before: starting has to be quick
+
+                get_logger(__name__).info("ended early: %s is reached", reason)
             self.reason = reason
         return reason
 
@@ -186,6 +200,9 @@ def ended_by_ctrl_c(limits: Limits) -> Iterator[None]:
 
     Before the run has begun there is nothing to keep, and Ctrl-C is what it always is. Where
     another handler is set already, or in another thread than the main one, nothing is changed.
+
+    Args:
+        limits: The limits that the run is given; their `reason` is "interrupt" afterwards.
 
     >>> limits = Limits()
     >>> with ended_by_ctrl_c(limits):

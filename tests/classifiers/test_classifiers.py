@@ -439,7 +439,7 @@ def test_samples_of_complete_cells_certify_no_absurd_rule():
 def test_the_full_basis_says_more_than_what_implies_a_class():
     rows, classes = data("iris")
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(rows, classes)
-    basis = hornlens.explain(model, rows, target="species").basis()
+    basis = hornlens.explain(model, rows, label="species").basis()
     assert basis.certificate.kind == "exact"
     shown = [basis.space.show(rule) for rule in basis.readable.rules]
     assert any(line.startswith("species = 0 →") for line in shown)

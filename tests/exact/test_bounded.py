@@ -14,7 +14,7 @@ from hornlens.exact.bounded import (
     bounded_envelope_of_grid,
     bounded_envelope_of_table,
 )
-from hornlens.exact.closing import closed_under, common_above, union_inside
+from hornlens.exact.closures import closed_under, common_above, union_inside
 from hornlens.exact.envelopes import envelope_of_formula
 from hornlens.exact.grid import LabelledSpace
 from hornlens.exact.saturation import saturate

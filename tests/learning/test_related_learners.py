@@ -102,7 +102,7 @@ def test_the_command(tmp_path, capsys):
         ]
     with pytest.raises(HornlensError, match="in its own way"):
         app(
-            ["learn", str(tmp_path / "t.csv"), "--algorithm", "closure", "--target", "cnf"],
+            ["learn", str(tmp_path / "t.csv"), "--algorithm", "closure", "--goal", "cnf"],
             standalone_mode=False,
         )
 

@@ -176,7 +176,7 @@ def test_runs_of_the_learners_are_accepted(tmp_path):
     for path in sorted((ROOT / "examples").glob("*.cnf")):
         for settings in (
             LearnSettings(),
-            LearnSettings(target="cnf"),
+            LearnSettings(goal="cnf"),
             LearnSettings(equivalence="pac"),
             LearnSettings(equivalence="budget", max_equivalence_queries=3),
         ):

@@ -35,6 +35,7 @@ from hornlens.classifiers.rulesets import (
     short_rules_of_list,
     subsets,
 )
+from hornlens.deprecation import renamed_argument
 from hornlens.errors import HornlensError, InputError
 from hornlens.logic.certificates import Certificate, check_tolerances
 from hornlens.logic.grounds import Complete, Trial
@@ -46,6 +47,7 @@ USUAL = 2
 """How many conditions rules have, where not all cells can be asked and nothing is said of it."""
 
 
+@renamed_argument("target", "label", since="0.3", removal="0.5")
 @dataclass(frozen=True)
 class Options:
     """How to explain; see `explain`."""
@@ -62,7 +64,7 @@ class Options:
     epsilon: float = 0.05
     delta: float = 0.05
     seed: int = 0
-    target: str = "class"
+    label: str = "class"
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -79,6 +81,7 @@ class Options:
                 raise InputError(f"{name} must be {bound} or more, not {value!r}")
 
 
+@renamed_argument("target", "label", since="0.3", removal="0.5")
 def explain(
     clf: Any,
     X: Any,  # noqa: N803 - as all of scikit-learn calls it
@@ -95,28 +98,40 @@ def explain(
     epsilon: float = 0.05,
     delta: float = 0.05,
     seed: int = 0,
-    target: str = "class",
+    label: str = "class",
 ) -> Explanation:
     """Return the rules that a classifier obeys, each proved where that can be done.
 
-    `clf` is a fitted estimator or Pipeline, anything with `predict` or `predict_proba`, or a
-    function of rows. `X` are rows as it takes them: an array, or a pandas or polars frame.
+    Args:
+        clf: A fitted estimator or Pipeline, anything with `predict` or `predict_proba`, or a
+            function of rows.
+        X: Rows as the classifier takes them: an array, or a pandas or polars frame.
+        bins: How numbers are cut into levels. "model" reads the thresholds of scikit-learn's
+            trees: the rules are then exact for every input. "quantile", "uniform", edges by column
+            (`{"age": [30, 60]}`) or a fitted KBinsDiscretizer cut numbers into bins. "auto" is
+            "model" where that is possible, else "quantile".
+        n_bins: How many bins a column gets at most.
+        domain: "grid" is every combination of levels; "data" is the cells of the rows of X and
+            those that differ from one of them in at most `changes` features.
+        changes: For `domain="data"`: in how many features a cell may differ from a row.
+        background: Rules that always hold ("pregnant -> sex = female"): cells that break one do
+            not occur.
+        rules: "cover" returns enough rules to decide every cell, each as general as possible;
+            "all" returns every such rule.
+        max_conditions: Return every rule with at most this many conditions, instead of a cover.
+        limit: Up to this many cells, all are asked. Beyond it, rules have at most
+            `max_conditions` conditions (2 by default): proved for ensembles of trees, else tested.
+        samples: How many random cells rules are tested by, where they cannot be proved.
+        epsilon: For tested rules: the share of its cells that may break a rule.
+        delta: For tested rules: the probability that any of them is broken more often than that.
+        seed: The seed of all that is drawn at random.
+        label: What the predicted column is called in rules.
 
-    `bins`: "model" reads the thresholds of scikit-learn's trees, and the rules are then exact for
-    every input; "quantile", "uniform", edges by column ({"age": [30, 60]}) or a fitted
-    KBinsDiscretizer cut numbers into bins; "auto" is "model" where that can be done, else
-    "quantile". `n_bins` is how many bins a column gets at most.
+    Returns:
+        The rules, how often each applies to X, and what may be claimed of them.
 
-    `domain`: "grid" is every combination of levels; "data" those of the rows of X, and what differs
-    from one of them in at most `changes` features. What breaks a rule of the `background`
-    ("pregnant -> sex = female") does not occur.
-
-    `rules`: a "cover" has enough rules to decide every cell, each as general as it can be; "all"
-    has every such rule. With `max_conditions`, every rule with at most so many conditions.
-
-    Up to `limit` cells are asked one and all. Where there are more, rules have at most
-    `max_conditions` conditions (2 if it is not given): proved for ensembles of trees, else by
-    `samples` random cells, with `epsilon` and `delta`.
+    Raises:
+        HornlensError: in one line, if the classifier, the rows or the options are wrong.
 
     >>> import numpy as np
     >>> X = np.array([[20.0], [30.0], [50.0]])
@@ -137,7 +152,7 @@ def explain(
         epsilon,
         delta,
         seed,
-        target,
+        label,
     )
     return explain_with(clf, read_classifier(clf, X), options)
 
@@ -184,7 +199,7 @@ class _Explaining:
             self.binning.exact and agreement.whole,
             self.binning.how,
             self.options.background,
-            self.options.target,
+            self.options.label,
             self._notes(agreement),
             vote,
         )

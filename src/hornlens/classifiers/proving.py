@@ -17,6 +17,7 @@ from hornlens.classifiers.conditions import ParsedRule, parse_rule
 from hornlens.classifiers.features import Box
 from hornlens.classifiers.guard import measured_agreement
 from hornlens.classifiers.voting import Vote
+from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
 
 TRIED = 20_000
@@ -46,6 +47,7 @@ class Proof:
         return self.sentence
 
 
+@renamed_argument("target", "label", since="0.3", removal="0.5")
 def prove(
     clf: Any,
     rule: str,
@@ -54,26 +56,43 @@ def prove(
     bins: Bins = "auto",
     n_bins: int = 4,
     limit: int = 200_000,
-    target: str = "class",
+    label: str = "class",
     background: Sequence[str] = (),
     seed: int = 0,
 ) -> Proof:
     """Prove a rule of a classifier for every input, or find a row that breaks it.
 
+    For ensembles of scikit-learn's trees, a rule is decided for every input. For other classifiers,
+    rows of X, random inputs and the cells of a grid are tried: a row that breaks the rule refutes
+    it; if there is none, the rule is "not refuted".
+
+    Args:
+        clf: A classifier, as `explain` takes it.
+        rule: The rule, as text: "age < 25 & income > 100 -> approved = no".
+        X: Rows as the classifier takes them. Not needed for trees over plain numbers.
+        bins: How numbers are cut into levels, as in `explain`.
+        n_bins: How many bins a column gets at most.
+        limit: For other models than trees: up to this many cells, the whole grid is tried.
+        label: What the predicted column is called in the rule.
+        background: Rules that always hold ("pregnant -> sex = female"): inputs that break one do
+            not occur.
+        seed: The seed of the random inputs.
+
+    Returns:
+        Whether it is proved, refuted (with a row), not refuted, or vacuous.
+
+    Raises:
+        InputError: if the rule cannot be read, or rows are needed.
+
     >>> from hornlens import prove
     >>> prove(lambda rows: rows[:, 0] > 2, "x0 > 3 -> True", [[1.0], [4.0]]).status
     'not refuted'
-
-    A rule of an ensemble of scikit-learn's trees is decided for every input. Of other classifiers,
-    rows of X, random inputs and the cells of a grid are tried: a row that breaks the rule refutes
-    it, and where there is none it is "not refuted". X can be left out for trees over plain numbers.
-    What breaks a rule of the `background` ("pregnant -> sex = female") does not occur.
     """
     if not isinstance(rule, str):
         raise InputError(f"a rule is a text, not {type(rule).__name__}")
     classifier = read_classifier(clf, _rows_for(clf) if X is None else X)
     table = classifier.table
-    parsed = parse_rule(rule, table.names, target)
+    parsed = parse_rule(rule, table.names, label)
     wanted = _wanted(parsed, classifier)
     numbers = [n for n, k in zip(table.names, table.kinds, strict=True) if k in ("number", "whole")]
     whole = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "whole"]

@@ -22,11 +22,13 @@ from hornlens.classifiers.answering import read_classifier
 from hornlens.classifiers.binning import Bins, bin_columns
 from hornlens.classifiers.cells import Binned, Levels
 from hornlens.classifiers.spaces import FeatureSpace, space_of
+from hornlens.deprecation import deprecated, renamed_argument
 from hornlens.errors import InputError
 from hornlens.logic.decisions import Decision
 from hornlens.logic.space import Space
 
 
+@renamed_argument("target", "label", since="0.3", removal="0.5")
 @dataclass(frozen=True, eq=False)
 class ClassifierTarget:
     """A classifier over the levels of its columns, for `extract`, own learners, and `Worlds`.
@@ -38,7 +40,7 @@ class ClassifierTarget:
     >>> rows = np.array([[age, income] for age in (20, 40) for income in (1, 2, 3)])
     >>> def bank(rows):
     ...     return np.where((rows[:, 0] >= 30) & (rows[:, 1] > 1), "yes", "no")
-    >>> target = ClassifierTarget.of(bank, rows, bins={"x0": [30], "x1": [2]}, target="loan")
+    >>> target = ClassifierTarget.of(bank, rows, bins={"x0": [30], "x1": [2]}, label="loan")
     >>> print(extract(target).rules)
     loan = yes → x0 ≥ 30
     x1 < 2 ∧ loan = yes → ⊥
@@ -48,10 +50,12 @@ class ClassifierTarget:
     binned: Binned
     rows: Levels
     """The cell of each row of X."""
-    target: str = "class"
+    label: str = "class"
+    """What the class is called."""
     given_identity: str | None = None
 
     @classmethod
+    @renamed_argument("target", "label", since="0.3", removal="0.5")
     def of(
         cls,
         clf: Any,
@@ -59,7 +63,7 @@ class ClassifierTarget:
         *,
         bins: Bins = "auto",
         n_bins: int = 4,
-        target: str = "class",
+        label: str = "class",
         identity: str | None = None,
     ) -> ClassifierTarget:
         """Return a classifier over bins of its columns, all as `explain` takes them."""
@@ -67,7 +71,13 @@ class ClassifierTarget:
         binned = Binned(classifier, bin_columns(clf, classifier, bins, n_bins, {}).features)
         if not binned.features:
             raise InputError("there is nothing to ask: every column has one level")
-        return cls(binned, binned.places(classifier.table), target, identity)
+        return cls(binned, binned.places(classifier.table), label, identity)
+
+    @property
+    def target(self) -> str:
+        """The label, by its old name."""
+        deprecated("ClassifierTarget.target", "ClassifierTarget.label", since="0.3", removal="0.5")
+        return self.label
 
     @property
     def name(self) -> str:
@@ -76,7 +86,7 @@ class ClassifierTarget:
 
     @cached_property
     def _said(self) -> FeatureSpace:
-        return space_of(self.binned.features, self.target, self.binned.classifier.labels)
+        return space_of(self.binned.features, self.label, self.binned.classifier.labels)
 
     @property
     def space(self) -> Space:
@@ -152,4 +162,4 @@ def open_files(spec: str) -> ClassifierTarget:
     path, label = Path(parts[0]), parts[2] if len(parts) == 3 else None
     model, table = open_classifier(path, Path(parts[1]), label)
     identity = identity_of(path)
-    return ClassifierTarget.of(model, table, target=label or "class", identity=identity)
+    return ClassifierTarget.of(model, table, label=label or "class", identity=identity)

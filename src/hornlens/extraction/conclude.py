@@ -20,10 +20,10 @@ from hornlens.logic.bits import BOTTOM, intersection
 from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.envelope import Envelope, LearnedRules, NonHorn
 from hornlens.logic.grounds import NOTHING, Complete, Ended, Joint, Noise
-from hornlens.logic.having import Having
 from hornlens.logic.knowledge import Knowledge, count_above
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
+from hornlens.logic.supersets import Supersets
 from hornlens.logic.theory import Theory
 from hornlens.logic.warrants import PROVED, Warrant
 
@@ -215,7 +215,7 @@ class _Concluding:
     def _unbroken(self, theory: Theory) -> Theory:
         """Return what no answer breaks of a theory's rules: with less on the right, or left out."""
         space, knowledge = self.knowledge.space, self.knowledge
-        accepted = Having(knowledge.accepted(), space.width)
+        accepted = Supersets(knowledge.accepted(), space.width)
         unset = any(world.policy.label_unset == "accept" for world in knowledge.worlds)
         kept = []
         for rule in theory:

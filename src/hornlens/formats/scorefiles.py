@@ -35,8 +35,8 @@ def parse_scores(text: str, path: Path) -> tuple[list[str], Scored]:
     line, columns = next(rows, (1, []))
     if PROMPT not in columns:
         raise InputError("needs a column 'prompt' and one for each candidate", path, line)
-    place = columns.index(PROMPT)
-    words = columns[:place] + columns[place + 1 :]
+    column = columns.index(PROMPT)
+    words = columns[:column] + columns[column + 1 :]
     twice = next((word for word, times in Counter(words).items() if times > 1), None)
     if twice is not None:
         raise InputError(f"two columns have the name {twice!r}", path, line)
@@ -46,7 +46,7 @@ def parse_scores(text: str, path: Path) -> tuple[list[str], Scored]:
             raise InputError(
                 f"{len(cells)} cells, but the header has {len(columns)} columns", path, line
             )
-        prompt = cells.pop(place)
+        prompt = cells.pop(column)
         try:
             scores = {word: float(cell) for word, cell in zip(words, cells, strict=True) if cell}
         except ValueError:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from hornlens.deprecation import deprecated
 from hornlens.errors import HornlensError
 from hornlens.learning.events import Asked, Conjectured, Ended, Event, Progress, Queries
 from hornlens.learning.protocol import (
@@ -59,7 +60,7 @@ def run(
     queries, certificate = Queries(), None
     told = watch or (lambda event: None)
     try:
-        for event in events(learner, membership, equivalence, speculate, entailment):
+        for event in events_of(learner, membership, equivalence, speculate, entailment):
             if isinstance(event, Progress):
                 queries = event.queries
             elif isinstance(event, Ended):
@@ -75,7 +76,7 @@ def run(
         else:
             raise
         told(Ended(certificate))
-    assert certificate is not None  # or else `events` had raised
+    assert certificate is not None  # or else `events_of` had raised
     return Run(learner.learned(), certificate, queries)
 
 
@@ -84,7 +85,7 @@ def _rules_of(event: Event) -> int:
     return len(event.theory) if isinstance(event, Conjectured) else 0
 
 
-def events(
+def events_of(
     learner: Learner,
     membership: MembershipOracle,
     equivalence: EquivalenceOracle,
@@ -169,6 +170,13 @@ def conversation(
             "on until the answer to a Conjecture is Accepted, or to return its certificate"
         )
     yield Ended(certificate)
+
+
+def events(*args: Any, **options: Any) -> Iterator[Event]:
+    """Run `events_of` by its old name."""
+    old, new = "hornlens.learning.driver.events", "hornlens.learning.events_of"
+    deprecated(old, new, since="0.3", removal="0.5")
+    return events_of(*args, **options)
 
 
 def _answers(

@@ -96,9 +96,9 @@ class Explorer:
         shown = [self._completed(example, rules) for example in self.examples]
         while x != BOTTOM:
             self._at = x
-            found = self._question_about(x, shown, rules)
-            if found is not None:
-                return found
+            rule = self._question_about(x, shown, rules)
+            if rule is not None:
+                return rule
             x = next_closed(rules, x, self.width, exclusive)
         self._at = self.full
         return None

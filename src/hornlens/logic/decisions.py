@@ -73,13 +73,19 @@ def _hints(kind: type) -> dict[str, Any]:
 class Policy:
     """How scores become a label. It sits above the cache: changing it asks nothing anew.
 
-    `label_unset`: whether an interpretation without a label is accepted (it claims nothing).
-    `margin`: how much more (in log-probability) the winner must have than the next.
-    `top_k`: the winner must be among the model's k first choices of all words; None: anywhere.
-    `abstain`: what an interpretation counts as where there is no winner.
-    `calibration`: what is subtracted from the log-scores of each cell: `neutral` those of the cell
-    with every attribute unset, `mean` their mean over all cells.
-    `phrasings`: of several, `each` is decided by itself, or their log-scores are averaged.
+    Args:
+        label_unset: Whether an interpretation without a label is accepted (it claims nothing).
+        margin: How much more (in log-probability) the winner must have than the next. With less,
+            the model abstains.
+        top_k: The winner must be among the model's k most probable words. None: anywhere.
+        abstain: What an interpretation counts as where there is no winner.
+        calibration: What is subtracted from the log-scores of each cell: "none", "neutral" (the
+            scores of the cell with every attribute unset) or "mean" (the mean over all cells).
+        phrasings: Of several phrasings, "each" is decided by itself; "average" averages their
+            log-scores.
+
+    Raises:
+        HornlensError: if a value makes no sense.
 
     >>> decide(Policy(margin=1.0), [-0.6, -0.9]).abstained
     'margin'

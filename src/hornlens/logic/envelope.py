@@ -59,7 +59,7 @@ class Envelope:
     what nearly holds, and how few rules say most of it: neither is part of the envelope.
 
     >>> from hornlens import FunctionTarget, Space, extract
-    >>> from hornlens.logic.vocabulary import Vocabulary
+    >>> from hornlens.theory import Vocabulary
     >>> space = Space.of_variables(Vocabulary(("flies", "penguin")))
     >>> target = FunctionTarget(lambda names: "penguin" not in names or "flies" not in names, space)
     >>> extract(target).envelope

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-
+from hornlens.deprecation import deprecated
 from hornlens.limits import Reason
 from hornlens.logic.certificates import (
     EXACT,
@@ -17,17 +16,14 @@ from hornlens.logic.certificates import (
 )
 
 
-def _warn(name: str, instead: str) -> None:
-    warnings.warn(
-        f"hornlens.{name} is deprecated since 0.3: there is one class, Certificate; {instead}",
-        DeprecationWarning,
-        stacklevel=3,
-    )
-
-
 def Exact() -> Certificate:  # noqa: N802
     """Return the certificate of an exact result."""
-    _warn("Exact", "use hornlens.certificates.EXACT, or ask `certificate.meets('exact')`")
+    deprecated(
+        "hornlens.Exact",
+        "hornlens.certificates.EXACT, or certificate.meets('exact')",
+        since="0.3",
+        removal="0.5",
+    )
     return EXACT
 
 
@@ -38,7 +34,7 @@ def Bounded(  # noqa: N802
     of: str | None = None,
 ) -> Certificate:
     """Return the certificate of rules that are complete within bounds."""
-    _warn("Bounded", "ask `certificate.complete`")
+    deprecated("hornlens.Bounded", "certificate.complete", since="0.3", removal="0.5")
     return bounded(max_conditions, rules, min_support, of or "")
 
 
@@ -51,7 +47,7 @@ def Interrupted(  # noqa: N802
     max_conditions: int | None = None,
 ) -> Certificate:
     """Return the certificate of a run that was ended early."""
-    _warn("Interrupted", "ask `certificate.ended`")
+    deprecated("hornlens.Interrupted", "certificate.ended", since="0.3", removal="0.5")
     return ended_early(reason, rules, hypotheses or 0, cells, unasked or 0, max_conditions)
 
 
@@ -63,13 +59,23 @@ def Pac(  # noqa: N802
     accepted: int | None = None,
 ) -> Certificate:
     """Return the certificate of a sampled equivalence query."""
-    _warn("Pac", "use hornlens.certificates.pac, or ask `certificate.joint`")
+    deprecated(
+        "hornlens.Pac",
+        "hornlens.certificates.pac, or certificate.joint",
+        since="0.3",
+        removal="0.5",
+    )
     return pac(epsilon, delta, samples, measures, accepted)
 
 
 def Budget(equivalence_queries: int, samples: int | None = None) -> Certificate:  # noqa: N802
     """Return the certificate of a run whose equivalence queries were used up."""
-    _warn("Budget", "use hornlens.certificates.cut_off, or ask `certificate.ended`")
+    deprecated(
+        "hornlens.Budget",
+        "hornlens.certificates.cut_off, or certificate.ended",
+        since="0.3",
+        removal="0.5",
+    )
     return cut_off(equivalence_queries, samples)
 
 
@@ -83,11 +89,11 @@ def Noisy(  # noqa: N802
     reasked: int | None = None,
 ) -> Certificate:
     """Return the certificate of a model whose answers vary."""
-    _warn("Noisy", "ask `certificate.noise`")
+    deprecated("hornlens.Noisy", "certificate.noise", since="0.3", removal="0.5")
     return noisy(prompts, undecided, answers, alpha, most, drift, reasked)
 
 
 def Explored(answers: int, open: int = 0, sampled: int = 0) -> Certificate:  # noqa: N802
     """Return the certificate of an exploration."""
-    _warn("Explored", "ask `certificate.word`")
+    deprecated("hornlens.Explored", "certificate.word", since="0.3", removal="0.5")
     return explored(answers, open, sampled)

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.logic.decisions import UNDECIDED, YES, Decision, Policy, accepts
-from hornlens.logic.having import Having
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.supersets import Supersets
 
 
 class World(NamedTuple):
@@ -147,7 +147,7 @@ class Knowledge:
         """Say of rules that no answer breaks whether every cell was asked that they speak of."""
         if self.space.granted:
             return [False] * len(rules)  # how many cells there are takes going through them
-        asked = Having(self.asked, self.space.width)
+        asked = Supersets(self.asked, self.space.width)
         left = [rule.antecedent & ~self.space.label_mask for rule in rules]
         return [len(asked.places(cell)) == count_above(self.space, cell) for cell in left]
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from hornlens.counts import plural
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
 from hornlens.logic.envelope import Envelope
-from hornlens.logic.having import Having
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.supersets import Supersets
 from hornlens.results.choices import choices_of
 from hornlens.results.details import Details
 from hornlens.results.evidence import Evidence, evidence_for
@@ -168,7 +168,7 @@ class Extraction:
 
         After an exact run: all non-Horn negatives.
         """
-        cells = Having(self._cells, self.space.width)
+        cells = Supersets(self._cells, self.space.width)
         left = left_by(self.envelope.basis.rules, self.space, cells)
         for world in self.each:
             known = [world.decisions.get(cell) for cell in cells.masks]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from hornlens.deprecation import deprecated
 from hornlens.errors import InputError
 from hornlens.formats.documents import Document, parse_data, parse_yaml
 from hornlens.formats.files import read_text
@@ -118,11 +118,7 @@ class RequirementsFile(Part):
     @classmethod
     def _listed(cls, data: Any) -> Any:
         if isinstance(data, dict) and data.get("at_least") == "pac":
-            warnings.warn(
-                "requirements: at_least: pac is called tested since 0.3",
-                DeprecationWarning,
-                stacklevel=2,
-            )
+            deprecated("at_least: pac", "at_least: tested", since="0.3", removal="0.5")
             data = {**data, "at_least": "tested"}
         if not isinstance(data, dict) or "invariant" not in data:
             return data

@@ -20,15 +20,32 @@ PAPER_SAMPLES = 3132
 
 @dataclass(frozen=True)
 class Settings:
-    """How to extract. `samples` fixes the number of samples a query, as the paper's budget did.
+    """How to extract: exactly or by samples, and which rules.
 
-    `exact` is another word for `exhaustive`; `auto` is that if the prompts fit `limit`, else `pac`
-    within so many questions. `max_conditions`: only rules with at most so many conditions.
-    `min_support`: only rules that speak of so many prompts or cells.
-    `min_confidence`: almost-rules as well, that hold in such a share of what they speak of; these,
-    and levels, need every answer. `detail`: how much of it people are shown, as
-    `logic.levels.parse_detail` has it, and `exception_cost` how many explained rejections an
-    exception outweighs there. `rank` is what makes a rule a strong one.
+    Args:
+        equivalence: "exhaustive" (or "exact") asks everything, "pac" draws samples until the rules
+            are probably approximately correct, "budget" stops after so many equivalence queries.
+            "auto" is "exhaustive" if the prompts fit `limit`, else "pac" within so many questions.
+        epsilon: PAC: the share of random cells on which the rules may be wrong.
+        delta: PAC: the probability that they are wrong on more than that.
+        max_equivalence_queries: Budget: how many equivalence queries are asked.
+        limit: How many prompts or cells may all be asked.
+        seed: The seed of all samples.
+        samples: How many samples an equivalence query draws, as in the paper's experiment. Default:
+            what `epsilon` and `delta` need.
+        max_conditions: Only rules with at most this many conditions; all of those, if everything is
+            asked.
+        min_support: Only rules that apply to at least this many prompts, cells or rows.
+        min_confidence: Almost-rules as well: those that hold in at least this share (0.95) of the
+            cases that they apply to. These, and `detail`, need every answer.
+        detail: Choose a few rules for people: a number ("5"), as many as explain a share of the
+            rejections ("90%"), the best choice of so many ("best:5"), or "exact".
+        exception_cost: For `detail`: how many explained rejections an exception outweighs.
+        rank: Which rules come first: those with the most "support", the widest "margin", or the
+            most "surprise" (what no other rule says).
+
+    Raises:
+        HornlensError: if a value makes no sense.
 
     >>> from hornlens import extract
     >>> short = Settings(max_conditions=1)

@@ -58,7 +58,7 @@ class PromptedModel(Prompts):
     what most answers say is the decision.
 
     >>> from hornlens import extract, load_probe
-    >>> from hornlens.models.functions import FunctionModel
+    >>> from hornlens.models import FunctionModel
     >>> probe = load_probe("gender-occupation")
     >>> model = FunctionModel(lambda prompt, words: [0.9, 0.1])
     >>> target = PromptedModel(probe, model, probe.policy)

@@ -18,7 +18,7 @@ class Target(Protocol):
     One that turns scores into decisions may have a `policy`, which results then tell of.
 
     >>> from hornlens import Decision, Space, extract
-    >>> from hornlens.logic.vocabulary import Vocabulary
+    >>> from hornlens.theory import Vocabulary
     >>> class EvenlyMany:
     ...     name, space = "evenly many", Space.of_variables(Vocabulary(("a", "b")))
     ...     def identity(self):

@@ -62,11 +62,19 @@ class Verification:
 def verify(
     result: str | Path, against: str | Path | None = None, background: str | Path | None = None
 ) -> Verification:
-    """Check a result by itself: a folder, envelope.json or explanation.json; it asks no model.
+    """Check a saved result by independent code; it asks no model.
 
-    `against` is the formula or the table that `hornlens envelope` or `learn` was given, or the
-    exploration.json in which `hornlens explore` kept what was answered; `background` is what was
-    taken for granted. A file that is no result is an InputError.
+    Args:
+        result: The folder, or the envelope.json or explanation.json in it.
+        against: The formula or table that `hornlens envelope` or `learn` was given, or the
+            exploration.json in which `hornlens explore` kept the answers.
+        background: The rules that were taken for granted: a Horn .cnf or an envelope.json.
+
+    Returns:
+        What was checked, what could not be, and what is wrong, if anything.
+
+    Raises:
+        InputError: if a file is no result, or cannot be read.
 
     >>> import tempfile
     >>> from hornlens import extract

@@ -19,7 +19,7 @@ from itertools import combinations
 
 import numpy as np
 
-from hornlens.exact.closing import closed_under
+from hornlens.exact.closures import closed_under
 from hornlens.exact.columns import Columns
 from hornlens.exact.engine import Step
 from hornlens.exact.grid import LabelledSpace

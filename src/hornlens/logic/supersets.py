@@ -1,4 +1,4 @@
-"""Finds, of many interpretations, those that have all variables of a set."""
+"""An index of interpretations, by which those are found that contain a set of variables."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hornlens.logic.batch import FEW, contains, pack, words_needed
 from hornlens.logic.bits import bits
 
 
-class Having:
-    """Interpretations of `width` variables, to be asked for those that have some of them.
+class Supersets:
+    """Interpretations of `width` variables, indexed by the variables that they have.
 
     Few words a row are compared with numpy. Over thousands of variables, of which an interpretation
     has a few, those that have the rarest of the wanted ones are looked at, and no others.

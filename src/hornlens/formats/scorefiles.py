@@ -1,4 +1,8 @@
-"""scores.csv: prompts with the scores of their candidate words, written and read back."""
+"""scores.csv: prompts with the scores of their candidate words, written and read back.
+
+Where a model named a word and gave no scores, a column `[MASK]` has the word; no candidate can be
+called that. A line with neither is a prompt that was not answered.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +10,51 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from hornlens.errors import InputError
 from hornlens.formats.csvfiles import csv_rows, csv_text
 
-PROMPT = "prompt"
+PROMPT, NAMED = "prompt", "[MASK]"
 Scored = dict[str, dict[str, float]]
 """Scores by prompt and word."""
 
 
-def scores_text(words: Sequence[str], scored: Mapping[str, Mapping[str, float]]) -> str:
+class Recorded(NamedTuple):
+    """What a file holds: its candidate words, and for each prompt the scores or the word named."""
+
+    words: list[str]
+    scored: Scored
+    """Every prompt; without scores where a word was named, or nothing was answered."""
+    named: dict[str, str] | None = None
+    """The words named, by prompt; None: the file has scores only."""
+
+
+def scores_text(
+    words: Sequence[str],
+    scored: Mapping[str, Mapping[str, float]],
+    named: Mapping[str, str] | None = None,
+) -> str:
     """Return the text of a file: a line for each prompt, by order; it may lack words."""
+    choice = [] if named is None else [NAMED]
     return csv_text(
-        [PROMPT, *words],
+        [PROMPT, *words, *choice],
         (
-            [prompt, *(repr(scores[word]) if word in scores else "" for word in words)]
+            [
+                prompt,
+                *(repr(scores[word]) if word in scores else "" for word in words),
+                *([] if named is None else [named.get(prompt, "")]),
+            ]
             for prompt, scores in sorted(scored.items())
         ),
     )
 
 
-def parse_scores(text: str, path: Path) -> tuple[list[str], Scored]:
-    """Return the words and the scores of a file; what is wrong with it is an InputError.
+def parse_scores(text: str, path: Path) -> Recorded:
+    """Return what a file holds; what is wrong with it is an InputError.
 
-    The first column called "prompt" has the prompts, each other one the scores of a word.
+    The first column called "prompt" has the prompts, one called "[MASK]" the words that were named,
+    and each other one the scores of a word.
     """
     rows = csv_rows(text, path)
     line, columns = next(rows, (1, []))
@@ -40,19 +65,30 @@ def parse_scores(text: str, path: Path) -> tuple[list[str], Scored]:
     twice = next((word for word, times in Counter(words).items() if times > 1), None)
     if twice is not None:
         raise InputError(f"two columns have the name {twice!r}", path, line)
+    chosen = words.index(NAMED) if NAMED in words else None
+    if chosen is not None:
+        del words[chosen]
     found: Scored = {}
+    named: dict[str, str] = {}
     for line, cells in rows:
         if len(cells) != len(columns):
             raise InputError(
                 f"{len(cells)} cells, but the header has {len(columns)} columns", path, line
             )
         prompt = cells.pop(place)
+        choice = "" if chosen is None else cells.pop(chosen)
         try:
             scores = {word: float(cell) for word, cell in zip(words, cells, strict=True) if cell}
         except ValueError:
             raise InputError("scores must be numbers", path, line) from None
         if any(map(math.isnan, scores.values())):
             raise InputError("a score is not a number (NaN)", path, line)
-        if found.setdefault(prompt, scores) != scores:
+        if choice and scores:
+            raise InputError(f"a line has scores and a word under {NAMED}", path, line)
+        known = prompt in found
+        if known and (found[prompt], named.get(prompt, "")) != (scores, choice):
             raise InputError("a second row for this prompt", path, line)
-    return words, found
+        found[prompt] = scores
+        if choice:
+            named[prompt] = choice
+    return Recorded(words, found, None if chosen is None else named)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from hornlens.errors import HornlensError
 from hornlens.logic.decisions import Policy
-from hornlens.models.protocol import Model, ModelError, Samples
+from hornlens.models.protocol import Model, ModelError
 from hornlens.probes.probe import Probe
 from hornlens.pronouns.bias import (
     RECORDED,
@@ -92,6 +92,8 @@ def measure(
         cell: ABSTAINED if d.winner is None else probe.label.values[d.winner].name
         for cell, d in zip(cells, decided, strict=True)
     }
+    if any(d.winner is not None and not d.scores for d in decided):
+        raise _without_scores(model.name)
     if silent := [cell for cell, d in zip(cells, decided, strict=True) if not d.scores]:
         raise ModelError(
             f"{model.name} named none of the words in {len(silent):,} of {len(cells):,} sentences, "
@@ -147,11 +149,15 @@ def measure(
 def _check_that_it_scores(target: PromptedModel) -> None:
     """Refuse a model whose answers are samples: one of them says nothing of how probable it was."""
     for answers in target.answers[0]:
-        if isinstance(answers.model, Samples) and answers.model.sampled:
-            raise HornlensError(
-                f"{target.name} gives no log-probabilities as it is asked, and bias scores are "
-                "made of them: use --elicit choose or likelihood, where the endpoint can do that"
-            )
+        if answers.sampled:
+            raise _without_scores(target.name)
+
+
+def _without_scores(name: str) -> HornlensError:
+    return HornlensError(
+        f"{name} gives no log-probabilities as it is asked, and bias scores are made of them: "
+        "use --elicit choose or likelihood, where the endpoint can do that"
+    )
 
 
 def roles(probe: Probe) -> tuple[int, int]:

@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hornlens.api import extract, load
 from hornlens.cli.app import app
 from hornlens.errors import HornlensError
 from hornlens.formats.replies import Reply
+from hornlens.formats.scorefiles import parse_scores
 from hornlens.logic.decisions import UNDECIDED, Policy
 from hornlens.logic.repeats import Repeats
 from hornlens.models.checks import check_answer
@@ -24,6 +26,7 @@ from hornlens.models.table import TableModel
 from hornlens.probes.loading import parse_probe
 from hornlens.pronouns.dataset import load_dataset
 from hornlens.pronouns.measuring import measure
+from hornlens.results.saving import scores_csv
 from hornlens.store.sqlite import AnswerCache
 from hornlens.targets.answers import as_kept, from_kept
 from hornlens.testing.models import ask, refusal
@@ -253,12 +256,19 @@ def test_what_was_named_can_be_asked_again_without_the_model(tmp_path):
     assert {c: d.winner for c, d in again.decisions.items()} == {
         c: d.winner for c, d in found.decisions.items()
     }
-    (tmp_path / "scores.csv").write_text("prompt,She,He,[MASK]\nx,-1,-2,He\n")
-    assert ":2: a line has scores and a word" in refusal(
-        lambda: TableModel(tmp_path / "scores.csv").check(WORDS)
-    )
-    (tmp_path / "scores.csv").write_text("prompt,She,He,[MASK]\nx [MASK],,,They\n")
-    assert ask(TableModel(tmp_path / "scores.csv"), ["x [MASK]"], WORDS)[0].outcome == "other"
+    for line, says in (
+        ("x,-1,-2,,1", ":2: a line has scores and a number under [MASK]"),
+        ("x,,,,She", ":2: [MASK] must be the number of a word"),
+        ("x,,,,4", ":2: [MASK] must be the number of a word"),
+        ("x,,,,1\nx,,,,2", ":3: a second row for this prompt"),
+        ("x,,,,1\nx,,,,", ":3: a second row for this prompt"),
+    ):
+        (tmp_path / "scores.csv").write_text(f"prompt,She,He,They,[MASK]\n{line}\n")
+        said = refusal(lambda: TableModel(tmp_path / "scores.csv").check(WORDS))
+        assert says in said
+    (tmp_path / "scores.csv").write_text("prompt,[MASK],She,He,They\nx,3,,,\ny,,,,\nz,,-1,-2,\n")
+    answers = ask(TableModel(tmp_path / "scores.csv"), ["x", "y", "z"], WORDS)
+    assert [a.outcome for a in answers] == ["other", "none", ""] and answers[2].scores
 
 
 def test_ways_of_asking_with_and_without_scores_stand_beside_each_other(tmp_path):
@@ -275,6 +285,11 @@ def test_ways_of_asking_with_and_without_scores_stand_beside_each_other(tmp_path
     # A prompt that has scores in one way keeps these: the file has a line for a prompt.
     text = (tmp_path / "scores.csv").read_text("utf-8")
     assert "[MASK]" not in text.splitlines()[0] and ",," not in text
+    silent = next(iter(scored.scores))
+    some = replace(scored, scores={**scored.scores, silent: {}})
+    recorded = parse_scores(scores_csv(replace(found, worlds=(some, named))), tmp_path)
+    assert recorded.scored[silent] == {} and list(recorded.named) == [silent]
+    assert all(scores for prompt, scores in recorded.scored.items() if prompt != silent)
 
 
 def test_counts_take_the_place_of_leads_where_answers_vary(tmp_path):

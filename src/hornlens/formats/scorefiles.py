@@ -1,14 +1,15 @@
 """scores.csv: prompts with the scores of their candidate words, written and read back.
 
-Where a model named a word and gave no scores, a column `[MASK]` has the word; no candidate can be
-called that. A line with neither is a prompt that was not answered.
+Where a model named a word and gave no scores, a column `[MASK]` has its number among the words: 1
+for the first. (No candidate can be called `[MASK]`, and version 0.2 reads such files.) A line with
+neither is a prompt that was not answered.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,24 +38,22 @@ def scores_text(
 ) -> str:
     """Return the text of a file: a line for each prompt, by order; it may lack words."""
     choice = [] if named is None else [NAMED]
-    return csv_text(
-        [PROMPT, *words, *choice],
-        (
-            [
-                prompt,
-                *(repr(scores[word]) if word in scores else "" for word in words),
-                *([] if named is None else [named.get(prompt, "")]),
-            ]
-            for prompt, scores in sorted(scored.items())
-        ),
-    )
+
+    def cells(prompt: str, scores: Mapping[str, float]) -> Iterator[object]:
+        yield prompt
+        yield from (repr(scores[word]) if word in scores else "" for word in words)
+        if named is not None:
+            yield words.index(named[prompt]) + 1 if prompt in named else ""
+
+    lines = (list(cells(prompt, scores)) for prompt, scores in sorted(scored.items()))
+    return csv_text([PROMPT, *words, *choice], lines)
 
 
 def parse_scores(text: str, path: Path) -> Recorded:
     """Return what a file holds; what is wrong with it is an InputError.
 
-    The first column called "prompt" has the prompts, one called "[MASK]" the words that were named,
-    and each other one the scores of a word.
+    The first column called "prompt" has the prompts, one called "[MASK]" the numbers of the words
+    that were named, and each other one the scores of a word.
     """
     rows = csv_rows(text, path)
     line, columns = next(rows, (1, []))
@@ -68,6 +67,7 @@ def parse_scores(text: str, path: Path) -> Recorded:
     chosen = words.index(NAMED) if NAMED in words else None
     if chosen is not None:
         del words[chosen]
+    numbers = {str(number): word for number, word in enumerate(words, 1)}
     found: Scored = {}
     named: dict[str, str] = {}
     for line, cells in rows:
@@ -84,11 +84,13 @@ def parse_scores(text: str, path: Path) -> Recorded:
         if any(map(math.isnan, scores.values())):
             raise InputError("a score is not a number (NaN)", path, line)
         if choice and scores:
-            raise InputError(f"a line has scores and a word under {NAMED}", path, line)
-        known = prompt in found
-        if known and (found[prompt], named.get(prompt, "")) != (scores, choice):
+            raise InputError(f"a line has scores and a number under {NAMED}", path, line)
+        if choice and choice not in numbers:
+            raise InputError(f"{NAMED} must be the number of a word, from 1 on", path, line)
+        known, word = prompt in found, numbers.get(choice)
+        if known and (found[prompt], named.get(prompt)) != (scores, word):
             raise InputError("a second row for this prompt", path, line)
         found[prompt] = scores
-        if choice:
-            named[prompt] = choice
+        if word is not None:
+            named[prompt] = word
     return Recorded(words, found, None if chosen is None else named)

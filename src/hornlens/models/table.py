@@ -1,7 +1,7 @@
 """Recorded answers as a model, so that an audit can be repeated without the model itself.
 
 A CSV file with a column `prompt` and one column for each candidate word, holding log-probabilities;
-or, where a model named a word instead, with that word in a column `[MASK]`.
+or, where a model named a word instead, with its number in a column `[MASK]`.
 `hornlens extract` writes one beside its results.
 """
 

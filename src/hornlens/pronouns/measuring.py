@@ -100,7 +100,7 @@ def measure(
             f"so there is no score of them; the first: {probe.render(silent[0])[0]}"
         )
     scores = target.scores
-    said = {
+    raw = {
         cell: [
             [scores[wording.render(cell)][word] for word in wording.label.words]
             for wording in probe.wordings
@@ -109,11 +109,11 @@ def measure(
     }
     probable = all(
         math.exp(min(a[male], 1.0)) + math.exp(min(a[female], 1.0)) <= 1 + TOLERANCE
-        for group in said.values()
+        for group in raw.values()
         for a in group
     )
-    ppbs = {c: _average(_difference, said[c], male, female) for c in cells} if probable else None
-    normalised = {c: _average(_normalised, said[c], male, female) for c in cells}
+    ppbs = {c: _average(_difference, raw[c], male, female) for c in cells} if probable else None
+    normalised = {c: _average(_normalised, raw[c], male, female) for c in cells}
     predicted = (*(value.name for value in probe.label.values), ABSTAINED)
 
     def describe(occupation: str | None, groups: Iterable[Group]) -> OccupationBias:
@@ -173,12 +173,12 @@ def roles(probe: Probe) -> tuple[int, int]:
 
 def _average(
     measured: Callable[[float, float], float],
-    said: Sequence[Sequence[float]],
+    raw: Sequence[Sequence[float]],
     male: int,
     female: int,
 ) -> float:
     """Return the mean over the templates of one person's sentence."""
-    return math.fsum(measured(a[male], a[female]) for a in said) / len(said)
+    return math.fsum(measured(a[male], a[female]) for a in raw) / len(raw)
 
 
 def _difference(male: float, female: float) -> float:

@@ -99,4 +99,6 @@ def scores_csv(extraction: Extraction) -> str:
             if decision.winner is not None and not others and world.scores.get(prompt) == {}:
                 named[prompt] = candidates[decision.winner]
     columns = [*words] or [*extraction.question.words.values()]
-    return scores_text(columns, scored, None if all(scored.values()) else named)
+    # What has scores in one way of asking, and a name in another, has a line of scores.
+    alone = {prompt: word for prompt, word in named.items() if not scored[prompt]}
+    return scores_text(columns, scored, None if all(scored.values()) else alone)

@@ -37,6 +37,8 @@ _PAUSES = (0.02, 0.05, 0.1, 0.25, 0.5)
 """Seconds to wait before one looks again whether another process has answered; then the last."""
 _REST = 8
 """After so many of them, the other may be waiting for the room that our model takes."""
+REPLIES = "said"
+"""What a store calls replies since version 0.2, which reads them there."""
 
 
 @dataclass
@@ -235,7 +237,7 @@ def as_kept(answer: Answer) -> Scores:
         **({"unknown": answer.unknown} if answer.unknown else {}),
         **({"outcome": answer.outcome} if answer.outcome else {}),
         **({"named": answer.named} if answer.named is not None else {}),
-        **({"said": [reply.as_row() for reply in answer.replies]} if answer.replies else {}),
+        **({REPLIES: [reply.as_row() for reply in answer.replies]} if answer.replies else {}),
     }
     more = answer.first or len(details) > 1
     text = json.dumps(details, ensure_ascii=False) if more else None
@@ -254,6 +256,6 @@ def from_kept(kept: Scores) -> Answer:
         details.get("share"),
         unknown,
         details.get("outcome", ""),
-        tuple(Reply.read(row) for row in details.get("said", ())),
+        tuple(Reply.read(row) for row in details.get(REPLIES, ())),
         details.get("named"),
     )

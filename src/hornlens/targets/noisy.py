@@ -95,7 +95,7 @@ class NoisyModel(Prompts):
 
     @property
     def details(self) -> Mapping[str, Details]:
-        """What the model said beside its scores, by prompt: the replies of all repeats."""
+        """What is known beside the scores, by prompt: the replies of all repeats."""
         found: dict[str, Details] = {}
         for answers in self._rounds:
             for prompt, a in answers.known.items():

@@ -115,7 +115,7 @@ class PromptedModel(Prompts):
 
     @property
     def details(self) -> Mapping[str, Details]:
-        """What the model said beside its scores, by prompt; of repeated ones, the first time."""
+        """What is known beside the scores, by prompt; of repeated ones, the first time."""
         known = (pair for answers in self.answers[0] for pair in answers.known.items())
         told = ((prompt, Details(a.first, a.share, a.unknown, a.replies)) for prompt, a in known)
         return {prompt: details for prompt, details in told if details != NOTHING}

@@ -29,6 +29,13 @@ class Answer:
         return bool(line["scores"]) and not (line.get("repeats") and self.winner is None)
 
     @property
+    def is_named(self) -> bool:
+        """Whether the winner is what replies without scores name, asked once."""
+        line, replies = self.line, self.line.get("replies", ())
+        unscored = bool(replies) and not any(reply.get("scores") for reply in replies)
+        return unscored and not line["scores"] and not line.get("repeats")
+
+    @property
     def is_undecided(self) -> bool:
         """Whether there is an answer, which is not known: repeated answers vary."""
         return self.winner is None and self.line.get("abstained") == "undecided"

@@ -116,8 +116,8 @@ def is_complete(extraction: Extraction) -> bool:
 
 def is_scored(extraction: Extraction) -> bool:
     """Say whether the target gave scores: without any there is no margin and no map."""
-    said = (world.decisions.values() for world in extraction.each)
-    return any(decision.scores for decisions in said for decision in decisions)
+    worlds = (world.decisions.values() for world in extraction.each)
+    return any(decision.scores for decisions in worlds for decision in decisions)
 
 
 def in_conditions(rule: Rule, space: Space) -> NamedRule:

@@ -211,9 +211,9 @@ def test_what_is_no_answer_is_refused_in_a_line():
         check_answer(answer, "p", WORDS, "m")
     for bad, says in (
         (Answer(), "gave 0 scores for 2"),
-        (Answer(named=2), "named the place 2"),
-        (Answer(named=-1), "named the place -1"),
-        (Answer(named=1.0), "named the place 1.0"),
+        (Answer(named=2), "an int from 0 to 1, not 2"),
+        (Answer(named=-1), "an int from 0 to 1, not -1"),
+        (Answer(named=1.0), "an int from 0 to 1, not 1.0"),
         (Answer((-1.0, -2.0), named=0), "gave scores or an outcome, too"),
         (Answer(outcome="tie", named=0), "gave scores or an outcome, too"),
     ):
@@ -322,6 +322,41 @@ def test_verify_holds_winners_against_what_the_replies_name(tmp_path):
 # --- what needs scores ---
 
 NEEDS = (Policy(margin=0.5), Policy(top_k=5), Policy(calibration="neutral"))
+
+
+def test_whether_there_are_scores_is_found_out_with_the_hashes_that_the_store_has(tmp_path):
+    """A model in a file is known by its hash, and may be found only once that is."""
+    found = []
+
+    class Filed(FunctionModel):
+        def __init__(self):
+            super().__init__(names, identity="filed")
+            self.remember = lambda path, compute: compute(path)
+
+        @property
+        def sampled(self):
+            found.append(self.remember)
+            return True
+
+        @sampled.setter
+        def sampled(self, value):
+            pass
+
+    with closing(AnswerCache(tmp_path / "a.sqlite")) as cache:
+        extract(Filed(), parse_probe(PROBE), cache=cache)
+        assert found and all(remember == cache.hash_of for remember in found)
+
+    class Broken(Filed):
+        @property
+        def sampled(self):
+            raise RuntimeError("no\nidea")
+
+        @sampled.setter
+        def sampled(self, value):
+            pass
+
+    with pytest.raises(ModelError, match="failed: RuntimeError: no idea"):
+        extract(Broken(), parse_probe(PROBE), cache=False)
 
 
 @pytest.mark.parametrize("policy", NEEDS)

@@ -46,8 +46,8 @@ def check_answer(answer: Answer, prompt: str, candidates: Sequence[str], name: s
             raise ModelError(f"model {name} named a candidate and gave scores or an outcome, too")
         if not isinstance(named, int) or not 0 <= named < len(candidates):
             raise ModelError(
-                f"model {name} named the place {named!r}, and there are {len(candidates)} "
-                f"candidates, from 0 on: {prompt!r}"
+                f"model {name} must name a candidate by its place, an int from 0 to "
+                f"{len(candidates) - 1}, not {named!r}, in the prompt {prompt!r}"
             )
         return
     if answer.outcome and not answer.scores:

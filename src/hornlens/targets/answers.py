@@ -67,8 +67,7 @@ class Answers:
         """
         if self._prepared:
             return
-        if self.cache is not None and isinstance(self.model, HashesFiles):
-            self.model.remember = self.cache.hash_of
+        self._share_hashes()
         with self._model_at_work():
             self._identity = self.model.identity()
         if self._identity is None:
@@ -76,6 +75,11 @@ class Answers:
         if self.cache is None or not self.cache.knows(self._known_by, self.candidates):
             self._check()
         self._prepared = True
+
+    def _share_hashes(self) -> None:
+        """Let the model take the hashes of its files from the store, before it needs any."""
+        if self.cache is not None and isinstance(self.model, HashesFiles):
+            self.model.remember = self.cache.hash_of
 
     def _check(self) -> None:
         if not self._checked:
@@ -212,7 +216,9 @@ class Answers:
     @cached_property
     def sampled(self) -> bool:
         """Whether answers have no log-probabilities, as the model is asked."""
-        return isinstance(self.model, Samples) and self.model.sampled
+        self._share_hashes()
+        with self._model_at_work():
+            return isinstance(self.model, Samples) and self.model.sampled
 
     @contextmanager
     def _model_at_work(self) -> Iterator[None]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import get_args
 
+from hornlens.formats.replies import Reply
 from hornlens.logic.certificates import PARTS, TITLES
 from hornlens.logic.decisions import REASONS, Policy
 from hornlens.logic.grounds import Complete
 from hornlens.logic.scopes import Agreement, Of
 from hornlens.logic.warrants import WARRANTS, Warrant
-from hornlens.results.details import Said
 from hornlens.results.settings import Settings
 from hornlens.results.warnings import Kind
 from tools.schemas.documents import DIALECT, HEAD, Schema, object_of
@@ -89,8 +89,8 @@ def _parts() -> Schema:
     }
     positions = _list(COUNT, "positions in `answers`")
     inner: Schema = {}
-    settings, policy, said = (object_of(each, inner) for each in (Settings, Policy, Said))
-    said["required"] = ["text"]
+    settings, policy, reply = (object_of(each, inner) for each in (Settings, Policy, Reply))
+    reply["required"] = ["text"]
     settings["required"] = policy["required"] = []
     named = {"name": TEXT, "identity": _or_null(TEXT)}
     rates = {
@@ -103,7 +103,7 @@ def _parts() -> Schema:
         "first_words": _list(_list({}), "the words it would itself put first, with probabilities"),
         "share": _said(NUMBER, "how much of its probability the candidates hold"),
         "unknown": _list(TEXT, "words of the prompt that the model does not know"),
-        "replies": _list(_ref("Said"), "what a chat model said"),
+        "replies": _list(_ref("Reply"), "those of a chat model"),
     }
     return {
         "Rule": _object("A rule.", rule),
@@ -325,7 +325,7 @@ def _parts() -> Schema:
             },
         ),
         "Details": _object("What is known of one of several sentences.", {}, details),
-        "Said": said,
+        "Reply": reply,
         "Warning": _object(
             "What weakens the rules.",
             {"kind": {"enum": list(get_args(Kind))}, "sentence": TEXT},

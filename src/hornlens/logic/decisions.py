@@ -110,10 +110,10 @@ class Policy:
 class Decision(NamedTuple):
     """What a target says of a cell: the winning label's place, or None and why there is none.
 
-    In a space without a label the winner is YES or NO. `margin` is the winner's score minus the
-    next, `scores` are those that were compared: empty where a target gives none. `repeats` counts
-    how often each label won, where the cell was asked more than once, and `silent` how often none
-    did, where that is known.
+    In a space without a label the winner is YES or NO. `scores` are those that were compared, and
+    `margin` is the winner's minus the next; a target that names a label has none, and a margin of 0
+    that means nothing. `repeats` counts how often each label won, where the cell was asked more
+    than once, and `silent` how often none did, where that is known.
 
     >>> decide(Policy(), [-0.1, -2.3]).winner
     0

@@ -61,7 +61,7 @@ class Extraction:
     show: Callable[[int], tuple[str, ...]]
     """Returns how a cell was shown to the target: its prompts, or a row of what is set."""
     scores: Mapping[str, Mapping[str, float]]
-    """The model's raw scores, by prompt and candidate word."""
+    """The model's raw scores, by prompt and candidate word; none where it named a word."""
     record: Record = Record()
     world: str = ""
     """The name of this way of asking, where it is one of several."""

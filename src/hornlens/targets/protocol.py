@@ -79,7 +79,10 @@ class PromptTarget(Target, Protocol):
 
     @property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
-        """The raw scores of every prompt that was needed so far, by candidate word."""
+        """The raw scores of every prompt that was needed so far, by candidate word.
+
+        A prompt to which a word was named, or nothing, has none.
+        """
         ...
 
     @property

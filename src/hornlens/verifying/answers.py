@@ -29,6 +29,13 @@ class Answer:
         return bool(line["scores"]) and not (line.get("repeats") and self.winner is None)
 
     @property
+    def is_named(self) -> bool:
+        """Whether the winner is what replies without scores name, asked once."""
+        line, replies = self.line, self.line.get("replies", ())
+        unscored = bool(replies) and not any(reply.get("scores") for reply in replies)
+        return unscored and not line["scores"] and not line.get("repeats")
+
+    @property
     def is_undecided(self) -> bool:
         """Whether there is an answer, which is not known: repeated answers vary."""
         return self.winner is None and self.line.get("abstained") == "undecided"
@@ -78,6 +85,8 @@ class Reader:
         most = bool(repeats) and winner is not None and not self.noisy
         if most and 2 * line["repeats"][winner] <= sum(line["repeats"]):
             return "the winner was not said more often than all others"
+        if not scores and (why := self._not_named(line, winner)):
+            return why
         if not answer.is_scored:
             return None
         if len(scores) != len(self.says):
@@ -95,6 +104,20 @@ class Reader:
             "top_k": self.policy.get("top_k") is not None,  # the ranks are not recorded
         }
         return None if possible.get(reason, True) else f"{reason} is not why there is no winner"
+
+    def _not_named(self, line: Mapping[str, Any], winner: int | None) -> str | None:
+        """Return why the winner, or the counts, are not what the replies without scores name."""
+        replies, repeats = line.get("replies", ()), line.get("repeats")
+        if not replies or any(reply.get("scores") for reply in replies):
+            return None
+        named = [-1 if reply.get("refused") else reply.get("named", -1) for reply in replies]
+        counts = [named.count(place) for place in range(len(self.says))]
+        if repeats:
+            all_there = self.noisy and len(named) == sum(repeats) + line.get("silent", 0)
+            return "not what the replies name" if all_there and counts != repeats else None
+        most = [place for place, count in enumerate(counts) if count == max(counts)]
+        found = most[0] if len(most) == 1 and sum(counts) == len(named) else None
+        return None if found == winner else "the winner is not what most replies name"
 
     def accepted(self, answer: Answer, undecided: bool = True) -> list[int]:
         """Return the interpretations of an answer's cell that count as accepted."""

@@ -271,9 +271,10 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
     if sorted(content["abstentions"]) != abstained:
         raise Wrong("abstentions: not the answers without a winner")
     variants, policy = content.get("variants", []), content["policy"]
-    scored = sum(answer.is_scored for answer in answers)
+    scored, named = (sum(a.is_scored for a in answers), sum(a.is_named for a in answers))
     notes.checked.append(
         f"answers: {len(answers):,}; of {scored:,} with scores, winner and margin follow from these"
+        + (f"; of {named:,} with replies instead, it is what most of them name" if named else "")
     )
     notes.not_checked.append("that the answers are the target's own: ask it again")
     if policy.get("top_k") is not None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hornlens.formats.replies import Reply
 from hornlens.limits import Reason
 from hornlens.logging import get_logger
-from hornlens.models.chat.calls import Call, Reply
+from hornlens.models.chat.calls import Call
 from hornlens.models.chat.pacing import GO_ON
 from hornlens.models.protocol import Estimate, ModelError, Spending, SpendingReached
 

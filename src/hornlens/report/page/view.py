@@ -116,8 +116,8 @@ def is_complete(extraction: Extraction) -> bool:
 
 def is_scored(extraction: Extraction) -> bool:
     """Say whether the target gave scores: without any there is no margin and no map."""
-    said = (world.decisions.values() for world in extraction.each)
-    return any(decision.scores for decisions in said for decision in decisions)
+    worlds = (world.decisions.values() for world in extraction.each)
+    return any(decision.scores for decisions in worlds for decision in decisions)
 
 
 def in_conditions(rule: Rule, space: Space) -> NamedRule:
@@ -168,12 +168,15 @@ def _sides(places: _Places, rule: Rule) -> dict[str, Any]:
 def _evidence(evidence: Evidence, position: Position) -> dict[str, Sequence[Any]]:
     """Return which answers break a rule, which force it by how much, and which do neither."""
     breaking = [e for e in evidence.exhibits if e.breaks]
-    breaking.sort(key=lambda e: -e.decision.margin)
+    breaking.sort(key=lambda e: -e.decision.margin)  # without scores it is 0
     forcing = [e for e in evidence.exhibits if e.supports]
     forcing.sort(key=lambda e: e.margin or 0.0)
     others = [e for e in evidence.exhibits if not (e.breaks or e.supports)]
     return {
-        "breaking": [[position(e.cell, e.world), e.decision.margin] for e in breaking],
+        "breaking": [
+            [position(e.cell, e.world), e.decision.margin if e.decision.scores else None]
+            for e in breaking
+        ],
         "forcing": [[position(e.cell, e.world), e.margin] for e in forcing],
         "others": [[position(e.cell, e.world), None] for e in others],
     }

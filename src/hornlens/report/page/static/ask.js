@@ -91,7 +91,9 @@ function headline(result, answers, { allowed }) {
   const word = (label) => el("em", {}, bdi(several ? result.labels[label].name : result.labels[label].word));
   if (several && answers.length) return [`${result.subject} says `, ...tally(result, answers, word), "."];
   const [answer] = answers;
-  const lead = answer?.scores.length ? `, by ${number(answer.margin)}` : "";
+  const asked = answer?.repeats?.reduce((sum, count) => sum + count, answer.silent ?? 0);
+  const often = asked ? `, in ${answer.repeats[answer.winner]} of ${asked} answers` : "";
+  const lead = answer?.scores.length ? `, by ${number(answer.margin)}` : often;
   const says = result.averaged ? "prefers" : "says";
   const average = result.averaged ? ` on average over ${plural(answer?.prompts.length ?? 0, "phrasing")}` : "";
   if (answer && answer.winner >= 0) return [`${result.subject} ${says} `, word(answer.winner), `${average}${lead}.`];

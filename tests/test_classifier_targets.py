@@ -93,7 +93,7 @@ def test_a_row_that_is_asked_fits_the_cell_and_is_shown():
         for said in names(cell):
             column, sign, cut = said.split()
             number = float(shown[column])
-            assert {"≥": number >= float(cut), "<": number < float(cut)}[sign], (row, said)
+            assert {">": number > float(cut), "≤": number <= float(cut)}[sign], (row, said)
 
 
 def test_own_learners_and_several_classifiers_at_once():
@@ -128,6 +128,15 @@ def test_the_command_takes_a_classifier_as_a_target(tmp_path):
     assert content["certificate"]["kind"] == "exact"
     assert any("kind = 0" in rule["if"] for rule in content["rules"])
     assert hornlens.verify(tmp_path / "out").ok
+    short = [name for name in content["variables"] if not name.startswith("kind")]
+    assert short == ["d > 0.8", "d > 1.75", "d ≤ 0.8", "d ≤ 1.75"]
+    (column,) = content["space"]["attributes"]
+    assert column["after"] == [0, 1]
+    assert 0.8 < column["at"][0] < 0.8001 and 1.75 < column["at"][1] < 1.7501
+    assert "d ≤ 0.8" in done.output and "0.8000" not in done.output
+    assert run("extract", "--target", spec, "--out", tmp_path / "again").exit_code == 0
+    compared = run("compare", tmp_path / "out", tmp_path / "again")
+    assert compared.exit_code == 0, (compared.output, compared.exception)
     assert "classifier/MODEL,DATA[,COLUMN]" in run("target", "list").output
     for wrong in (
         "classifier/x.skops",

@@ -1,5 +1,6 @@
 """Spaces of nominal, ordered and taxonomic attributes, against their definitions."""
 
+import json
 from itertools import product
 from random import Random
 from time import process_time
@@ -22,6 +23,7 @@ from hornlens.logic.taxonomy import Taxonomy
 from hornlens.logic.theory import Theory
 from hornlens.oracles.equivalence import ExhaustiveEquivalence
 from hornlens.oracles.membership import FunctionMembership
+from hornlens.verifying import grids
 from tests import brute
 from tests.targets import random_space
 
@@ -168,6 +170,65 @@ def test_an_interval_is_one_condition():
     ]
 
 
+def test_a_cut_is_shown_by_its_text_and_ordered_by_its_exact_number():
+    at = (30.0, 30.000000000000004, 60.00000381469727)
+    age = Ordered.cut("age", ("30", "30", "60"), at=at, after=(1, 2))
+    above, below = ("age ≥ 30", "age > 30", "age > 60"), ("age < 30", "age ≤ 30", "age ≤ 60")
+    assert age.variables == (*above, *below)
+    ranges = [(a, b) for a in range(4) for b in range(a, 4) if (a, b) != (0, 3)]
+    said = {(a, b): age.describe(age.interval(a, b)) for a, b in ranges}
+    assert said == {
+        (0, 0): "age < 30",
+        (0, 1): "age ≤ 30",
+        (0, 2): "age ≤ 60",
+        (1, 1): "30 ≤ age ≤ 30",
+        (1, 2): "30 ≤ age ≤ 60",
+        (1, 3): "age ≥ 30",
+        (2, 2): "30 < age ≤ 60",
+        (2, 3): "age > 30",
+        (3, 3): "age > 60",
+    }
+    space = Space((age,), Nominal("says", ("yes", "no")))
+    content = json.loads(json.dumps(space_as_json(space)))
+    assert content["attributes"] == [
+        {"name": "age", "cuts": ["30", "30", "60"], "at": list(at), "after": [1, 2]}
+    ]
+    assert space_from_json({"space": content}) == space
+    found = grids.Space.of({"space": content, "variables": list(space.vocabulary.names)})
+    assert set(found.axes[0]) == set(space.axes[0])
+
+
+def test_files_without_exact_numbers_are_read_as_before():
+    line = {"name": "age", "cuts": ["30", "60"]}
+    space = space_from_json({"space": {"attributes": [line], "label": None}})
+    assert space.attributes == (Ordered.cut("age", ("30", "60")),)
+    assert space_as_json(space)["attributes"] == [line]
+    assert space.vocabulary.names == ("age ≥ 30", "age ≥ 60", "age < 30", "age < 60")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"cuts": ["30", "60"], "at": [60.0, 30.0]},
+        {"cuts": ["30", "60"], "at": [30.0]},
+        {"cuts": ["30", "60"], "at": [30.0, 60.0], "after": [2]},
+        {"cuts": ["30", "99"], "at": [30.0, 60.0]},
+        {"cuts": ["30"], "at": [30.0], "after": [0]},
+    ],
+)
+def test_the_verifier_refuses_cuts_that_are_not_what_they_are_shown_as(line):
+    line = {"name": "age", **line}
+    sides = [
+        (">", "≤") if i in line.get("after", ()) else ("≥", "<") for i in range(len(line["cuts"]))
+    ]
+    names = [
+        f"age {s[side]} {c}" for side in (0, 1) for s, c in zip(sides, line["cuts"], strict=True)
+    ]
+    content = {"space": {"attributes": [line], "label": None}, "variables": names}
+    with pytest.raises(ValueError, match="cut"):
+        grids.Space.of(content)
+
+
 def test_a_rule_is_found_at_the_level_of_generality_at_which_it_holds():
     tree = [("Europe", None), ("Germany", "Europe"), ("France", "Europe"), ("Asia", None)]
     place = Taxonomy.of("place", tree)
@@ -209,6 +270,14 @@ def test_attributes_cost_what_they_are(make):
     ("make", "message"),
     [
         (lambda: Ordered("a", ("one",)), "needs two ordered values"),
+        (lambda: Ordered.cut("a", ()), "needs one cut or more"),
+        (lambda: Ordered.cut("a", ("x",)), "a cut that is no number"),
+        (lambda: Ordered.cut("a", ("2", "1")), "from low to high"),
+        (lambda: Ordered.cut("a", ("1", "2"), at=(2, 1)), "from low to high"),
+        (lambda: Ordered.cut("a", ("1", "2"), at=(1, float("inf"))), "from low to high"),
+        (lambda: Ordered.cut("a", ("1", "2"), at=(1,)), "a number for each of its cuts"),
+        (lambda: Ordered.cut("a", ("1",), after=(1,)), "no cut at one of the places"),
+        (lambda: Ordered.cut("a", ("1", "1"), at=(1, 2)), "all apart"),
         (lambda: Taxonomy("a", ("x", "y"), (None,)), "a parent, or None, for each value"),
         (lambda: Taxonomy("a", ("x", "y"), (1, None)), "'x' stands before what is above it"),
         (lambda: Taxonomy.of("a", [("x", "z")]), "'x' stands under no value"),

@@ -39,7 +39,8 @@ def _attribute_from_json(line: Mapping[str, Any]) -> Attribute:
         from hornlens.logic.ordered import Ordered
 
         if "cuts" in line:
-            return Ordered.cut(line["name"], line["cuts"])
+            at, after = line.get("at"), line.get("after", ())
+            return Ordered.cut(line["name"], line["cuts"], at=at, after=after)
         return Ordered(line["name"], tuple(line["levels"]))
     if "under" in line:
         from hornlens.logic.taxonomy import Taxonomy

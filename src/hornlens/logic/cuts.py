@@ -96,11 +96,7 @@ class Cuts:
 
     def ordered(self, name: str) -> Ordered:
         """Return the attribute of a space whose intervals are those of these bins."""
-        texts = (
-            number_text(value) if place in self.after else text
-            for place, (value, text) in enumerate(self.pairs)
-        )
-        return Ordered.cut(name, tuple(texts))
+        return Ordered.cut(name, self.texts, at=self.values, after=self.after)
 
 
 def number_text(value: float) -> str:

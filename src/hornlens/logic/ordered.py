@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from math import isqrt
+from math import isfinite, isqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,28 +30,65 @@ class Ordered:
     'size = medium'
     >>> Ordered.cut("age", ("30", "60")).describe(0b1001)
     '30 ≤ age < 60'
+
+    A cut is shown by its text; `at` has its exact number, from which on a value lies above it.
+    `after` has the places of the cuts whose texts name the last number below, and not the first
+    one above: the thresholds of trees are written so.
+
+    >>> Ordered.cut("age", ("22.5",), at=(22.50000095367432,), after=(0,)).variables
+    ('age > 22.5', 'age ≤ 22.5')
     """
 
     describes_itself: ClassVar[bool] = True
     name: str
     levels: tuple[str, ...]
     cuts: tuple[str, ...] | None = None
+    at: tuple[float, ...] | None = None
+    after: tuple[int, ...] = ()
 
     @classmethod
-    def cut(cls, name: str, cuts: Sequence[str]) -> Ordered:
-        """Return a number's attribute: its values are the bins between the cuts."""
-        try:
-            numbers = [float(cut) for cut in cuts]
-        except ValueError:
-            raise InputError(f"attribute {name!r}: a cut that is no number") from None
-        if not numbers or any(not a < b for a, b in pairwise(numbers)):
-            raise InputError(f"attribute {name!r} needs one cut or more, from low to high")
-        return cls(name, (*(f"< {cut}" for cut in cuts), f"≥ {cuts[-1]}"), tuple(cuts))
+    def cut(
+        cls,
+        name: str,
+        cuts: Sequence[str],
+        *,
+        at: Sequence[float] | None = None,
+        after: Iterable[int] = (),
+    ) -> Ordered:
+        """Return a number's attribute: its values are the bins between the cuts.
+
+        The numbers in `at` give the order; without them, the texts of the cuts do.
+        """
+        behind = tuple(sorted(set(after)))
+        below = [f"{'≤' if place in behind else '<'} {cut}" for place, cut in enumerate(cuts)]
+        last = f"{'>' if len(cuts) - 1 in behind else '≥'} {cuts[-1]}" if cuts else ""
+        exact = None if at is None else tuple(map(float, at))
+        return cls(name, (*below, last), tuple(cuts), exact, behind)
 
     def __post_init__(self) -> None:
         """Refuse what has no order."""
+        if self.cuts is not None:
+            self._check_cuts(self.cuts)
         if len(self.levels) < 2 or len(set(self.levels)) < len(self.levels):
             raise InputError(f"attribute {self.name!r} needs two ordered values or more, all apart")
+
+    def _check_cuts(self, cuts: tuple[str, ...]) -> None:
+        try:
+            numbers = tuple(float(cut) for cut in cuts)
+        except ValueError:
+            raise InputError(f"attribute {self.name!r}: a cut that is no number") from None
+        if self.at is not None:
+            if len(self.at) != len(cuts):
+                raise InputError(f"attribute {self.name!r} needs a number for each of its cuts")
+            numbers = self.at
+        if (
+            not numbers
+            or not all(map(isfinite, numbers))
+            or any(not a < b for a, b in pairwise(numbers))
+        ):
+            raise InputError(f"attribute {self.name!r} needs one cut or more, from low to high")
+        if not all(place in range(len(cuts)) for place in self.after):
+            raise InputError(f"attribute {self.name!r} has no cut at one of the places in 'after'")
 
     @property
     def _cuts(self) -> int:
@@ -62,13 +99,17 @@ class Ordered:
         """The variables: "above" for each cut, then "below" for each cut."""
         if self.cuts is not None:
             return (
-                *(f"{self.name} ≥ {cut}" for cut in self.cuts),
-                *(f"{self.name} < {cut}" for cut in self.cuts),
+                *(f"{self.name} {self._signs(i)[1]} {cut}" for i, cut in enumerate(self.cuts)),
+                *(f"{self.name} {self._signs(i)[0]} {cut}" for i, cut in enumerate(self.cuts)),
             )
         return (
             *(f"{self.name} ≥ {level}" for level in self.levels[1:]),
             *(f"{self.name} ≤ {level}" for level in self.levels[:-1]),
         )
+
+    def _signs(self, place: int) -> tuple[str, str]:
+        """Return how values below a cut and above it compare with its text."""
+        return ("≤", ">") if place in self.after else ("<", "≥")
 
     @property
     def count(self) -> int:
@@ -137,7 +178,11 @@ class Ordered:
         high = ((mask >> m) & -(mask >> m)).bit_length() - 1 if mask >> m else m
         if self.cuts is not None:
             if low and high < m:
-                return f"{self.cuts[low - 1]} ≤ {self.name} < {self.cuts[high]}"
+                first = "<" if low - 1 in self.after else "≤"
+                return (
+                    f"{self.cuts[low - 1]} {first} {self.name} "
+                    f"{self._signs(high)[0]} {self.cuts[high]}"
+                )
             return self.variables[low - 1] if low else self.variables[m + high]
         if low == high:
             return f"{self.name} = {self.levels[low]}"
@@ -156,4 +201,6 @@ class Ordered:
         """Return the attribute as files have it."""
         if self.cuts is None:
             return {"name": self.name, "levels": list(self.levels)}
-        return {"name": self.name, "cuts": list(self.cuts)}
+        exact = {} if self.at is None else {"at": list(self.at)}
+        after = {"after": list(self.after)} if self.after else {}
+        return {"name": self.name, "cuts": list(self.cuts), **exact, **after}

@@ -136,11 +136,12 @@ def _attribute(line: Mapping[str, Any], at: int) -> tuple[list[str], list[int], 
     name, rules = line["name"], set[Rule]()
     if "cuts" in line or "levels" in line:  # an interval: above some cuts, below others
         cuts = line.get("cuts")
-        above, below = (cuts, cuts) if cuts else (line["levels"][1:], line["levels"][:-1])
-        names = [f"{name} ≥ {v}" for v in above] + [
-            f"{name} {'<' if cuts else '≤'} {v}" for v in below
-        ]
-        m = len(above)
+        if cuts:
+            names = _names_of_cuts(line)
+        else:
+            names = [f"{name} ≥ {v}" for v in line["levels"][1:]]
+            names += [f"{name} ≤ {v}" for v in line["levels"][:-1]]
+        m = len(names) // 2
         up, down = [1 << at + i for i in range(m)], [1 << at + m + i for i in range(m)]
         ranges = combinations(range(m + 2), 2)  # from one value up to before another
         choices = [sum(up[:low]) + sum(down[end - 1 :]) for low, end in ranges]
@@ -161,6 +162,23 @@ def _attribute(line: Mapping[str, Any], at: int) -> tuple[list[str], list[int], 
     for group in beside.values():
         rules.update(_pairs(group))
     return names, list(path.values()), rules
+
+
+def _names_of_cuts(line: Mapping[str, Any]) -> list[str]:
+    """Return the names of above each cut, then of below each; the exact numbers must go up."""
+    cuts, after = line["cuts"], line.get("after", [])
+    exact = line.get("at", list(map(float, cuts)))
+    if len(exact) != len(cuts) or any(not low < high for low, high in pairwise(exact)):
+        raise ValueError("cuts that do not go up")
+    if any(type(place) is not int or not 0 <= place < len(cuts) for place in after):
+        raise ValueError("a threshold that is no cut")
+    for place, (text, number) in enumerate(zip(cuts, exact, strict=True)):
+        shown = float(text)  # the last number below its cut, or the cut itself
+        if not (shown < number if place in after else shown <= number):
+            raise ValueError("a cut that is shown as a number above it")
+    up = [f"{line['name']} {'>' if i in after else '≥'} {cut}" for i, cut in enumerate(cuts)]
+    down = [f"{line['name']} {'≤' if i in after else '<'} {cut}" for i, cut in enumerate(cuts)]
+    return up + down
 
 
 def _pairs(group: Sequence[int]) -> list[Rule]:

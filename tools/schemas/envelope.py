@@ -180,9 +180,9 @@ def _parts() -> Schema:
         ),
         "Attribute": _object(
             "At most one of its values holds. An ordered one has `levels` or `cuts` instead of "
-            "`values`, one of a taxonomy says of each value what it lies `under`. `cuts` are texts; "
-            "`at` has their exact numbers, from which on a value lies above, and `after` the places "
-            "of cuts whose text is the last number below: x ≤ 22.5, x > 22.5.",
+            "`values`, one of a taxonomy says of each value what it lies `under`. `cuts` are "
+            "texts, `at` has their exact numbers, from which on a value lies above; `after` has "
+            "the places of cuts whose text is the last number below: x ≤ 22.5, x > 22.5.",
             {"name": TEXT},
             {
                 "values": _list(TEXT),

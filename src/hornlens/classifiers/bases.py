@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornlens.classifiers.cells import OUTSIDE, GridCells, cells_at
 from hornlens.classifiers.explanation import Explained
 from hornlens.classifiers.spaces import space_of
 from hornlens.errors import HornlensError
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, cells_at
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
 from hornlens.logic.certificates import EXACT
 from hornlens.logic.envelope import Envelope, NonHorn

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.cells import Levels
 from hornlens.classifiers.conditions import Condition, parse_conditions
-from hornlens.classifiers.features import Box, Feature
+from hornlens.classifiers.features import Feature
 from hornlens.errors import InputError
+from hornlens.exact.boxes.axes import Box
+from hornlens.exact.boxes.cells import Levels
 from hornlens.logic.cuts import Cuts, number_text
 
 

@@ -12,22 +12,22 @@ import numpy as np
 from hornlens.classifiers.answering import Classifier, read_classifier
 from hornlens.classifiers.binning import Binning, Bins, bin_columns
 from hornlens.classifiers.boxes import Background, cuts_asked_for
-from hornlens.classifiers.cells import (
+from hornlens.classifiers.claims import bounded_claim, exact_claim, sampled_claim
+from hornlens.classifiers.columns import Table
+from hornlens.classifiers.points import Binned
+from hornlens.classifiers.result import Explanation
+from hornlens.errors import HornlensError, InputError
+from hornlens.exact.boxes.cells import (
     OUTSIDE,
-    Binned,
     GridCells,
     Labels,
     Levels,
     ListedCells,
     cells_at,
     distinct,
-    shape_of,
 )
-from hornlens.classifiers.claims import bounded_claim, exact_claim, sampled_claim
-from hornlens.classifiers.columns import Table
-from hornlens.classifiers.covers import cover_of_grid, cover_of_list
-from hornlens.classifiers.result import Explanation
-from hornlens.classifiers.rulesets import (
+from hornlens.exact.boxes.covers import cover_of_grid, cover_of_list
+from hornlens.exact.boxes.rulesets import (
     Found,
     bits_of,
     every_rule,
@@ -35,7 +35,6 @@ from hornlens.classifiers.rulesets import (
     short_rules_of_list,
     subsets,
 )
-from hornlens.errors import HornlensError, InputError
 from hornlens.logic.certificates import check_tolerances
 from hornlens.results.claims import Agreement, Claim
 
@@ -229,12 +228,12 @@ class _Explaining:
         of = "all that there are"
         if options.background:
             flat = labels.reshape(-1)
-            cells = cells_at(np.arange(labels.size), shape_of(features))
+            cells = cells_at(np.arange(labels.size), self.binned.shape)
             flat[~self.granted.allows(cells, features)] = OUTSIDE
             of = "all that the background allows"
             if (flat == OUTSIDE).all():
                 raise InputError("the background allows no cell: nothing is left to explain")
-        grid = GridCells(features, labels)
+        grid = GridCells(self.binned.axes, labels)
         asked = int(np.count_nonzero(labels != OUTSIDE))
         if options.max_conditions is not None:
             found = short_rules_of_grid(grid, options.max_conditions)
@@ -243,7 +242,7 @@ class _Explaining:
             )
             return found, grid, claim
         if options.rules == "all":
-            found = every_rule(bits_of(labels), features)
+            found = every_rule(bits_of(labels), self.binned.axes)
         else:
             found = cover_of_grid(grid, _commonest(rows, labels.shape))
         every = self.binning.exact and not options.background
@@ -254,12 +253,12 @@ class _Explaining:
     ) -> tuple[list[Found], ListedCells, Claim]:
         options = self.options
         cells, weights = np.unique(rows, axis=0, return_counts=True)
-        every = _around(cells, shape_of(self.binned.features), options.changes, options.limit)
+        every = _around(cells, self.binned.shape, options.changes, options.limit)
         new = np.unique(every, axis=0)
         new = new[self.granted.allows(new, self.binned.features)]
         if not len(new):
             raise InputError("the background allows no row of X: nothing is left to explain")
-        listed = ListedCells(self.binned.features, new, self.binned.ask(new))
+        listed = ListedCells(self.binned.axes, new, self.binned.ask(new))
         changes = f"{options.changes} feature{'' if options.changes == 1 else 's'}"
         of = f"those of the rows of X and all that differ from one in at most {changes}"
         if options.max_conditions is not None:
@@ -285,7 +284,7 @@ class _Explaining:
         claim = bounded_claim(most, len(done.rules), of, True, agreement, done.unsettled)
         cells = np.unique(rows, axis=0)
         cells = cells[vote.occur(cells)]
-        return done.rules, ListedCells(vote.features, cells, self.binned.ask(cells)), claim
+        return done.rules, ListedCells(self.binned.axes, cells, self.binned.ask(cells)), claim
 
     def _by_samples(
         self, agreement: Agreement, most: int
@@ -296,15 +295,15 @@ class _Explaining:
         would have come through with probability (1 - ε)^n at most; over all rules there can be,
         that must not exceed δ.
         """
-        options, features = self.options, self.binned.features
+        options, features, axes = self.options, self.binned.features, self.binned.axes
         rng = np.random.default_rng(options.seed)
-        cells = np.column_stack([rng.integers(0, f.size, options.samples) for f in features])
+        cells = np.column_stack([rng.integers(0, axis.size, options.samples) for axis in axes])
         cells = cells[self.granted.allows(cells, features)]
         if not len(cells):
             raise InputError("the background allows none of the cells that were drawn")
-        drawn = ListedCells(features, cells, self.binned.ask(cells))
+        drawn = ListedCells(axes, cells, self.binned.ask(cells))
         possible = sum(
-            prod(len(features[place].ranges) for place in some) for some in subsets(features, most)
+            prod(len(axes[place].ranges) for place in some) for some in subsets(axes, most)
         ) * len(self.classifier.classes)
         least = ceil(log(possible / options.delta) / -log(1 - options.epsilon))
         found = [one for one, _ in short_rules_of_list(drawn, most, least)]
@@ -323,7 +322,7 @@ class _Explaining:
         uniform = self.binned.places(there)
         answers = self.classifier.decide(drawn)
         every = np.concatenate([rows, uniform])
-        cells, where, _ = distinct(every, shape_of(self.binned.features))
+        cells, where, _ = distinct(every, self.binned.shape)
         points = (
             grid[tuple(cells.T)] if grid is not None and grid.ndim else self.binned.ask(cells)
         )[where]

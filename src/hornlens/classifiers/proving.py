@@ -12,11 +12,12 @@ import numpy as np
 from hornlens.classifiers.answering import Classifier, read_classifier
 from hornlens.classifiers.binning import Bins, bin_columns
 from hornlens.classifiers.boxes import Background, box_of, cuts_asked_for
-from hornlens.classifiers.cells import Binned, Levels, cells_at
 from hornlens.classifiers.conditions import ParsedRule, parse_rule
-from hornlens.classifiers.features import Box
+from hornlens.classifiers.points import Binned
 from hornlens.classifiers.voting import Vote
 from hornlens.errors import InputError
+from hornlens.exact.boxes.axes import Box
+from hornlens.exact.boxes.cells import Levels, cells_at
 
 TRIED = 20_000
 """How many random inputs are tried."""

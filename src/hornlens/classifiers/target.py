@@ -20,9 +20,10 @@ import numpy as np
 
 from hornlens.classifiers.answering import read_classifier
 from hornlens.classifiers.binning import Bins, bin_columns
-from hornlens.classifiers.cells import Binned, Levels
+from hornlens.classifiers.points import Binned
 from hornlens.classifiers.spaces import FeatureSpace, space_of
 from hornlens.errors import InputError
+from hornlens.exact.boxes.cells import Levels
 from hornlens.logic.decisions import Decision
 from hornlens.logic.space import Space
 

@@ -176,7 +176,10 @@ def _parts() -> Schema:
         "Space": _object(
             "What could be said: the attributes, and the label.",
             {"attributes": _list(_ref("Attribute")), "label": _or_null(_ref("Attribute"))},
-            {"label_always": FLAG},
+            {
+                "label_always": FLAG,
+                "complete": _said(FLAG, "whether every cell sets every attribute"),
+            },
         ),
         "Attribute": _object(
             "At most one of its values holds. An ordered one has `levels` or `cuts` instead of "

@@ -12,12 +12,9 @@ from hornlens.classifiers.explanation import Explained
 from hornlens.classifiers.spaces import space_of
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, cells_at
-from hornlens.exact.grid import LabelledSpace, labels_of_positives
+from hornlens.exact.grid import MOST_POINTS, LabelledSpace, labels_of_positives
 from hornlens.logic.certificates import EXACT
 from hornlens.logic.envelope import Envelope, NonHorn
-
-MOST_POINTS = 2_000_000
-"""So many things that can be said at most are gone through."""
 
 
 def basis_of(result: Explained) -> Envelope:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hornlens.errors import HornlensError
 from hornlens.exact.engine import run as run_engine
-from hornlens.exact.grid import GridEngine, LabelledSpace
+from hornlens.exact.grid import MOST_POINTS, GridEngine, LabelledSpace
 from hornlens.extraction.noise import certificate_of, check_noise, noisy_target, settle
 from hornlens.extraction.questions import Questions, UnitedQuestions
 from hornlens.extraction.summing import summed_up
@@ -76,6 +76,8 @@ def extract(
     asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
     unit = "prompt" if asked[0].prompted else "cell"
     exhaustive = chosen.is_exhaustive(sum(world.size for world in asked), unit)
+    if target.space.complete:
+        _check_complete(target, exhaustive and learner is None and equivalence is None)
     if not (learner is None and equivalence is None):
         if chosen.max_conditions is not None:
             raise HornlensError("a learner cannot promise every rule up to --max-conditions")
@@ -216,9 +218,31 @@ def _record(asked: Sequence[_World], started: str, clock: float) -> Record:
     return Record(started, time.perf_counter() - clock, new, reused)
 
 
+def _check_complete(target: Target, whole: bool) -> None:
+    """Refuse what cannot be done in a space in which no attribute is unset."""
+    space = target.space
+    if not whole:
+        raise HornlensError(
+            f"learners ask about partly set cells, and {target.name} has complete ones only: ask "
+            f"all {space.cell_count:,} cells (--equivalence exhaustive, --limit), or give a "
+            "classifier's target partial='typical'"
+        )
+    if space.count > MOST_POINTS:
+        raise HornlensError(
+            f"the rules of {target.name} are searched among {space.count:,} combinations of "
+            f"conditions, {MOST_POINTS:,} at most: take fewer columns or bins, or use explain"
+        )
+
+
 def _policy(target: Target, given: Policy | None) -> Policy:
-    """Return what undecided cells and missing labels count as; the rest is the target's own."""
+    """Return what undecided cells and missing labels count as; the rest is the target's own.
+
+    In a complete space the label is always set: what has none does not occur.
+    """
     own: Policy = getattr(target, "policy", None) or Policy()
+    if target.space.complete:
+        own = replace(own, label_unset="reject")
+        given = given and replace(given, label_unset="reject")
     if given is None:
         return own
     for name in ("margin", "top_k", "calibration"):

@@ -7,17 +7,20 @@ from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
-from hornlens.exact.grid import LabelledSpace
+from hornlens.exact.grid import LabelledSpace, cell_index
 from hornlens.limits import Limits, Stopped
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
 from hornlens.logic.maskmap import mask_map
+from hornlens.logic.space import Space
 from hornlens.targets.protocol import Interruptible, Target
 
 if TYPE_CHECKING:
     from hornlens.oracles.known import KnownAnswers
 
+Flags = NDArray[np.bool_]
 MOST_LABELS = 10
 """Where there are more, what an answer says of most of them is not worth its place in memory."""
 
@@ -150,6 +153,8 @@ class Questions:
         unknown = np.array([cell not in self.decisions for cell in cells], dtype=np.bool_)
         positive |= unknown[:, None] & (np.array(asked) >= 0)
         if not space.granted:
+            if space.complete:
+                positive = _among_all_choices(space, positive)
             return LabelledSpace(space, positive.reshape(-1))
         accepted = {
             x
@@ -206,6 +211,15 @@ class Questions:
     def asked(self) -> int:
         """How many cells were asked about."""
         return len(self.decisions)
+
+
+def _among_all_choices(space: Space, positive: Flags) -> Flags:
+    """Return what is accepted, by cell and label, in the grid of all that can be said."""
+    found = np.zeros(space.shape, dtype=np.bool_)
+    where = cell_index(space)
+    labelled = positive if space.label is None else positive[:, 1:]
+    found[where] = labelled.reshape(found[where].shape)
+    return found
 
 
 class UnitedQuestions:

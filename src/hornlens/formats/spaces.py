@@ -17,6 +17,7 @@ def space_as_json(space: Space) -> dict[str, Any]:
         "attributes": [attribute.as_json() for attribute in space.attributes],
         "label": None if space.label is None else space.label.as_json(),
         **({} if space.label_always else {"label_always": False}),
+        **({"complete": True} if space.complete else {}),
     }
 
 
@@ -27,7 +28,8 @@ def space_from_json(content: Mapping[str, Any]) -> Space:
         label = None if found["label"] is None else _attribute_from_json(found["label"])
         if not (label is None or isinstance(label, Nominal)):
             raise InputError("the label must have plain values")
-        return Space(attributes, label, label_always=found.get("label_always", True))
+        always, complete = found.get("label_always", True), found.get("complete", False)
+        return Space(attributes, label, label_always=always, complete=complete)
     if probe := content.get("probe"):  # of 0.1
         groups = (Nominal(name, tuple(values)) for name, values in probe["attributes"].items())
         return Space(tuple(groups), Nominal(probe["label_attribute"], tuple(probe["label"])))

@@ -141,6 +141,16 @@ class Ordered:
         return tuple(self.choice(place) for place in range(self.count))
 
     @cached_property
+    def leaves(self) -> tuple[int, ...]:
+        """The choices that leave nothing open: the single values, from low to high."""
+        return tuple(self.interval(place, place) for place in range(len(self.levels)))
+
+    @property
+    def rules_of_leaves(self) -> tuple[Rule, ...]:
+        """The rules that every leaf obeys, beside those of all choices."""
+        return ()
+
+    @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The rules that every choice obeys: above a cut, above all lower ones."""
         m = self._cuts

@@ -9,8 +9,9 @@ from typing import Any
 from hornlens.errors import InputError
 from hornlens.verifying.almost import Known
 from hornlens.verifying.answers import Answer, Reader
+from hornlens.verifying.attributes import Rule
 from hornlens.verifying.bounded import check_bounded
-from hornlens.verifying.grids import LIMIT, Grid, Rule, Wrong, breaks
+from hornlens.verifying.grids import LIMIT, Grid, Wrong, breaks
 from hornlens.verifying.rules import Asked, Envelope, check_exact, check_sampled
 
 Worlds = Mapping[str | None, Sequence[Answer]]
@@ -29,13 +30,14 @@ class AllAnswers:
             )
         self.reader, self.worlds = reader, worlds
         self.grid = Grid(space.axes, len(space.names))
-        self.inside = self.grid.everything & ~self.grid.breaking_any(background)
+        self.allowed = self.grid.everything & ~self.grid.breaking_any(background)
+        self.inside = self.allowed & space.occurring(self.grid)
         self.positive = {}
         self.possible = {}
-        cells = self.inside.bit_count() // (len(space.labels) + 1)
+        cells = space.cells_of(self.inside.bit_count())
         for name, answers in worlds.items():
             for answer in answers:
-                if not self.grid.has(self.inside, answer.cell):
+                if not self.grid.has(self.inside, min(reader.all_of(answer.cell))):
                     raise Wrong(f"answer {answer.place}: {space.show(answer.cell)} cannot occur")
             if len(answers) != cells:
                 where = "" if name is None else f" of {name}"
@@ -61,18 +63,18 @@ class AllAnswers:
                 if statistics[key] != value:
                     raise Wrong(f"statistics: {key} is {value}, not {statistics[key]}")
         if kind in ("exact", "noisy"):
-            return check_exact(envelope, self.grid, self.inside, positive)
+            return check_exact(envelope, self.grid, self.allowed, positive)
         grid = self.grid
         left_over = self.inside & ~positive & grid.intersections(positive)
         envelope.check_examples(lambda x: grid.has(left_over, x), left_over.bit_count())
-        labels = sum(self.reader.space.label_masks)
+        space, labels = self.reader.space, sum(self.reader.space.label_masks)
 
         def support(x: int) -> int:
             """Return how many answers there are about what has the conditions."""
             if envelope.certificate.get("of") is None:
                 return (grid.having(x) & positive).bit_count()
             about = grid.having(x & ~labels) & self.inside
-            return about.bit_count() // (len(self.reader.space.labels) + 1) * len(names)
+            return space.cells_of(about.bit_count()) * len(names)
 
         return check_bounded(envelope, lambda x: grid.common(grid.having(x) & positive), support)
 
@@ -91,7 +93,7 @@ class AllAnswers:
         for name in names:
             positive |= self.possible[name]
             certain |= self.positive[name]
-        found = check_exact(envelope, self.grid, self.inside, positive)
+        found = check_exact(envelope, self.grid, self.allowed, positive)
         left = [a for name in names for a in self.worlds[name] if a.is_undecided]
         for rule, line in zip(envelope.readable, content["readable"], strict=True):
             may = [

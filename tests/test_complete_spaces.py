@@ -9,9 +9,11 @@ import pytest
 import hornlens
 from hornlens.errors import HornlensError, InputError
 from hornlens.exact.grid import LabelledSpace
+from hornlens.exploring.experts import TargetEntailment
 from hornlens.extraction.questions import Questions
 from hornlens.formats.spaces import space_as_json, space_from_json
 from hornlens.learning.envelope import EnvelopeLearner
+from hornlens.learning.protocol import Holds
 from hornlens.limits import Stopped
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.bits import BOTTOM
@@ -25,7 +27,16 @@ from hornlens.verifying import grids
 from tests import brute
 from tests.targets import random_space
 
+KINDS = ("nominal", "ordered", "taxonomy", "missing")
+
 LABEL = Nominal("says", ("yes", "no", "perhaps"))
+
+
+def small_space(rng):
+    space = random_space(rng, KINDS)
+    while space.count > 400:  # brute force squares it
+        space = random_space(rng, KINDS)
+    return space
 
 
 def completed(space, granted=()):
@@ -40,7 +51,7 @@ def whole_choices(attribute):
 
 
 def random_complete(rng):
-    space = completed(random_space(rng))
+    space = completed(small_space(rng))
     if space.label is None and rng.random() < 0.7:
         space = Space(space.attributes, LABEL, complete=True)
     cells = list(space.cells())
@@ -56,7 +67,7 @@ def random_complete(rng):
 @pytest.mark.parametrize("seed", range(300))
 def test_a_cell_of_a_complete_space_says_all_that_can_be_said(seed):
     rng = Random(seed)
-    space = random_space(rng)
+    space = small_space(rng)
     whole = completed(space)
     pairs = zip(whole.attributes, whole.offsets, strict=False)
     lists = [[leaf << at for leaf in whole_choices(attribute)] for attribute, at in pairs]
@@ -211,6 +222,32 @@ def test_a_learner_is_refused_in_one_line():
         assert "\n" not in str(error.value)
     with pytest.raises(InputError, match="the label is always set"):
         Space((), LABEL, label_always=False, complete=True)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_an_expert_who_draws_cells_draws_complete_ones_and_says_no_only_if_it_is_so(seed):
+    rng = Random(seed)
+    space = random_complete(rng)
+    target, table, silent = answers_of(rng, space)
+    asked = set()
+
+    class Listening(Ending):
+        def decide(self, cells):
+            asked.update(cells)
+            return target.decide(cells)
+
+    policy = hornlens.Policy(abstain="reject", label_unset="reject")
+    whole = TargetEntailment(target, policy)
+    drawing = TargetEntailment(Listening(target, 0), policy, 200, 0, rng)
+    positives = positives_of(space, table, silent)
+    for _ in range(20):
+        rule = Rule(rng.choice(list(space)), rng.choice([BOTTOM, *space]))
+        expected = all(rule.satisfied_by(x) for x in positives)
+        assert isinstance(whole.entails(rule), Holds) == expected, (seed, space, rule)
+        reply = drawing.entails(rule)
+        if not isinstance(reply, Holds):
+            assert not expected and reply.example in positives, (seed, space, rule, reply)
+    assert asked <= set(space.cells())
 
 
 def test_what_can_be_said_of_many_columns_is_never_laid_out():

@@ -70,10 +70,21 @@ def places(part, count):
     return list(range(count))[part] if isinstance(part, slice) else sorted(part.tolist())
 
 
-@pytest.mark.parametrize("seed", range(300))
+KINDS = ("nominal", "ordered", "taxonomy", "missing")
+
+
+def any_space(rng, seed):
+    """A space as it was before there was anything missing; of later seeds, one of every kind."""
+    space = random_space(rng) if seed < 200 else random_space(rng, KINDS)
+    while space.width > 11:  # all sets of variables are gone through
+        space = random_space(rng, KINDS)
+    return space
+
+
+@pytest.mark.parametrize("seed", range(400))
 def test_the_order_of_an_attribute_is_that_of_its_sets(seed):
     rng = Random(seed)
-    space = random_space(rng)
+    space = any_space(rng, seed)
     for attribute in space.all_attributes:
         choices = attribute.choices
         assert [attribute.choice(i) for i in range(attribute.count)] == list(choices)
@@ -93,10 +104,10 @@ def test_the_order_of_an_attribute_is_that_of_its_sets(seed):
             seen.add(i)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(400))
 def test_a_space_is_what_obeys_its_background_and_is_closed_under_intersection(seed):
     rng = Random(seed)
-    space = random_space(rng)
+    space = any_space(rng, seed)
     points = list(space)
     obeying = [x for x in range(1 << space.width) if space.background.satisfied_by(x)]
     assert sorted(points) == obeying == [x for x in range(1 << space.width) if x in space]
@@ -118,10 +129,10 @@ def test_a_space_is_what_obeys_its_background_and_is_closed_under_intersection(s
     assert space_from_json({"space": space_as_json(space)}) == space
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", range(500))
 def test_grid_search_and_learner_agree_with_brute_force_on_every_kind_of_attribute(seed):
     rng = Random(seed)
-    space = random_space(rng)
+    space = any_space(rng, seed - 200)
     density = rng.random()
     positives = {x for x in space if rng.random() < density}
     expected = brute.dg(sorted(positives), list(space))
@@ -196,6 +207,38 @@ def test_a_cut_is_shown_by_its_text_and_ordered_by_its_exact_number():
     assert space_from_json({"space": content}) == space
     found = grids.Space.of({"space": content, "variables": list(space.vocabulary.names)})
     assert set(found.axes[0]) == set(space.axes[0])
+
+
+def test_that_nothing_is_known_is_a_value_of_the_same_attribute():
+    age = Ordered.cut("age", ("30", "60"), missing=True)
+    *_, known, missing = age.variables
+    assert (known, missing) == ("age is known", "age is missing")
+    assert [age.describe(leaf) for leaf in age.leaves] == [
+        *("age < 30", "30 ≤ age < 60", "age ≥ 60", "age is missing"),
+    ]
+    assert [age.describe(choice) for choice in age.choices[1:]] == [
+        *("age is known", "age < 60", "age ≥ 30", "age < 30", "30 ≤ age < 60", "age ≥ 60"),
+        "age is missing",
+    ]
+    ranges = {tuple(span): choice for span, choice in zip(age.spans(), age.choices, strict=True)}
+    for (low, high), choice in ranges.items():  # one says another if it lies within it
+        inside = {c for (a, b), c in ranges.items() if low <= a and b <= high}
+        assert inside == {c for c in age.choices if choice & ~c == 0}
+    space = Space((age, Ordered("size", ("S", "L"), missing=True)), Nominal("says", ("yes", "no")))
+    content = json.loads(json.dumps(space_as_json(space)))
+    assert [line["missing"] for line in content["attributes"]] == [True, True]
+    assert space_from_json({"space": content}) == space
+    found = grids.Space.of({"space": content, "variables": list(space.vocabulary.names)})
+    assert [set(axis) for axis in found.axes] == [set(axis) for axis in space.axes]
+    assert found.own == {
+        (r.antecedent, None if r.is_negative else r.antecedent | r.consequent)
+        for r in space.background
+    }
+    mask = space.vocabulary.mask
+    assert space.background.closure(mask(["age ≥ 60"])) == mask(
+        ["age ≥ 30", "age ≥ 60", "age is known"]
+    )
+    assert space.background.closure(mask(["age < 30", "age is missing"])) == BOTTOM
 
 
 def test_files_without_exact_numbers_are_read_as_before():

@@ -193,6 +193,7 @@ def _parts() -> Schema:
                 "cuts": _list(TEXT),
                 "at": _list(NUMBER),
                 "after": _list(COUNT),
+                "missing": _said(FLAG, "whether there may be no value, which counts as one"),
                 "under": _list(_or_null(TEXT)),
             },
         ),

@@ -24,8 +24,7 @@ def basis_of(result: Explained) -> Envelope:
             f"the full basis needs every cell, and there are {result.binned.cell_count:,}: "
             "raise the limit, or take fewer bins"
         )
-    said = space_of(result.binned.features, result.target, result.binned.classifier.labels)
-    space = said.space
+    space = space_of(result.binned.features, result.target, result.binned.classifier.labels)
     if space.count > MOST_POINTS:
         raise HornlensError(
             f"the full basis goes through {space.count:,} things that can be said, "
@@ -34,8 +33,7 @@ def basis_of(result: Explained) -> Envelope:
     labels = result.labelled.labels.ravel()
     cells = cells_at(np.arange(labels.size), result.labelled.labels.shape)
     positives = [
-        sum(own[level] for own, level in zip(said.levels, cell, strict=True))
-        | 1 << said.first_label + place
+        space.with_label(sum(own[i] for own, i in zip(space.leaves, cell, strict=True)), place)
         for cell, place in zip(cells.tolist(), labels.tolist(), strict=True)
         if place != OUTSIDE
     ]

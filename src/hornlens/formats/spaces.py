@@ -40,10 +40,11 @@ def _attribute_from_json(line: Mapping[str, Any]) -> Attribute:
     if "levels" in line or "cuts" in line:
         from hornlens.logic.ordered import Ordered
 
+        missing = line.get("missing", False)
         if "cuts" in line:
             at, after = line.get("at"), line.get("after", ())
-            return Ordered.cut(line["name"], line["cuts"], at=at, after=after)
-        return Ordered(line["name"], tuple(line["levels"]))
+            return Ordered.cut(line["name"], line["cuts"], at=at, after=after, missing=missing)
+        return Ordered(line["name"], tuple(line["levels"]), missing=missing)
     if "under" in line:
         from hornlens.logic.taxonomy import Taxonomy
 

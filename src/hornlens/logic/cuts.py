@@ -94,9 +94,9 @@ class Cuts:
         """The cuts with their texts."""
         return list(zip(self.values, self.texts, strict=True))
 
-    def ordered(self, name: str) -> Ordered:
+    def ordered(self, name: str, missing: bool = False) -> Ordered:
         """Return the attribute of a space whose intervals are those of these bins."""
-        return Ordered.cut(name, self.texts, at=self.values, after=self.after)
+        return Ordered.cut(name, self.texts, at=self.values, after=self.after, missing=missing)
 
 
 def number_text(value: float) -> str:

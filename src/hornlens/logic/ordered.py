@@ -37,6 +37,12 @@ class Ordered:
 
     >>> Ordered.cut("age", ("22.5",), at=(22.50000095367432,), after=(0,)).variables
     ('age > 22.5', 'age ≤ 22.5')
+
+    With `missing`, there may be no value, which is a value of its own: whatever has an interval is
+    known.
+
+    >>> Ordered.cut("age", ("30",), missing=True).variables
+    ('age ≥ 30', 'age < 30', 'age is known', 'age is missing')
     """
 
     describes_itself: ClassVar[bool] = True
@@ -45,6 +51,7 @@ class Ordered:
     cuts: tuple[str, ...] | None = None
     at: tuple[float, ...] | None = None
     after: tuple[int, ...] = ()
+    missing: bool = False
 
     @classmethod
     def cut(
@@ -54,6 +61,7 @@ class Ordered:
         *,
         at: Sequence[float] | None = None,
         after: Iterable[int] = (),
+        missing: bool = False,
     ) -> Ordered:
         """Return a number's attribute: its values are the bins between the cuts.
 
@@ -63,7 +71,7 @@ class Ordered:
         below = [f"{'≤' if place in behind else '<'} {cut}" for place, cut in enumerate(cuts)]
         last = f"{'>' if len(cuts) - 1 in behind else '≥'} {cuts[-1]}" if cuts else ""
         exact = None if at is None else tuple(map(float, at))
-        return cls(name, (*below, last), tuple(cuts), exact, behind)
+        return cls(name, (*below, last), tuple(cuts), exact, behind, missing)
 
     def __post_init__(self) -> None:
         """Refuse what has no order."""
@@ -96,15 +104,18 @@ class Ordered:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The variables: "above" for each cut, then "below" for each cut."""
+        """The variables: "above" for each cut, then "below" for each cut; known, missing."""
+        either = (f"{self.name} is known", f"{self.name} is missing") if self.missing else ()
         if self.cuts is not None:
             return (
                 *(f"{self.name} {self._signs(i)[1]} {cut}" for i, cut in enumerate(self.cuts)),
                 *(f"{self.name} {self._signs(i)[0]} {cut}" for i, cut in enumerate(self.cuts)),
+                *either,
             )
         return (
             *(f"{self.name} ≥ {level}" for level in self.levels[1:]),
             *(f"{self.name} ≤ {level}" for level in self.levels[:-1]),
+            *either,
         )
 
     def _signs(self, place: int) -> tuple[str, str]:
@@ -112,14 +123,37 @@ class Ordered:
         return ("≤", ">") if place in self.after else ("<", "≥")
 
     @property
-    def count(self) -> int:
-        """How many intervals there are, the whole range among them."""
+    def _known(self) -> int:
+        """What says that there is a value: nothing, where there always is one."""
+        return 1 << 2 * self._cuts if self.missing else 0
+
+    @property
+    def _absent(self) -> int:
+        """What says that there is none."""
+        return 2 << 2 * self._cuts
+
+    @property
+    def _intervals(self) -> int:
         return len(self.levels) * (len(self.levels) + 1) // 2
 
+    @property
+    def count(self) -> int:
+        """How many choices there are: the intervals, the whole range among them.
+
+        The whole range says nothing, and so is unset; unless something may be missing.
+        """
+        return self._intervals + 2 * self.missing
+
     def choice(self, place: int) -> int:
-        """Return an interval by its place: the widest first, and of one width from low to high."""
-        shorter = (isqrt(8 * place + 1) - 1) // 2
-        low = place - shorter * (shorter + 1) // 2
+        """Return an interval by its place: the widest first, and of one width from low to high.
+
+        With missing values, unset stands before the intervals, and "missing" behind them.
+        """
+        if self.missing:
+            if place in (0, self.count - 1):
+                return self._absent if place else 0
+            place -= 1
+        shorter, low = _shape(place)
         return self.interval(low, low + self._cuts - shorter)
 
     def place(self, choice: int) -> int:
@@ -133,7 +167,7 @@ class Ordered:
     def interval(self, low: int, high: int) -> int:
         """Return the interval from one value to another, by their places among the levels."""
         above, below = (1 << low) - 1, (1 << (self._cuts - high)) - 1
-        return above | below << (self._cuts + high)
+        return above | below << (self._cuts + high) | self._known
 
     @cached_property
     def choices(self) -> tuple[int, ...]:
@@ -142,8 +176,9 @@ class Ordered:
 
     @cached_property
     def leaves(self) -> tuple[int, ...]:
-        """The choices that leave nothing open: the single values, from low to high."""
-        return tuple(self.interval(place, place) for place in range(len(self.levels)))
+        """The choices that leave nothing open: the single values, from low to high; missing."""
+        found = tuple(self.interval(place, place) for place in range(len(self.levels)))
+        return (*found, self._absent) if self.missing else found
 
     @property
     def rules_of_leaves(self) -> tuple[Rule, ...]:
@@ -155,33 +190,47 @@ class Ordered:
         """The rules that every choice obeys: above a cut, above all lower ones."""
         m = self._cuts
         above = [Rule(1 << b, 1 << a) for a, b in pairwise(range(m))]
-        return (*above, *(Rule(1 << a, 1 << b) for a, b in pairwise(range(m, 2 * m))))
+        below = [Rule(1 << a, 1 << b) for a, b in pairwise(range(m, 2 * m))]
+        known = [Rule(1 << i, self._known) for i in (0, 2 * m - 1)] if self.missing else []
+        return (*above, *below, *known)
 
     @cached_property
     def exclusive(self) -> tuple[int, ...]:
         """Groups of variables of which every choice has at most one: above and below a cut."""
-        return tuple(1 << i | 1 << (i + self._cuts) for i in range(self._cuts))
+        either = (self._known | self._absent,) if self.missing else ()
+        return (*(1 << i | 1 << (i + self._cuts) for i in range(self._cuts)), *either)
 
     def covers(self) -> Iterator[tuple[int, Places]]:
         """Yield, from the top down, each place that has others right above it, and these."""
         for shorter in reversed(range(self._cuts)):
-            first = shorter * (shorter + 1) // 2
+            first = shorter * (shorter + 1) // 2 + self.missing
             for place in range(first, first + shorter + 1):
                 yield place, slice(place + shorter + 1, place + shorter + 3)
+        if self.missing:
+            yield 0, np.array([1, self.count - 1])
 
     def above(self, place: int) -> Places:
         """Return the places of all choices that say at least what this one says."""
-        shorter = (isqrt(8 * place + 1) - 1) // 2
-        low = place - shorter * (shorter + 1) // 2
+        if place == 0:
+            return slice(None)
+        if self.missing and place == self.count - 1:
+            return slice(place, None)
+        shorter, low = _shape(place - self.missing)
         inside = [
             np.arange(s * (s + 1) // 2 + low, s * (s + 1) // 2 + low + s - shorter + 1)
             for s in range(shorter, len(self.levels))
         ]
-        return slice(None) if place == 0 else np.concatenate(inside)
+        return np.concatenate(inside) + int(self.missing)
 
     def describe(self, mask: int) -> str:
         """Return what a choice (not unset) says, as one condition."""
         m = self._cuts
+        if self.missing:
+            if mask & self._absent:
+                return self.variables[-1]
+            mask &= ~self._known  # which follows from an interval
+            if not mask:
+                return self.variables[-2]
         low = (
             mask & ((1 << m) - 1)
         ).bit_length()  # what lower cuts say follows, and may be left out
@@ -203,14 +252,22 @@ class Ordered:
     def spans(self) -> list[list[int]]:
         """Return each choice's first and last value: one says another if it lies within it."""
         last = self._cuts
-        return [
+        found = [
             [low, low + last - shorter] for shorter in range(last + 1) for low in range(shorter + 1)
         ]
+        return [[0, last + 1], *found, [last + 1, last + 1]] if self.missing else found
 
     def as_json(self) -> dict[str, Any]:
         """Return the attribute as files have it."""
+        either = {"missing": True} if self.missing else {}
         if self.cuts is None:
-            return {"name": self.name, "levels": list(self.levels)}
+            return {"name": self.name, "levels": list(self.levels), **either}
         exact = {} if self.at is None else {"at": list(self.at)}
         after = {"after": list(self.after)} if self.after else {}
-        return {"name": self.name, "cuts": list(self.cuts), **exact, **after}
+        return {"name": self.name, "cuts": list(self.cuts), **exact, **after, **either}
+
+
+def _shape(place: int) -> tuple[int, int]:
+    """Return by how much an interval is shorter than the whole range, and where it begins."""
+    shorter = (isqrt(8 * place + 1) - 1) // 2
+    return shorter, place - shorter * (shorter + 1) // 2

@@ -54,6 +54,12 @@ def _intervals(line: Mapping[str, Any], at: int) -> Attribute:
     rules: set[Rule] = {(high, high | low) for low, high in pairwise(up)}
     rules |= {(low, low | high) for low, high in pairwise(down)}
     rules |= {(a | b, None) for a, b in zip(up, down, strict=True)}
+    if line.get("missing"):  # no value is a value, too, and what has an interval is known
+        known, absent = 1 << at + 2 * m, 2 << at + 2 * m
+        names += [f"{name} is known", f"{name} is missing"]
+        choices = [0, *(known | choice for choice in choices), absent]
+        ends = [*(known | end for end in ends), absent]
+        rules |= {(up[0], up[0] | known), (down[-1], down[-1] | known), (known | absent, None)}
     return Attribute(names, choices, rules, tuple(ends), set())
 
 

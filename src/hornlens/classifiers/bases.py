@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hornlens.classifiers.background import Background
 from hornlens.classifiers.explanation import Explained
 from hornlens.classifiers.spaces import space_of
 from hornlens.errors import HornlensError
@@ -24,7 +25,9 @@ def basis_of(result: Explained) -> Envelope:
             f"the full basis needs every cell, and there are {result.binned.cell_count:,}: "
             "raise the limit, or take fewer bins"
         )
-    space = space_of(result.binned.features, result.target, result.binned.classifier.labels)
+    features, names = result.binned.features, result.feature_names
+    granted = Background(result.background, names).rules(features)
+    space = space_of(features, result.target, result.binned.classifier.labels, granted)
     if space.count > MOST_POINTS:
         raise HornlensError(
             f"the full basis goes through {space.count:,} things that can be said, "

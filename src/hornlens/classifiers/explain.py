@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from hornlens.classifiers.answering import Classifier, read_classifier
+from hornlens.classifiers.background import Background
 from hornlens.classifiers.binning import Binning, Bins, bin_columns
-from hornlens.classifiers.boxes import Background, cuts_asked_for
 from hornlens.classifiers.claims import bounded_claim, exact_claim, sampled_claim
 from hornlens.classifiers.columns import Table
 from hornlens.classifiers.points import Binned
@@ -27,6 +27,7 @@ from hornlens.exact.boxes.cells import (
     distinct,
 )
 from hornlens.exact.boxes.covers import cover_of_grid, cover_of_list
+from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.exact.boxes.rulesets import (
     Found,
     bits_of,
@@ -146,12 +147,11 @@ def explain_with(clf: Any, classifier: Classifier, options: Options) -> Explanat
     """Return the rules of a classifier that was read."""
     table = classifier.table
     granted = Background(options.background, table.names)
-    numbers = [n for n, k in zip(table.names, table.kinds, strict=True) if k in ("number", "whole")]
-    whole = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "whole"]
-    more = cuts_asked_for(granted.conditions, numbers, whole)
+    more = granted.cuts(table)
     binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
     binned = Binned(classifier, binning.features)
-    return _Explaining(classifier, binning, binned, granted, options).run()
+    forbidden = granted.over(binned.features)
+    return _Explaining(classifier, binning, binned, forbidden, options).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ class _Explaining:
     classifier: Classifier
     binning: Binning
     binned: Binned
-    granted: Background
+    forbidden: Forbidden
     options: Options
 
     @property
@@ -200,7 +200,7 @@ class _Explaining:
             return None
         from hornlens.classifiers.voting import Vote
 
-        return Vote(self.binned, trees, None, self.granted.forbidden(self.binned.features))
+        return Vote(self.binned, trees, None, self.forbidden.boxes)
 
     def _found(
         self, rows: Levels, agreement: Agreement, vote: Any, grid: Labels | None
@@ -224,12 +224,11 @@ class _Explaining:
     def _by_grid(
         self, rows: Levels, agreement: Agreement, labels: Labels
     ) -> tuple[list[Found], GridCells, Claim]:
-        features, options = self.binned.features, self.options
-        of = "all that there are"
+        options, of = self.options, "all that there are"
         if options.background:
             flat = labels.reshape(-1)
             cells = cells_at(np.arange(labels.size), self.binned.shape)
-            flat[~self.granted.allows(cells, features)] = OUTSIDE
+            flat[~self.forbidden.allows(cells)] = OUTSIDE
             of = "all that the background allows"
             if (flat == OUTSIDE).all():
                 raise InputError("the background allows no cell: nothing is left to explain")
@@ -255,7 +254,7 @@ class _Explaining:
         cells, weights = np.unique(rows, axis=0, return_counts=True)
         every = _around(cells, self.binned.shape, options.changes, options.limit)
         new = np.unique(every, axis=0)
-        new = new[self.granted.allows(new, self.binned.features)]
+        new = new[self.forbidden.allows(new)]
         if not len(new):
             raise InputError("the background allows no row of X: nothing is left to explain")
         listed = ListedCells(self.binned.axes, new, self.binned.ask(new))
@@ -295,10 +294,10 @@ class _Explaining:
         would have come through with probability (1 - ε)^n at most; over all rules there can be,
         that must not exceed δ.
         """
-        options, features, axes = self.options, self.binned.features, self.binned.axes
+        options, axes = self.options, self.binned.axes
         rng = np.random.default_rng(options.seed)
         cells = np.column_stack([rng.integers(0, axis.size, options.samples) for axis in axes])
-        cells = cells[self.granted.allows(cells, features)]
+        cells = cells[self.forbidden.allows(cells)]
         if not len(cells):
             raise InputError("the background allows none of the cells that were drawn")
         drawn = ListedCells(axes, cells, self.binned.ask(cells))

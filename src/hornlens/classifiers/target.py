@@ -21,12 +21,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from hornlens.classifiers.answering import read_classifier
+from hornlens.classifiers.background import Background
 from hornlens.classifiers.binning import Bins, bin_columns
 from hornlens.classifiers.points import Binned
 from hornlens.classifiers.spaces import space_of
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels
 from hornlens.logic.decisions import Decision
+from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 
 Partial: TypeAlias = Literal["typical"]
@@ -60,11 +62,15 @@ class ClassifierTarget:
     target: str = "class"
     given_identity: str | None = None
     partial: Partial | None = None
+    granted: tuple[Rule, ...] = ()
+    """The background, as rules of the space: what breaks one of them does not occur."""
 
     def __post_init__(self) -> None:
         """Refuse an unknown way to ask cells that leave something open."""
         if self.partial not in (None, "typical"):
             raise InputError(f"partial must be typical or None, not {self.partial!r}")
+        if self.partial is not None and self.granted:
+            raise InputError("a typical row may not occur: a background needs partial=None")
 
     @classmethod
     def of(
@@ -77,13 +83,18 @@ class ClassifierTarget:
         target: str = "class",
         identity: str | None = None,
         partial: Partial | None = None,
+        background: Sequence[str] = (),
     ) -> ClassifierTarget:
         """Return a classifier over bins of its columns, all as `explain` takes them."""
         classifier = read_classifier(clf, X)
-        binned = Binned(classifier, bin_columns(clf, classifier, bins, n_bins, {}).features)
+        given = (background,) if isinstance(background, str) else background
+        granted = Background(given, classifier.table.names)
+        more = granted.cuts(classifier.table)
+        binned = Binned(classifier, bin_columns(clf, classifier, bins, n_bins, more).features)
         if not binned.features:
             raise InputError("there is nothing to ask: every column has one level")
-        return cls(binned, binned.places(classifier.table), target, identity, partial)
+        rows, rules = binned.places(classifier.table), granted.rules(binned.features)
+        return cls(binned, rows, target, identity, partial, rules)
 
     @property
     def name(self) -> str:
@@ -94,7 +105,8 @@ class ClassifierTarget:
     def space(self) -> Space:
         """The columns that have several levels, and the class."""
         labels = self.binned.classifier.labels
-        return space_of(self.binned.features, self.target, labels, complete=self.partial is None)
+        whole = self.partial is None
+        return space_of(self.binned.features, self.target, labels, self.granted, whole)
 
     def identity(self) -> str | None:
         """Return the given identity with the points that are asked; None if none was given."""

@@ -1,8 +1,11 @@
 """Rules of complete cells, some of them open, held against all boxes there are."""
 
+from random import Random
+
 import numpy as np
 import pytest
 
+from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Axis, shape_of
 from hornlens.exact.boxes.cells import OPEN, OUTSIDE, GridCells
 from hornlens.exact.boxes.rulesets import (
@@ -11,6 +14,16 @@ from hornlens.exact.boxes.rulesets import (
     short_rules,
     short_rules_of_grid,
 )
+from hornlens.exact.boxes.spaces import (
+    axes_of,
+    cells_of_levels,
+    levels_of_cells,
+    rules_of,
+)
+from hornlens.logic.attributes import Nominal
+from hornlens.logic.ordered import Ordered
+from hornlens.logic.space import Space
+from hornlens.logic.taxonomy import Taxonomy
 from tests.boxes import certain_rules, random_axis, sets_of
 
 
@@ -79,3 +92,56 @@ def test_the_ranges_of_an_axis_are_those_that_are_one_condition(seed):
             if not any(a != wide and wide[0] <= a[0] <= a[1] <= wide[1] for a in above)
         }
         assert set(axis.wider(said)) == lowest, (axis, said)
+
+
+def random_complete(rng):
+    """A complete space of a few attributes of every kind, each with two leaves or more."""
+    attributes = []
+    for number in range(rng.randint(0, 3)):
+        name, values = f"a{number}", tuple(f"a{number}v{i}" for i in range(rng.randint(2, 5)))
+        match rng.choice(["nominal", "ordered", "taxonomy"]):
+            case "nominal":
+                attributes.append(Nominal(name, values))
+            case "ordered":
+                attributes.append(Ordered(name, values[:3], missing=rng.random() < 0.5))
+            case "taxonomy":
+                parents = tuple(rng.choice([None, *range(i)]) for i in range(len(values)))
+                attributes.append(Taxonomy(name, values, parents))
+    return Space(tuple(attributes), Nominal("says", ("yes", "no", "perhaps")), complete=True)
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_boxes_of_a_complete_space_are_its_certain_rules(part):
+    """All conditions that can be said, and all cells, one by one: the least that settle a label."""
+    listed = 0
+    for seed in range(part * 60, part * 60 + 60):
+        rng = Random(seed)
+        space = random_complete(rng)
+        axes = axes_of(space)
+        bits = random_bits(np.random.default_rng(seed), axes)
+        cells = list(space.cells())
+        levels = levels_of_cells(space, cells)
+        assert cells_of_levels(space, levels) == cells
+        possible = {cell: int(bits[tuple(row)]) for cell, row in zip(cells, levels, strict=True)}
+        holds = {}
+        for left in dict.fromkeys(x & ~space.label_mask for x in space):
+            together = 0
+            for cell, labels in possible.items():
+                if not left & ~cell:
+                    together |= labels
+            if together.bit_count() == 1:
+                holds[left] = together.bit_length() - 1
+        expected = {
+            (left, space.with_label(left, place))
+            for left, place in holds.items()
+            if not any(other != left and not other & ~left for other in holds)
+        }
+        found = {(r.antecedent, r.consequent) for r in rules_of(space, every_rule(bits, axes))}
+        assert found == expected, (seed, space, bits)
+        listed += len(found)
+    assert listed > 50
+
+
+def test_an_attribute_of_one_value_has_no_boxes():
+    with pytest.raises(InputError, match="'f' has one value"):
+        axes_of(Space((Nominal("f", ("f",)),), complete=True))

@@ -131,14 +131,14 @@ def every_general_box(result, most=None):
         part = np.unique(labels[tuple(slice(lo, hi + 1) for lo, hi in box)])
         return int(part[0]) if len(part) == 1 else None
 
-    for box in product(*(f.ranges for f in features)):
+    for box in product(*(f.axis.ranges for f in features)):
         place = place_of(box)
         if place is None:
             continue
         if any(
             place_of((*box[:axis], wider, *box[axis + 1 :])) == place
             for axis, feature in enumerate(features)
-            for wider in feature.wider(box[axis])
+            for wider in feature.axis.wider(box[axis])
         ):
             continue
         conditions = sum(said != f.whole for said, f in zip(box, features, strict=True))

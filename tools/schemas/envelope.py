@@ -191,16 +191,24 @@ def _parts() -> Schema:
         "Space": _object(
             "What could be said: the attributes, and the label.",
             {"attributes": _list(_ref("Attribute")), "label": _or_null(_ref("Attribute"))},
-            {"label_always": FLAG},
+            {
+                "label_always": FLAG,
+                "complete": _said(FLAG, "whether every cell sets every attribute"),
+            },
         ),
         "Attribute": _object(
             "At most one of its values holds. An ordered one has `levels` or `cuts` instead of "
-            "`values`, one of a taxonomy says of each value what it lies `under`.",
+            "`values`, one of a taxonomy says of each value what it lies `under`. `cuts` are "
+            "texts, `at` has their exact numbers, from which on a value lies above; `after` has "
+            "the places of cuts whose text is the last number below: x ≤ 22.5, x > 22.5.",
             {"name": TEXT},
             {
                 "values": _list(TEXT),
                 "levels": _list(TEXT),
                 "cuts": _list(TEXT),
+                "at": _list(NUMBER),
+                "after": _list(COUNT),
+                "missing": _said(FLAG, "whether there may be no value, which counts as one"),
                 "under": _list(_or_null(TEXT)),
             },
         ),

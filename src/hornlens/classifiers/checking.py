@@ -7,12 +7,12 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from hornlens.classifiers.boxes import box_of
-from hornlens.classifiers.cells import GridCells
 from hornlens.classifiers.conditions import parse_conditions
 from hornlens.classifiers.explanation import Explained, NotKept
-from hornlens.classifiers.features import Box
 from hornlens.classifiers.flips import flips_of
 from hornlens.errors import InputError
+from hornlens.exact.boxes.axes import Box
+from hornlens.exact.boxes.cells import GridCells
 from hornlens.logic.named import NamedRule
 from hornlens.logic.warrants import PROVED
 from hornlens.results.checks import Checked, CheckOutcome, Flip, ShownAnswer, Status

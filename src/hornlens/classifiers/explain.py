@@ -10,24 +10,26 @@ from typing import Any, Literal
 import numpy as np
 
 from hornlens.classifiers.answering import Classifier, read_classifier
+from hornlens.classifiers.background import Background
 from hornlens.classifiers.binning import Binning, Bins, bin_columns
-from hornlens.classifiers.boxes import Background, cuts_asked_for
-from hornlens.classifiers.cells import (
+from hornlens.classifiers.columns import Table
+from hornlens.classifiers.guard import measured_agreement, scope_of
+from hornlens.classifiers.points import Binned
+from hornlens.classifiers.result import Explanation
+from hornlens.deprecation import renamed_argument
+from hornlens.errors import HornlensError, InputError
+from hornlens.exact.boxes.cells import (
     OUTSIDE,
-    Binned,
     GridCells,
     Labels,
     Levels,
     ListedCells,
     cells_at,
     distinct,
-    shape_of,
 )
-from hornlens.classifiers.columns import Table
-from hornlens.classifiers.covers import cover_of_grid, cover_of_list
-from hornlens.classifiers.guard import measured_agreement, scope_of
-from hornlens.classifiers.result import Explanation
-from hornlens.classifiers.rulesets import (
+from hornlens.exact.boxes.covers import cover_of_grid, cover_of_list
+from hornlens.exact.boxes.forbidden import Forbidden
+from hornlens.exact.boxes.rulesets import (
     Found,
     bits_of,
     every_rule,
@@ -35,8 +37,6 @@ from hornlens.classifiers.rulesets import (
     short_rules_of_list,
     subsets,
 )
-from hornlens.deprecation import renamed_argument
-from hornlens.errors import HornlensError, InputError
 from hornlens.logic.certificates import Certificate, check_tolerances
 from hornlens.logic.grounds import Complete, Trial
 from hornlens.logic.scopes import Agreement, Scope
@@ -161,12 +161,11 @@ def explain_with(clf: Any, classifier: Classifier, options: Options) -> Explanat
     """Return the rules of a classifier that was read."""
     table = classifier.table
     granted = Background(options.background, table.names)
-    numbers = [n for n, k in zip(table.names, table.kinds, strict=True) if k in ("number", "whole")]
-    whole = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "whole"]
-    more = cuts_asked_for(granted.conditions, numbers, whole)
+    more = granted.cuts(table)
     binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
     binned = Binned(classifier, binning.features)
-    return _Explaining(classifier, binning, binned, granted, options).run()
+    forbidden = granted.over(binned.features)
+    return _Explaining(classifier, binning, binned, forbidden, options).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +173,7 @@ class _Explaining:
     classifier: Classifier
     binning: Binning
     binned: Binned
-    granted: Background
+    forbidden: Forbidden
     options: Options
 
     @property
@@ -215,7 +214,7 @@ class _Explaining:
             return None
         from hornlens.classifiers.voting import Vote
 
-        return Vote(self.binned, trees, None, self.granted.forbidden(self.binned.features))
+        return Vote(self.binned, trees, None, self.forbidden.boxes)
 
     def _found(
         self, rows: Levels, agreement: Agreement, vote: Any, grid: Labels | None
@@ -239,22 +238,21 @@ class _Explaining:
     def _by_grid(
         self, rows: Levels, agreement: Agreement, labels: Labels
     ) -> tuple[list[Found], GridCells, Certificate]:
-        features, options = self.binned.features, self.options
-        of = "all that there are"
+        options, of = self.options, "all that there are"
         if options.background:
             flat = labels.reshape(-1)
-            cells = cells_at(np.arange(labels.size), shape_of(features))
-            flat[~self.granted.allows(cells, features)] = OUTSIDE
+            cells = cells_at(np.arange(labels.size), self.binned.shape)
+            flat[~self.forbidden.allows(cells)] = OUTSIDE
             of = "all that the background allows"
             if (flat == OUTSIDE).all():
                 raise InputError("the background allows no cell: nothing is left to explain")
-        grid = GridCells(features, labels)
+        grid = GridCells(self.binned.axes, labels)
         scope = self._scope(agreement, of)
         if options.max_conditions is not None:
             found = short_rules_of_grid(grid, options.max_conditions)
             return found, grid, _short(options.max_conditions, scope)
         if options.rules == "all":
-            found = every_rule(bits_of(labels), features)
+            found = every_rule(bits_of(labels), self.binned.axes)
         else:
             found = cover_of_grid(grid, _commonest(rows, labels.shape))
         return found, grid, Certificate(complete=Complete(decides=True), scope=scope)
@@ -264,12 +262,12 @@ class _Explaining:
     ) -> tuple[list[Found], ListedCells, Certificate]:
         options = self.options
         cells, weights = np.unique(rows, axis=0, return_counts=True)
-        every = _around(cells, shape_of(self.binned.features), options.changes, options.limit)
+        every = _around(cells, self.binned.shape, options.changes, options.limit)
         new = np.unique(every, axis=0)
-        new = new[self.granted.allows(new, self.binned.features)]
+        new = new[self.forbidden.allows(new)]
         if not len(new):
             raise InputError("the background allows no row of X: nothing is left to explain")
-        listed = ListedCells(self.binned.features, new, self.binned.ask(new))
+        listed = ListedCells(self.binned.axes, new, self.binned.ask(new))
         changes = f"{options.changes} feature{'' if options.changes == 1 else 's'}"
         of = f"those of the rows of X and all that differ from one in at most {changes}"
         scope = self._scope(agreement, of, part=True)
@@ -296,7 +294,7 @@ class _Explaining:
         cells = cells[vote.occur(cells)]
         unasked = self.binned.cell_count - len(cells)
         certificate = _short(most, self._scope(agreement, of), done.unsettled, unasked)
-        return done.rules, ListedCells(vote.features, cells, self.binned.ask(cells)), certificate
+        return done.rules, ListedCells(self.binned.axes, cells, self.binned.ask(cells)), certificate
 
     def _by_samples(
         self, agreement: Agreement, most: int
@@ -307,15 +305,15 @@ class _Explaining:
         would have come through with probability (1 - ε)^n at most; over all rules there can be,
         that must not exceed δ.
         """
-        options, features = self.options, self.binned.features
+        options, axes = self.options, self.binned.axes
         rng = np.random.default_rng(options.seed)
-        cells = np.column_stack([rng.integers(0, f.size, options.samples) for f in features])
-        cells = cells[self.granted.allows(cells, features)]
+        cells = np.column_stack([rng.integers(0, axis.size, options.samples) for axis in axes])
+        cells = cells[self.forbidden.allows(cells)]
         if not len(cells):
             raise InputError("the background allows none of the cells that were drawn")
-        drawn = ListedCells(features, cells, self.binned.ask(cells))
+        drawn = ListedCells(axes, cells, self.binned.ask(cells))
         possible = sum(
-            prod(len(features[place].ranges) for place in some) for some in subsets(features, most)
+            prod(len(axes[place].ranges) for place in some) for some in subsets(axes, most)
         ) * len(self.classifier.classes)
         least = ceil(log(possible / options.delta) / -log(1 - options.epsilon))
         found = [one for one, _ in short_rules_of_list(drawn, most, least)]

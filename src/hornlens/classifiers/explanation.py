@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.cells import OUTSIDE, Binned, GridCells, Levels, ListedCells, rows_in
-from hornlens.classifiers.features import Box
-from hornlens.classifiers.rulesets import Found
+from hornlens.classifiers.points import Binned
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
+from hornlens.exact.boxes.axes import Box
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells, rows_in
+from hornlens.exact.boxes.rulesets import Found
 from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.frames import data_frame
 from hornlens.logic.certificates import Certificate
@@ -175,7 +176,7 @@ class Explained:
         features, labels = self.binned.features, self.binned.classifier.labels
         made, trial = [], self.certificate.trial
         for box, place in self.found:
-            inside = rows_in(self.rows, box, features)
+            inside = rows_in(self.rows, box, self.binned.axes)
             support = int(np.count_nonzero(inside))
             right = int(np.count_nonzero(self.said[inside] == place))
             conditions = tuple(
@@ -214,7 +215,7 @@ class Explained:
         """Return the place of the class that the rules give to each cell; -1 where none."""
         said = np.full(len(cells), OUTSIDE, dtype=np.intp)
         for box, place in reversed(self.found):
-            said[rows_in(cells, box, self.binned.features)] = place
+            said[rows_in(cells, box, self.binned.axes)] = place
         return said
 
     def describe_cell(self, cell: Sequence[int]) -> dict[str, Any]:

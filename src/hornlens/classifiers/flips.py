@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.classifiers.cells import OUTSIDE, Binned, GridCells, Levels
 from hornlens.classifiers.columns import column_of
 from hornlens.classifiers.explanation import Explained, NotKept
+from hornlens.classifiers.points import Binned
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels
 from hornlens.results.claims import FlipPair, Flips
 
 SHOWN = 5

@@ -10,15 +10,18 @@ from typing import Any, Literal
 import numpy as np
 
 from hornlens.classifiers.answering import Classifier, read_classifier
+from hornlens.classifiers.background import Background
 from hornlens.classifiers.binning import Bins, bin_columns
-from hornlens.classifiers.boxes import Background, box_of, cuts_asked_for
-from hornlens.classifiers.cells import Binned, Levels, cells_at
+from hornlens.classifiers.boxes import box_of
 from hornlens.classifiers.conditions import ParsedRule, parse_rule
-from hornlens.classifiers.features import Box
 from hornlens.classifiers.guard import measured_agreement
+from hornlens.classifiers.points import Binned
 from hornlens.classifiers.voting import Vote
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
+from hornlens.exact.boxes.axes import Box
+from hornlens.exact.boxes.cells import Levels, cells_at
+from hornlens.exact.boxes.forbidden import Forbidden
 
 TRIED = 20_000
 """How many random inputs are tried."""
@@ -94,21 +97,19 @@ def prove(
     table = classifier.table
     parsed = parse_rule(rule, table.names, label)
     wanted = _wanted(parsed, classifier)
-    numbers = [n for n, k in zip(table.names, table.kinds, strict=True) if k in ("number", "whole")]
-    whole = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "whole"]
     granted = Background((background,) if isinstance(background, str) else background, table.names)
-    more = cuts_asked_for((*parsed.conditions, *granted.conditions), numbers, whole)
+    more = granted.cuts(table, parsed.conditions)
     binning = bin_columns(clf, classifier, bins, n_bins, more)
     binned = Binned(classifier, binning.features)
     every = box_of(parsed.conditions, binned.every)
     if every is None:
         return Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
     box = tuple(every[place] for place in binned.telling)
-    trees = binning.trees
+    trees, forbidden = binning.trees, granted.over(binned.features)
     if trees is not None and trees.trees.summed:
-        vote = Vote(binned, trees, None, granted.forbidden(binned.features))
+        vote = Vote(binned, trees, None, forbidden.boxes)
         return _guarded(_by_vote(rule, vote, box, wanted), binned, seed)
-    proof = _by_search(rule, binned, box, wanted, limit, seed, binning.exact, granted)
+    proof = _by_search(rule, binned, box, wanted, limit, seed, binning.exact, forbidden)
     return _guarded(proof, binned, seed)
 
 
@@ -229,7 +230,7 @@ def _by_search(
     limit: int,
     seed: int,
     exact: bool,
-    granted: Background,
+    forbidden: Forbidden,
 ) -> Proof:
     """Try rows of X, cells of the box, and random inputs in it."""
     table, classifier = binned.classifier.table, binned.classifier
@@ -238,7 +239,7 @@ def _by_search(
     inside = np.ones(len(rows), dtype=np.bool_)
     for axis, (low, high) in enumerate(box):
         inside &= (rows[:, axis] >= low) & (rows[:, axis] <= high)
-    inside &= granted.allows(rows, binned.features)
+    inside &= forbidden.allows(rows)
     tried = int(inside.sum())
     if tried:
         columns = [column[inside] for column in table.columns]
@@ -252,7 +253,7 @@ def _by_search(
         cells = cells_at(np.arange(count), shape) + lows
     else:
         cells = np.column_stack([rng.integers(low, high + 1, limit) for low, high in box])
-    cells = cells[granted.allows(cells, binned.features)]
+    cells = cells[forbidden.allows(cells)]
     if not len(cells):
         return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
     if (found := _first_other(rule, binned, binned.columns(cells), allowed)) is not None:

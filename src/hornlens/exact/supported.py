@@ -36,9 +36,7 @@ def supported_envelope_of_grid(
     it, some of them are there, and nothing is counted.
     """
     space = labelled.space
-    inside = labelled.inside().reshape(space.shape)
-    cells = inside if space.label is None else inside[..., 0]
-    covered = asked * sums_above(cells, space.attributes)
+    covered = asked * sums_above(labelled.cells(), space.attributes)
     enough = covered >= min_support
     if space.label is not None:
         enough = np.broadcast_to(enough[..., None], space.shape)
@@ -63,7 +61,7 @@ def supported_envelope_of_grid(
 def _not_following(labelled: LabelledSpace, known: Theory, rules: Theory) -> int:
     """Count the rules that do not follow from those known; sides of all are points of the grid."""
     space = labelled.space
-    left = Sums(space, labelled.inside() & labelled.left_by(known)).above
+    left = Sums(space, labelled.allowed() & labelled.left_by(known)).above
 
     def above(x: int) -> int:
         return int(left[tuple(space.places(x)) or 0])

@@ -125,9 +125,16 @@ class TargetEntailment:
     def _above(self, x: int) -> int | None:
         """Draw an interpretation that has all of `x`; None if what was drawn breaks a rule."""
         drawn = self.space.sample(self.rng)
-        for group in self.space.groups:
-            if x & group:
-                drawn = drawn & ~group | x & group
+        for axis, group in enumerate(self.space.groups):
+            if not x & group:
+                continue
+            said = x & group
+            if self.space.complete and axis < len(self.space.attributes):
+                fitting = [leaf for leaf in self.space.leaves[axis] if not said & ~leaf]
+                if not fitting:
+                    return None
+                said = self.rng.choice(fitting)
+            drawn = drawn & ~group | said
         return drawn if drawn in self.space else None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
 from hornlens.limits import Limits, Reason, Stopped
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from hornlens.learning.strategies import Strategy
     from hornlens.oracles.known import KnownAnswers
 
+Flags = NDArray[np.bool_]
 MOST_LABELS = 10
 """Where there are more, what an answer says of most of them is not worth its place in memory."""
 PART = 0.2

@@ -11,6 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hornlens.errors import HornlensError
+from hornlens.exact.grid import MOST_POINTS
 from hornlens.exact.readings import reading
 from hornlens.extraction.asking import Questions, UnitedQuestions, carry_out
 from hornlens.extraction.conclude import Conclusion, Wanted, conclude
@@ -82,6 +83,9 @@ def extract(
         if limits.max_questions is None:
             limits.max_questions = chosen.limit
     asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
+    if target.space.complete:
+        learns = learner is not None or equivalence is not None
+        _check_complete(target, own or (exhaustive and not learns))
     for world in asked:
         if world.policy.calibration == "mean" and not exhaustive:
             raise HornlensError(
@@ -272,9 +276,31 @@ def _record(asked: Sequence[_World], started: str, clock: float) -> Record:
     return Record(started, time.perf_counter() - clock, new, reused)
 
 
+def _check_complete(target: Target, whole: bool) -> None:
+    """Refuse what cannot be done in a space in which no attribute is unset."""
+    space = target.space
+    if not whole:
+        raise HornlensError(
+            f"learners ask about partly set cells, and {target.name} has complete ones only: ask "
+            f"all {space.cell_count:,} cells (--equivalence exhaustive, --limit), or give a "
+            "classifier's target partial='typical'"
+        )
+    if space.count > MOST_POINTS:
+        raise HornlensError(
+            f"the rules of {target.name} are searched among {space.count:,} combinations of "
+            f"conditions, {MOST_POINTS:,} at most: take fewer columns or bins, or use explain"
+        )
+
+
 def _policy(target: Target, given: Policy | None) -> Policy:
-    """Return what undecided cells and missing labels count as; the rest is the target's own."""
+    """Return what undecided cells and missing labels count as; the rest is the target's own.
+
+    In a complete space the label is always set: what has none does not occur.
+    """
     own: Policy = getattr(target, "policy", None) or Policy()
+    if target.space.complete:
+        own = replace(own, label_unset="reject")
+        given = given and replace(given, label_unset="reject")
     if given is None:
         return own
     for name in ("margin", "top_k", "calibration"):

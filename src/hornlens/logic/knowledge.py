@@ -156,6 +156,9 @@ def count_above(space: Space, cell: int) -> int | None:
     """Return how many cells have all that a cell has; None if that takes going through them."""
     if space.granted:
         return None
+    if space.complete:
+        pairs = zip(space.leaves, space.groups, strict=False)
+        return prod(sum(cell & group & ~leaf == 0 for leaf in own) for own, group in pairs)
     places = zip(space.attributes, space.places(space.background.closure(cell)), strict=False)
     above = [(attribute, attribute.above(place)) for attribute, place in places]
     return prod(

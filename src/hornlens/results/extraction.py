@@ -123,7 +123,8 @@ class Extraction:
         if space.label is None:
             return list(cells)
         places = range(len(space.label.variables))
-        return [x for c in cells for x in (c, *(space.with_label(c, i) for i in places))]
+        unset = not space.complete
+        return [x for c in cells for x in (*[c] * unset, *(space.with_label(c, i) for i in places))]
 
     @cached_property
     def _cells(self) -> list[int]:
@@ -170,6 +171,8 @@ class Extraction:
         """
         cells = Supersets(self._cells, self.space.width)
         left = left_by(self.envelope.basis.rules, self.space, cells)
+        if self.space.complete and self.space.label is not None:
+            left[:, 0] = False  # no cell is without a label
         for world in self.each:
             known = [world.decisions.get(cell) for cell in cells.masks]
             decided = np.array([-1 if said is None else said.place for said in known])[:, None]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import isclose
 from typing import Any
 
-from hornlens.verifying.grids import Rule, Space, Wrong, bits, breaks
+from hornlens.verifying.attributes import Rule
+from hornlens.verifying.grids import Space, Wrong, bits, breaks
 
 
 @dataclass(frozen=True)
@@ -125,14 +126,15 @@ class Reader:
         abstained = undecided if answer.is_undecided else self.policy["abstain"] == "accept"
         if not space.labels:
             return [cell] if (abstained if winner is None else winner == 1) else []
-        unset = [cell] if self.policy["label_unset"] == "accept" else []
+        unset = [cell] if self.policy["label_unset"] == "accept" and space.ends is None else []
         if winner is None:
             return unset + ([cell | label for label in space.label_masks] if abstained else [])
         return [*unset, cell | space.label_masks[winner]]
 
     def all_of(self, cell: int) -> list[int]:
-        """Return a cell with each label, and where there are labels with none."""
-        return [cell, *(cell | label for label in self.space.label_masks)]
+        """Return a cell with each label, and where there are labels with none if that occurs."""
+        unset = [cell] if self.space.ends is None or not self.space.labels else []
+        return [*unset, *(cell | label for label in self.space.label_masks)]
 
     def said(self, answer: Answer) -> list[int]:
         """Return what the target itself said yes to, whatever the policy."""

@@ -12,9 +12,10 @@ from typing import Any
 from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.formats.jsonfiles import read_json
+from hornlens.verifying.attributes import Rule
 from hornlens.verifying.claims import Claim
 from hornlens.verifying.files import File
-from hornlens.verifying.grids import Grid, Rule, Space, Wrong, bits, chain
+from hornlens.verifying.grids import Grid, Space, Wrong, bits, chain
 from hornlens.verifying.interrupted import follows
 from hornlens.verifying.rules import TRIES, Envelope, check_by_chaining
 

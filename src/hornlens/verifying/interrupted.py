@@ -9,9 +9,10 @@ from typing import Any
 
 from hornlens.counts import plural
 from hornlens.verifying.answers import Answer, Reader
+from hornlens.verifying.attributes import Rule
 from hornlens.verifying.bounded import check_bounded
 from hornlens.verifying.claims import Claim
-from hornlens.verifying.grids import LIMIT, Grid, Rule, Wrong, breaks
+from hornlens.verifying.grids import LIMIT, Grid, Wrong, breaks
 from hornlens.verifying.rules import (
     MOST_LABELS,
     Envelope,
@@ -83,7 +84,8 @@ class MissingAnswers:
         self.grid = None
         if prod(map(len, space.axes)) <= LIMIT:
             self.grid = Grid(space.axes, len(space.names))
-            self.inside = self.grid.everything & ~self.grid.breaking_any(background)
+            self.allowed = self.grid.everything & ~self.grid.breaking_any(background)
+            self.inside = self.allowed & space.occurring(self.grid)
             self.possible = {name: self._possible(self.grid, each) for name, each in worlds.items()}
 
     def _possible(self, grid: Grid, answers: Sequence[Answer]) -> int:
@@ -115,11 +117,11 @@ class MissingAnswers:
             return check_interrupted(
                 envelope, lambda rule: not grid.breaking(rule) & positive, self._is_broken
             )
-        cells = self.inside.bit_count() // (len(self.reader.space.labels) + 1)
+        cells = self.reader.space.cells_of(self.inside.bit_count())
         if any(len(self.worlds[name]) != cells for name in names):
             raise Wrong(f"certificate: complete, but not all of {cells:,} cells were asked")
         if claim.every:
-            return check_exact(envelope, grid, self.inside, positive)
+            return check_exact(envelope, grid, self.allowed, positive)
         return check_bounded(
             envelope,
             lambda x: grid.common(grid.having(x) & positive),
@@ -129,7 +131,7 @@ class MissingAnswers:
     def _was_asked(self, rule: Rule, names: Sequence[Any]) -> bool:
         """Say whether all cells were asked that a rule speaks of, and none breaks it."""
         space, left = self.reader.space, rule[0] & ~sum(self.reader.space.label_masks)
-        axes = space.axes[: len(space.axes) - bool(space.labels)]
+        axes = space.ends or space.axes[: len(space.axes) - bool(space.labels)]
         above = prod(sum(left & union(axis) & ~c == 0 for c in axis) for axis in axes)
         for name in names:
             answers = [a for a in self.worlds[name] if left & ~a.cell == 0]

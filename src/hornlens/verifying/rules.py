@@ -10,8 +10,9 @@ from random import Random
 from typing import Any
 
 from hornlens.counts import plural
+from hornlens.verifying.attributes import Rule
 from hornlens.verifying.claims import Claim
-from hornlens.verifying.grids import Grid, Rule, Space, Wrong, breaks, chain
+from hornlens.verifying.grids import Grid, Space, Wrong, breaks, chain
 
 MOST_LABELS = 10
 """Where a target has more labels, a sampled run does not look at those that lost."""
@@ -83,14 +84,14 @@ class Envelope:
                 raise Wrong(f"non_horn: {shown(x)} is no rejected intersection of accepted ones")
 
 
-def check_exact(envelope: Envelope, grid: Grid, inside: int, positive: int) -> str:
+def check_exact(envelope: Envelope, grid: Grid, allowed: int, positive: int) -> str:
     """Hold an exact envelope against every point of the space; return what was found.
 
-    `inside` are the points that the background allows, `positive` those that the target accepts.
+    `allowed` are the points that the background allows, `positive` those that the target accepts.
     """
     space, rules = envelope.space, envelope.rules
     for number, (left, _) in enumerate(rules, 1):
-        if not grid.has(inside, left):
+        if not grid.has(allowed, left):
             raise envelope.wrong(number, "not saturated: its antecedent breaks the background")
     antecedents = grid.set_of(grid.index(left) for left, _ in rules)
     rejected = 0
@@ -104,11 +105,13 @@ def check_exact(envelope: Envelope, grid: Grid, inside: int, positive: int) -> s
         if rule[1] is not None and rule[1] != grid.common(grid.having(rule[0]) & positive):
             raise envelope.wrong(number, "not saturated: more follows")
         rejected |= breaking
-    left_over = inside & ~positive & ~rejected
+    left_over = allowed & ~positive & ~rejected
     if missing := left_over & ~grid.intersections(positive):
         raise missing_rule(space, grid.first(missing))
-    if (grid.breaking_any(envelope.readable) ^ rejected) & inside:
+    if (grid.breaking_any(envelope.readable) ^ rejected) & allowed:
         raise Wrong("readable: does not say the same as rules")
+    inside = allowed & space.occurring(grid)
+    left_over &= inside
     count = left_over.bit_count()
     envelope.check_examples(lambda x: grid.has(left_over, x), count)
     points, accepted = inside.bit_count(), positive.bit_count()

@@ -14,11 +14,12 @@ from hornlens.errors import InputError
 from hornlens.formats.jsonfiles import read_json
 from hornlens.verifying.almost import Known, check_almost, check_almost_rows, check_levels
 from hornlens.verifying.answers import Answer, Reader, Spoken, check_statistics
+from hornlens.verifying.attributes import Rule
 from hornlens.verifying.bounded import check_bounded
 from hornlens.verifying.claims import Claim
 from hornlens.verifying.explored import Session, check_explored
 from hornlens.verifying.files import File
-from hornlens.verifying.grids import Grid, Rule, Space, Wrong, breaks
+from hornlens.verifying.grids import Grid, Space, Wrong, breaks
 from hornlens.verifying.interrupted import MissingAnswers, check_interrupted, follows
 from hornlens.verifying.noise import check_counts, check_noise
 from hornlens.verifying.rules import Envelope, check_by_chaining, check_exact, check_wide

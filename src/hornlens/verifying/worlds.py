@@ -9,8 +9,9 @@ from typing import Any
 from hornlens.errors import InputError
 from hornlens.verifying.almost import Known
 from hornlens.verifying.answers import Answer, Reader
+from hornlens.verifying.attributes import Rule
 from hornlens.verifying.bounded import check_bounded
-from hornlens.verifying.grids import LIMIT, Grid, Rule, Wrong, breaks
+from hornlens.verifying.grids import LIMIT, Grid, Wrong, breaks
 from hornlens.verifying.rules import Asked, Envelope, check_exact, check_sampled
 
 Worlds = Mapping[str | None, Sequence[Answer]]
@@ -35,14 +36,15 @@ class AllAnswers:
             )
         self.reader, self.worlds = reader, worlds
         self.grid = Grid(space.axes, len(space.names))
-        self.inside = self.grid.everything & ~self.grid.breaking_any(background)
+        self.allowed = self.grid.everything & ~self.grid.breaking_any(background)
+        self.inside = self.allowed & space.occurring(self.grid)
         self.positive = {}
         self.possible = {}
         self.said = {}
-        cells = self.inside.bit_count() // (len(space.labels) + 1)
+        cells = space.cells_of(self.inside.bit_count())
         for name, answers in worlds.items():
             for answer in answers:
-                if not self.grid.has(self.inside, answer.cell):
+                if not self.grid.has(self.inside, min(reader.all_of(answer.cell))):
                     raise Wrong(f"answer {answer.place}: {space.show(answer.cell)} cannot occur")
             if len(answers) != cells:
                 where = "" if name is None else f" of {name}"
@@ -76,17 +78,17 @@ class AllAnswers:
         """Check rules that are complete, or complete within bounds, for what is accepted."""
         claim, grid = envelope.claim, self.grid
         if not claim.bounded:
-            return check_exact(envelope, grid, self.inside, positive)
+            return check_exact(envelope, grid, self.allowed, positive)
         left_over = self.inside & ~positive & grid.intersections(positive)
         envelope.check_examples(lambda x: grid.has(left_over, x), left_over.bit_count())
-        labels = sum(self.reader.space.label_masks)
+        space, labels = self.reader.space, sum(self.reader.space.label_masks)
 
         def support(x: int) -> int:
             """Return how many answers there are about what has the conditions."""
             if not claim.unit:
                 return (grid.having(x) & positive).bit_count()
             about = grid.having(x & ~labels) & self.inside
-            return about.bit_count() // (len(self.reader.space.labels) + 1) * worlds
+            return space.cells_of(about.bit_count()) * worlds
 
         return check_bounded(envelope, lambda x: grid.common(grid.having(x) & positive), support)
 

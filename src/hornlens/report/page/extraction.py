@@ -203,11 +203,13 @@ def _said_of(attribute: Attribute) -> Markup:
     def isolated(names: Sequence[str], separator: str) -> Markup:
         return Markup(separator).join(Markup("<bdi>{}</bdi>").format(name) for name in names)
 
-    match attribute.as_json():
+    content = attribute.as_json()
+    missing = Markup(", or missing" if content.get("missing") else "")
+    match content:
         case {"cuts": cuts}:
-            return Markup("a number, cut at ") + isolated(cuts, ", ")
+            return Markup("a number, cut at ") + isolated(cuts, ", ") + missing
         case {"levels": levels}:
-            return isolated(levels, " &lt; ") + Markup(", or an interval of them")
+            return isolated(levels, " &lt; ") + Markup(", or an interval of them") + missing
         case {"values": names, "under": above}:
             parts = (Markup(" (under {})").format(isolated([up], "")) if up else "" for up in above)
             lines = [isolated([n], "") + part for n, part in zip(names, parts, strict=True)]

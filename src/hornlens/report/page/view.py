@@ -50,7 +50,7 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
         "scored": is_scored(extraction),
         "unit": question.unit,
         "subject": question.subject,
-        "attributes": [_attribute(attribute) for attribute in space.attributes],
+        "attributes": [_attribute(attribute, space.complete) for attribute in space.attributes],
         "labels": [{"name": name, "word": question.words.get(name, name)} for name in names],
         "noun": extraction.noun,
         "averaged": question.averaged,
@@ -146,9 +146,14 @@ class _Places:
         return places[:-1], places[-1] - 1
 
 
-def _attribute(attribute: Attribute) -> dict[str, Any]:
-    """Return an attribute's choices in words and, unless each stands alone, their spans."""
+def _attribute(attribute: Attribute, complete: bool) -> dict[str, Any]:
+    """Return an attribute's choices in words and, unless each stands alone, their spans.
+
+    `leaves`: in a complete space the choices, by place, that a cell can have.
+    """
+    leaves = {"leaves": [attribute.place(leaf) for leaf in attribute.leaves]} if complete else {}
     return {
+        **leaves,
         "name": attribute.name,
         "values": [attribute.describe(choice) for choice in attribute.choices[1:]],
         "spans": attribute.spans(),

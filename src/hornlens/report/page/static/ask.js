@@ -3,11 +3,11 @@
 function askYourself(result, rules) {
   // It begins where there is something to see: with what the strongest rule speaks of.
   const strongest = [...result.rules].sort((a, b) => b.support - a.support)[0];
-  const choices = strongest ? [...strongest.left.choices] : result.attributes.map(() => 0);
+  const choices = result.attributes.map((_, i) => firstAsked(result, i, strongest?.left.choices[i] ?? 0));
   const draw = () => showAnswer(result, rules, choices);
   byId("ask-controls").append(
     ...result.attributes.map((attribute, i) =>
-      choice(attribute.name, [[0, "unset"], ...attribute.values.map((v, j) => [j + 1, v])], choices[i], (chosen) => {
+      choice(attribute.name, askedOf(attribute), choices[i], (chosen) => {
         choices[i] = Number(chosen);
         draw();
       }),
@@ -15,6 +15,18 @@ function askYourself(result, rules) {
   );
   if (!result.attributes.length) byId("ask-controls").append(el("p", { class: "note" }, `${result.prompted ? "The probe has" : "There are"} no attributes: there is one question.`));
   draw();
+}
+
+/** Return what can be asked of an attribute: each choice, or where every cell is complete each leaf. */
+function askedOf(attribute) {
+  const options = [[0, "unset"], ...attribute.values.map((v, j) => [j + 1, v])];
+  return attribute.leaves ? attribute.leaves.map((place) => options[place]) : options;
+}
+
+/** Return the first thing that can be asked of an attribute and says what is wanted. */
+function firstAsked(result, i, wanted) {
+  const { leaves } = result.attributes[i];
+  return leaves ? leaves.find((leaf) => says(result, i, leaf, wanted)) : wanted;
 }
 
 /** Fill the card. Its headline is what screen readers announce; the rest is there to be read. */

@@ -1,4 +1,4 @@
-"""Boxes of cells as integers: the cells of some features are the bits of one.
+"""Boxes of cells as integers: the cells of some axes are the bits of one.
 
 Python's integers are as long as they must be, so thousands of cells are compared at once.
 """
@@ -8,27 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
-from hornlens.classifiers.features import Feature, Range
+from hornlens.exact.boxes.axes import Axis, Range
 
 
 class BitBoxes:
-    """The cells of some features. The level of the first one changes from bit to bit."""
+    """The cells of some axes. The level of the first one changes from bit to bit."""
 
-    def __init__(self, features: Sequence[Feature]):
+    def __init__(self, axes: Sequence[Axis]):
         """Lay the cells out."""
-        self._sizes = [feature.size for feature in features]
-        self._steps = [prod(self._sizes[:place]) for place in range(len(features))]
-        self._features = tuple(features)
+        self._sizes = [axis.size for axis in axes]
+        self._steps = [prod(self._sizes[:place]) for place in range(len(axes))]
+        self._axes = tuple(axes)
         self.count = prod(self._sizes)
         """How many cells there are."""
 
     def grown(self, cell: int, blocked: int) -> tuple[list[Range], int, int, int]:
         """Return a box around a cell: none of it is blocked, nor could it be wider.
 
-        Features are widened in their order. What blocks a small box blocks a larger one, so once
+        Axes are widened in their order. What blocks a small box blocks a larger one, so once
         around is enough. With it come its bits, and the first and the last of them.
         """
-        # Until its turn comes, a feature has the level of the cell: so many bits are left of it.
+        # Until its turn comes, an axis has the level of the cell: so many bits are left of it.
         parts = []
         for step in reversed(self._steps):
             parts.append(blocked)
@@ -36,21 +36,27 @@ class BitBoxes:
             blocked = blocked >> level * step & (1 << step) - 1
             parts.append(level)
         inside, first, last, found = 1, 0, 0, []
-        for feature, step in zip(self._features, self._steps, strict=True):
+        for axis, step in zip(self._axes, self._steps, strict=True):
             level, near = parts.pop(), parts.pop()
-            known = feature.known
-            if level < known and feature.is_ranged:
+            known = axis.known
+            if level < known and axis.is_ranged:
                 low = high = level
                 while low and not near >> (low - 1) * step & inside:
                     low -= 1
                 while high + 1 < known and not near >> (high + 1) * step & inside:
                     high += 1
-                if high - low + 1 == known < feature.size and not near >> known * step & inside:
+                if high - low + 1 == known < axis.size and not near >> known * step & inside:
                     high = known
-            elif any(near >> at * step & inside for at in range(feature.size)):
+            elif axis.nodes:
+                low = high = level
+                for wide in axis.around[level]:
+                    if any(near >> at * step & inside for at in range(wide[0], wide[1] + 1)):
+                        break
+                    low, high = wide
+            elif any(near >> at * step & inside for at in range(axis.size)):
                 low = high = level
             else:
-                low, high = feature.whole
+                low, high = axis.whole
             found.append((low, high))
             first, last = first + low * step, last + high * step
             have, count = 1, high - low + 1
@@ -62,16 +68,23 @@ class BitBoxes:
         return found, inside, first, last
 
 
-def widest(feature: Feature, level: int, hit: Callable[[int], object]) -> Range:
+def widest(axis: Axis, level: int, hit: Callable[[int], object]) -> Range:
     """Return the widest range around a level in which no level is hit."""
-    known = feature.known
-    if level >= known or not feature.is_ranged:
-        return (level, level) if any(map(hit, range(feature.size))) else feature.whole
+    known = axis.known
+    if axis.nodes:
+        widest_yet = level, level
+        for wide in axis.around[level]:
+            if any(map(hit, range(wide[0], wide[1] + 1))):
+                break
+            widest_yet = wide
+        return widest_yet
+    if level >= known or not axis.is_ranged:
+        return (level, level) if any(map(hit, range(axis.size))) else axis.whole
     low = high = level
     while low and not hit(low - 1):
         low -= 1
     while high + 1 < known and not hit(high + 1):
         high += 1
-    if high - low + 1 == known < feature.size and not hit(known):
-        return feature.whole
+    if high - low + 1 == known < axis.size and not hit(known):
+        return axis.whole
     return low, high

@@ -1,7 +1,7 @@
 """Covers: rules that together decide every cell, each as general as it can be.
 
-Boxes are grown around cells that no rule decides yet. In a grid, features that hardly matter are
-widened first: their cells are the bits of a row, and the other features say which row. So a box is
+Boxes are grown around cells that no rule decides yet. In a grid, axes that hardly matter are
+widened first: their cells are the bits of a row, and the other axes say which row. So a box is
 grown by a look at one row, one pass over the grid, and a look at which rows this leaves.
 """
 
@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.bitboxes import BitBoxes, widest
-from hornlens.classifiers.cells import OUTSIDE, GridCells, Levels, ListedCells
-from hornlens.classifiers.features import Box
-from hornlens.classifiers.rulesets import Found
+from hornlens.exact.boxes.axes import Box
+from hornlens.exact.boxes.bitboxes import BitBoxes, widest
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
+from hornlens.exact.boxes.rulesets import Found
 
 Words = NDArray[np.uint64]
 WORD = np.dtype("<u8")
@@ -32,7 +32,8 @@ LEAST, MOST = 1 << 6, 1 << 16
 def cover_of_grid(cells: GridCells, first: Levels) -> list[Found]:
     """Return rules that together decide every cell of a grid; none of them can be spared.
 
-    Cells in `first` (rows of X, the commonest first) are seen to before the others.
+    A cell that is open belongs to no rule, and is left open. Cells in `first` (rows of X, the
+    commonest first) are seen to before the others.
     """
     grid = _Grid(cells)
     shape, labels = cells.labels.shape, cells.labels.ravel()
@@ -62,11 +63,11 @@ class _Grid:
 
     def __init__(self, cells: GridCells):
         labels, order = cells.labels, _by_influence(cells.labels)
-        features = [cells.features[axis] for axis in order]
-        sizes = [feature.size for feature in features]
+        axes = [cells.axes[place] for place in order]
+        sizes = [axis.size for axis in axes]
         near = max(count for count in range(len(order) + 1) if prod(sizes[:count]) <= ROW)
-        self._near, self._far = BitBoxes(features[:near]), features[near:]
-        self._places = [order.index(axis) for axis in range(len(order))]
+        self._near, self._far = BitBoxes(axes[:near]), axes[near:]
+        self._places = [order.index(place) for place in range(len(order))]
         turned = labels.transpose(order[::-1])
         self._labels = turned.reshape(-1, self._near.count)
         width = -(-self._near.count // 64)
@@ -79,9 +80,9 @@ class _Grid:
         masks = np.broadcast_to((1 << (bits & 7)).astype(np.uint8), self._labels.shape)
         self.masks = masks.reshape(turned.shape).transpose(back).ravel()
         """Where the bit of each cell is."""
-        self.outside = self._packed(self._labels == OUTSIDE)
+        self.outside = self._packed(self._labels < 0)
         self.once, self.twice = self.outside.copy(), self.outside.copy()
-        """The cells that at least one rule decides, and two; what does not occur is in both."""
+        """The cells that one rule or more decides, and two; what no rule owes is in both."""
         self._others: dict[int, Words] = {}
 
     def _packed(self, cells: NDArray[np.bool_]) -> Words:
@@ -102,8 +103,8 @@ class _Grid:
         row, bit = divmod(int(self.bytes[cell]), self._row // 8)
         bit = bit * 8 + int(self.masks[cell]).bit_length() - 1
         where: list[Any] = [slice(None)]
-        for feature in self._far:
-            row, level = divmod(row, feature.size)
+        for axis in self._far:
+            row, level = divmod(row, axis.size)
             where.insert(0, level)
         blocked = self._blocked(place)
         here = int.from_bytes(blocked[tuple(where)].tobytes(), "little")
@@ -112,10 +113,10 @@ class _Grid:
         whole = (bits >> first * 64).to_bytes((last - first) * 8, "little")
         words = np.frombuffer(whole, dtype=WORD)
         where[-1] = slice(first, last)
-        for done, feature in enumerate(self._far, 1):
+        for done, axis in enumerate(self._far, 1):
             level, where[-1 - done] = where[-1 - done], slice(None)
             hits = UNION(blocked[tuple(where)] & words, AXES[:done]).tolist()
-            low, high = said = widest(feature, level, hits.__getitem__)
+            low, high = said = widest(axis, level, hits.__getitem__)
             where[-1 - done] = slice(low, high + 1)
             box.append(said)
         found = Found(tuple([box[at] for at in self._places]), place)
@@ -147,7 +148,7 @@ def _in_turn(seeds: NDArray[np.intp], grid: _Grid) -> Iterator[int]:
 
 
 def _by_influence(labels: NDArray[np.int8]) -> list[int]:
-    """Return the features, those first whose neighbouring levels differ least in their classes."""
+    """Return the axes, those first whose neighbouring levels differ least in their labels."""
     changes = []
     for axis in range(labels.ndim):
         along = np.moveaxis(labels, axis, 0)
@@ -194,8 +195,8 @@ def cover_of_list(cells: ListedCells, weights: NDArray[np.intp]) -> list[Found]:
     open_ = np.ones(len(cells.cells), dtype=np.bool_)
     inside: list[NDArray[np.bool_]] = []
     found: list[Found] = []
-    spread = [len(np.unique(cells.cells[:, axis])) for axis in range(len(cells.features))]
-    order = sorted(range(len(cells.features)), key=lambda axis: (-spread[axis], axis))
+    spread = [len(np.unique(cells.cells[:, axis])) for axis in range(len(cells.axes))]
+    order = sorted(range(len(cells.axes)), key=lambda axis: (-spread[axis], axis))
     for seed in np.argsort(-weights, kind="stable").tolist():
         if not open_[seed]:
             continue

@@ -5,12 +5,13 @@ from itertools import product
 from random import Random
 
 import pytest
-from hornlens.extraction.questions import Questions
 
 import hornlens
 from hornlens.errors import HornlensError, InputError
 from hornlens.exact.grid import LabelledSpace
+from hornlens.exact.readings import reading
 from hornlens.exploring.experts import TargetEntailment
+from hornlens.extraction.asking import Questions
 from hornlens.formats.spaces import space_as_json, space_from_json
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import Holds
@@ -200,7 +201,7 @@ def test_what_is_not_asked_may_be_any_label():
     mask = space.vocabulary.mask
     nurses = [cell for cell in space.cells() if cell & mask(["nurse"])]
     questions.decide(nurses)
-    possible = questions.possible()
+    possible = reading(questions.knowledge)
     assert isinstance(possible, LabelledSpace)
     assert int(possible.positive.sum()) == 2 + 2 * 3
     basis = possible.dg_basis()

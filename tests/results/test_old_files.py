@@ -30,8 +30,21 @@ OLD = Path(__file__).parents[1] / "old"
 OLD_2 = OLD / "0.2"
 MADE = json.loads((OLD_2 / "made.json").read_text("utf-8"))["results"]
 BY_NAME = {entry["name"]: entry for entry in MADE}
+NOW = {
+    "silent": "unanswered",
+    "explain-binned": "surrogate",
+    "explain-near": "surrogate",
+    "explain-nasty": "surrogate",
+    "explain-drawn": "tested",
+    "explain-constant": "surrogate",
+    "every-rule": "surrogate",
+    "short-rules": "surrogate",
+}
+"""Results of which 0.2 claimed more than it knew: what they are called now."""
+LISTED = {"pac": 0, "pac-formula": 2, "budget": 0}
+"""Results of learners that were cut off or sampled: how many of their rules are borne out."""
 WITH_RULES = [entry["name"] for entry in MADE if "rules" in entry]
-ALLOWING = "hornlens: 1\nrules: {at_least: 0}\n"
+ALLOWING = "hornlens: 1\nrules: {at_least: 0}\nanswered: 0\n"
 """Requirements that every result meets."""
 
 
@@ -117,8 +130,9 @@ def rules_of(name: str) -> tuple[str, list[str]]:
 def test_a_result_of_0_2_has_the_rules_that_it_had(name, place):
     entry = BY_NAME[name]
     kind, rules = rules_of(name)
-    assert (kind, len(rules)) == (entry["kind"], entry["rules"])
-    assert rules[: len(entry["first"])] == entry["first"]
+    assert (kind, len(rules)) == (NOW.get(name, entry["kind"]), LISTED.get(name, entry["rules"]))
+    if name not in LISTED:
+        assert rules[: len(entry["first"])] == entry["first"]
 
 
 @pytest.mark.parametrize("name", BY_NAME)
@@ -151,17 +165,24 @@ def test_every_kind_of_result_and_every_certificate_of_0_2_is_there():
 def test_certificates_of_0_2_say_what_they_said(place):
     """Of each kind what else it holds: the file's own words of it are not recomputed."""
     told = {
-        name: hornlens.load(name).envelope.certificate.as_json()
+        name: hornlens.load(name).envelope.certificate
         for name in ("ended", "ended-learner", "noisy-alpha", "noisy-drift", "pac", "budget")
     }
-    for name, certificate in told.items():
-        content = json.loads((place / name / "envelope.json").read_text("utf-8"))
-        assert certificate == content["certificate"], name
-    assert (told["ended"]["unasked"], told["ended"]["cells"]) == (9, 72)
-    assert told["ended-learner"]["hypotheses"] == len(
-        hornlens.load("ended-learner").envelope.hypotheses
-    )
-    assert told["noisy-alpha"]["alpha"] == 0.2 and told["noisy-drift"]["drift"] > 0
+    lines = {
+        name: json.loads((place / name / "envelope.json").read_text("utf-8"))["certificate"]
+        for name in told
+    }
+    assert {name: claim.kind for name, claim in told.items()} == {
+        name: line["kind"] for name, line in lines.items()
+    }
+    assert (told["ended"].unasked, told["ended"].cells) == (9, 72)
+    assert told["ended"].ended.reason == lines["ended"]["reason"]
+    open_rules = hornlens.load("ended-learner").envelope.open
+    assert told["ended-learner"].open == lines["ended-learner"]["hypotheses"] == len(open_rules)
+    assert told["noisy-alpha"].noise.alpha == 0.2 and told["noisy-drift"].noise.drift > 0
+    for key in ("epsilon", "delta", "samples"):
+        assert getattr(told["pac"].joint, key) == lines["pac"][key]
+    assert told["budget"].ended.after == lines["budget"]["equivalence_queries"]
     for name in ("noisy-alpha", "noisy-drift", "noisy-worlds"):
         assert hornlens.load(name).possible is not None, name
 
@@ -186,14 +207,15 @@ def test_a_gate_judges_results_of_0_2_as_0_2_did(place, capsys):
 
 
 def test_an_exploration_of_0_2_goes_on(place, tmp_path, capsys):
-    for name, more in (("table", "--expert table/inputs/animals.csv"), ("person", "")):
+    for name, more in (("table", "--expert rows/inputs/animals.csv"), ("person", "")):
         kept = place / "explored" / f"{name}.exploration.json"
         session = shutil.copy(kept, tmp_path / kept.name)
         command = f"explore inputs/animals.yaml {more} --session {session} --format json"
         assert run(command) == 0  # nothing is asked: standard input is empty
         now = json.loads(capsys.readouterr().out)
         then = json.loads((place / "explored" / f"{name}.json").read_text("utf-8"))
-        assert (now["rules"], now.get("hypotheses")) == (then["rules"], then.get("hypotheses"))
+        rules = [{"if": line["if"], "then": line["then"]} for line in now["rules"]]
+        assert (rules, now.get("open")) == (then["rules"], then.get("hypotheses"))
         assert (
             json.loads(Path(session).read_text())["answers"]
             == json.loads(kept.read_text())["answers"]
@@ -210,7 +232,8 @@ def test_a_study_of_0_2_is_read_with_its_runs(place):
     for each in runs:
         file = place / "study" / each.folder / "envelope.json"
         assert (
-            len(envelope_from_json(json.loads(file.read_text("utf-8")), file).basis) == each.rules
+            len(envelope_from_json(json.loads(file.read_text("utf-8")), file).learned.basis)
+            == each.rules
         )
 
 

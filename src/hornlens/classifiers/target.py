@@ -116,7 +116,7 @@ class ClassifierTarget:
         """The columns that have several levels, and the class."""
         labels = self.binned.classifier.labels
         whole = self.partial is None
-        return space_of(self.binned.features, self.target, labels, self.granted, whole)
+        return space_of(self.binned.features, self.label, labels, self.granted, whole)
 
     def identity(self) -> str | None:
         """Return the given identity with the points that are asked; None if none was given."""

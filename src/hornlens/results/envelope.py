@@ -17,7 +17,7 @@ from hornlens.logic.envelope import Envelope, LearnedRules, NonHorn
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Vocabulary
-from hornlens.logic.warrants import Warrant
+from hornlens.logic.warrants import OPEN, Warrant, WarrantKind
 from hornlens.results.codec import RESULT_FORMAT, check_format
 from hornlens.results.summaries import (
     almost_as_json,
@@ -109,20 +109,41 @@ def _envelope(content: Mapping[str, Any], path: Path) -> Envelope:
     if len(basis) != len(readable) or not all(isinstance(n, int | None) for n in counts):
         raise ValueError("rules and counts that do not fit together")
     examples = tuple(names.mask(example) for example in found["examples"])
+    certificate = certificate_from_json(content["certificate"])
+    warrants, hypothesis = _warrants(content["readable"]), _hypothesis(content, names, path)
+    open_rules = theory_from_json(_open_rules(content), names, path).rules
+    if warrants is None and certificate.weakest == "open":
+        # Format 1 listed what a learner took for true. What samples bear out is tested, the rest
+        # is open.
+        hypothesis = LearnedRules(basis, certificate)
+        joint = certificate.joint
+        chances = (space.chance(rule.antecedent) for rule in basis)
+        each = [OPEN if joint is None else joint.warrant(chance) for chance in chances]
+        open_rules += tuple(r for r, w in zip(readable, each, strict=True) if not w.known)
+        keep = [place for place, warrant in enumerate(each) if warrant.known]
+        basis, readable = (
+            replace(theory, rules=tuple(theory.rules[place] for place in keep))
+            for theory in (basis, readable)
+        )
+        warrants = tuple(each[place] for place in keep)
+        weakest: WarrantKind = "tested" if keep else "proved"
+        certificate = replace(certificate, weakest=weakest, open=len(open_rules))
     support = [line.get("support") for line in content["readable"]]
+    if len(support) != len(basis):
+        support = [None]
     return Envelope(
         space,
         basis,
         readable,
-        certificate_from_json(content["certificate"]),
+        certificate,
         NonHorn(found["count"], examples, found.get("at_least", found["count"] or 0)),
         None if None in support else support,
         statistics,
-        theory_from_json(_open_rules(content), names, path).rules,
+        open_rules,
         almost_from_json(content, names),
         levels_from_json(content, names),
-        _warrants(content["readable"]),
-        _hypothesis(content, names, path),
+        warrants,
+        hypothesis,
     )
 
 

@@ -45,7 +45,7 @@ def _extraction(
     record: Record,
     scores: Mapping[str, Mapping[str, float]],
 ) -> Extraction:
-    envelope = envelope_from_json(content, path)
+    envelope = _answered(envelope_from_json(content, path), content.get("answers", []))
     if envelope.space.background.closure(0) == BOTTOM:
         raise ValueError("nothing obeys the background")
     counts = (
@@ -68,7 +68,10 @@ def _extraction(
             {**content, **variant, "probe": {**content["probe"], **variant, "name": name}},
             [variant["template"]] if variant["template"] else [],
             [answer for answer in answers if answer["variant"] == variant["name"]],
-            envelope_from_json(_alone(content, variant), path),
+            _answered(
+                envelope_from_json(_alone(content, variant), path),
+                [answer for answer in answers if answer["variant"] == variant["name"]],
+            ),
             scores,
             world=variant["name"],
         )
@@ -88,6 +91,15 @@ def _extraction(
         possible_from_json(content.get("possible"), envelope, path),
     )
     return replace(whole, record=record)
+
+
+def _answered(envelope: Envelope, answers: Sequence[Mapping[str, Any]]) -> Envelope:
+    """Return an envelope whose certificate counts the answers: those of format 1 did not."""
+    certificate = envelope.certificate
+    if certificate.answered is not None or not answers:
+        return envelope
+    given = sum(a["winner"] is not None or a.get("abstained") == UNDECIDED for a in answers)
+    return replace(envelope, certificate=replace(certificate, answered=(given, len(answers))))
 
 
 def _alone(content: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, Any]:

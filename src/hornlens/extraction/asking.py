@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
-from hornlens.limits import Limits, Reason, Stopped
+from hornlens.learning.strategies import Cells
+from hornlens.limits import Limits, Reason, Stopped, UsedUp
+from hornlens.logic.certificates import ended_early
 from hornlens.logic.decisions import YES, Decision, Policy, accepts, united
 from hornlens.logic.knowledge import Knowledge, World
 from hornlens.logic.maskmap import mask_map
-from hornlens.models.protocol import SpendingReached
 from hornlens.targets.protocol import Interruptible, PromptTarget, Settles, Target
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Questions:
         try:
             for some in self._in_parts(new):
                 self.decisions.update(zip(some, self._asked(some), strict=True))
-        except (Stopped, SpendingReached) as error:
+        except (Stopped, UsedUp) as error:
             if isinstance(self.target, Interruptible):
                 some = self.target.answered(new)
                 self.decisions.update(zip(some, self._asked(some), strict=True))
@@ -239,11 +240,6 @@ def carry_out(
 
     `watch` sees its events.
     """
-    from hornlens.learning.events import Conjectured, Ended
-    from hornlens.learning.protocol import Ask
-    from hornlens.learning.strategies import Cells
-    from hornlens.logic.certificates import ended_early
-
     steps = strategy.steps()
     reply: Any = None
     ended: Reason | None = None
@@ -256,7 +252,12 @@ def carry_out(
             reply = None
             if isinstance(step, Cells):
                 reply = _decided(step, questions)
-            elif isinstance(step, Ask):
+                continue
+            # Only learners yield these: a run that asks everything imports none of them.
+            from hornlens.learning.events import Conjectured, Ended
+            from hornlens.learning.protocol import Ask
+
+            if isinstance(step, Ask):
                 reply = questions.ask(step.batch)
             else:
                 if watch is not None:
@@ -273,6 +274,8 @@ def carry_out(
     finally:
         steps.close()
     if watch is not None and ended is not None:
+        from hornlens.learning.events import Ended
+
         watch(Ended(ended_early(ended, 0)))
     return ended
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from hornlens.errors import HornlensError
 from hornlens.formats.replies import Reply
-from hornlens.limits import Reason
+from hornlens.limits import UsedUp
 
 MASK = "[MASK]"
 """Stands in every prompt, once, where the candidate words go; a backend puts its own mask there."""
@@ -19,13 +19,8 @@ class ModelError(HornlensError):
     """A model that cannot be had, or that cannot answer what it is asked."""
 
 
-class SpendingReached(ModelError):
-    """What a run may take is used up: what was answered by then is kept."""
-
-    def __init__(self, message: str, reason: Reason):
-        """Say so, and which limit it was."""
-        super().__init__(message)
-        self.reason: Reason = reason
+class SpendingReached(UsedUp, ModelError):
+    """What a run may take of a model is used up."""
 
 
 FirstWords = tuple[tuple[str, float], ...]

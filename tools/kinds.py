@@ -22,7 +22,7 @@ OWN = (
 """Where kinds may be compared: the certificate's own modules, and what reads it back from JSON."""
 CLASSES = ("Exact", "Bounded", "Interrupted", "Noisy", "Pac", "Budget", "Explored")
 """What each kind was a class of, once: functions that warn."""
-WORDS = {"tested", "surrogate", "partial"}
+WORDS = {"tested", "surrogate", "partial", "open"}
 """Kinds whose names are words for other things, too: only a comparison that says so counts."""
 
 OTHERS = {

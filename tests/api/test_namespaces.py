@@ -87,9 +87,10 @@ def test_a_wrong_name_is_an_error_as_in_any_module():
 
 
 def test_a_namespace_lists_and_imports_by_module():
+    theory = importlib.import_module("hornlens.theory")
     names, get, listed = lazy_names("hornlens.theory", {"logic.rule": "Rule", "logic.bits": "bits"})
     assert names == ["Rule", "bits"] and {*names} <= {*listed()}
-    assert get("Rule") is importlib.import_module("hornlens.theory").Rule
+    assert get("Rule") is theory.Rule
 
 
 def test_what_is_called_public_is():

@@ -50,6 +50,11 @@ if TYPE_CHECKING:
     from hornlens.learning.protocol import MembershipOracle as MembershipOracle
     from hornlens.learning.protocol import NotHorn as NotHorn
     from hornlens.learning.protocol import Unknown as Unknown
+    from hornlens.learning.strategies import Cells as Cells
+    from hornlens.learning.strategies import Everything as Everything
+    from hornlens.learning.strategies import Learning as Learning
+    from hornlens.learning.strategies import Proposal as Proposal
+    from hornlens.learning.strategies import Strategy as Strategy
     from hornlens.oracles.entailment import FormulaEntailment as FormulaEntailment
     from hornlens.oracles.entailment import RowsEntailment as RowsEntailment
     from hornlens.oracles.equivalence import BudgetedEquivalence as BudgetedEquivalence
@@ -78,6 +83,7 @@ else:
             "Accepted Ask Conjecture Counterexample EntailmentOracle Entails EquivalenceOracle "
             "Holds Hypothesis Learned Learner MembershipOracle NotHorn Unknown"
         ),
+        "learning.strategies": "Cells Everything Learning Proposal Strategy",
         "oracles.entailment": "FormulaEntailment RowsEntailment",
         "oracles.equivalence": "BudgetedEquivalence ExhaustiveEquivalence SampledEquivalence",
         "oracles.formula": "FormulaEquivalence",

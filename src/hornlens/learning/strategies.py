@@ -69,7 +69,8 @@ class Strategy(Protocol):
 class Everything:
     """Asks every cell of a space, and takes nothing for true.
 
-    >>> from hornlens.logic.vocabulary import Vocabulary
+    >>> from hornlens import Space
+    >>> from hornlens.theory import Vocabulary
     >>> [step.cells for step in Everything(Space.of_variables(Vocabulary(("a",)))).steps()]
     [[0, 1]]
     """

@@ -40,6 +40,7 @@ TITLES = {
     "budget_exhausted": "Budget exhausted",
     "explored": "Explored",
     "tested": "Tested",
+    "open": "Open",
     "surrogate": "Rules of a stand-in",
     "partial": "Partial",
     "unanswered": "Unanswered",
@@ -94,7 +95,13 @@ class Certificate:
             check_count("answered", questions)
             if answers > questions:
                 raise ValueError("more answers than questions")
-        if self.complete and self.complete.every and (self.ended or self.unasked or self.undecided):
+        rests_on_chance = self.joint is not None or self.trial is not None
+        if self.complete and (self.weakest == "open" or rests_on_chance):
+            raise ValueError("what is not proved is not complete")
+        if self.complete.decides and self.weakest != "proved":
+            raise ValueError("rules that are not proved decide nothing")
+        whole = self.complete.every or self.complete.decides
+        if whole and (self.ended or self.unasked or self.undecided):
             raise ValueError("a run that left something open is not complete")
 
     # --- what is asked of it ---
@@ -198,7 +205,7 @@ class Certificate:
         if self.noise is not None:
             return "noisy"
         if self.weakest != "proved":
-            return "tested"
+            return self.weakest
         if not self.complete:
             return "partial"
         if not self.scope.direct:
@@ -210,7 +217,7 @@ class Certificate:
     @property
     def title(self) -> str:
         """The name for people."""
-        return TITLES[self.kind]
+        return TITLES.get(self.kind) or self.kind.replace("_", " ").capitalize()
 
     # --- what it says ---
 
@@ -235,6 +242,10 @@ class Certificate:
             return self._ended(self.ended)
         if self.trial is not None:
             return self._about(self.trial.sentence)
+        if self.weakest == "open":
+            return "No recorded answer breaks these rules, and nothing proves them."
+        if self.weakest == "tested":
+            return "Each of these rules is proved, or was tested; others may be missing."
         return self._about(self._settled())
 
     @property

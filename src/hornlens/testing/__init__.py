@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hornlens.testing.oracles import MembershipConformance as MembershipConformance
     from hornlens.testing.stores import SharedStoreConformance as SharedStoreConformance
     from hornlens.testing.stores import StoreConformance as StoreConformance
+    from hornlens.testing.strategies import StrategyConformance as StrategyConformance
     from hornlens.testing.targets import TargetConformance as TargetConformance
 else:
     _HOMES = {
@@ -28,6 +29,7 @@ else:
         "testing.models": "ModelConformance",
         "testing.oracles": "EquivalenceConformance MembershipConformance",
         "testing.stores": "SharedStoreConformance StoreConformance",
+        "testing.strategies": "StrategyConformance",
         "testing.targets": "TargetConformance",
     }
     __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

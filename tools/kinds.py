@@ -41,15 +41,20 @@ class Place(NamedTuple):
 
 def classes() -> dict[str, str]:
     """Return the classes of certificates with the kind of each, read from their modules."""
-    found = {}
+    found: dict[str, str] = {}
     for name in OWN:
-        for node in ast.parse((SOURCE / name).read_text(encoding="utf-8")).body:
+        for node in ast.walk(ast.parse((SOURCE / name).read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):
-                for line in node.body:
-                    named = isinstance(line, ast.AnnAssign) and ast.unparse(line.target) == "kind"
-                    if named and isinstance(line.value, ast.Constant):
-                        found[node.name] = line.value.value
+                for line in filter(_names_its_kind, node.body):
+                    found[node.name] = str(ast.literal_eval(line.value))  # type: ignore[attr-defined]
     return found
+
+
+def _names_its_kind(line: ast.stmt) -> bool:
+    if not isinstance(line, ast.AnnAssign | ast.Assign) or not isinstance(line.value, ast.Constant):
+        return False
+    targets = [line.target] if isinstance(line, ast.AnnAssign) else line.targets
+    return [ast.unparse(target) for target in targets] == ["kind"]
 
 
 CLASSES = classes()
@@ -87,8 +92,9 @@ class _Finder(ast.NodeVisitor):
         if called in ("isinstance", "issubclass") and len(node.args) == 2:
             against = node.args[1]
             if any(self._is_class(each) for each in ast.walk(against)):
-                return self._note(node)
-        return self.generic_visit(node)
+                self._note(node)
+                return
+        self.generic_visit(node)
 
     def visit_match_case(self, node: ast.match_case) -> None:
         for each in ast.walk(node.pattern):

@@ -26,8 +26,8 @@ def million(columns: int, bins: int, kind: str, rounds: int) -> dict[str, Any]:
     from threadpoolctl import threadpool_limits
 
     from hornlens.classifiers.answering import BLOCK, read_classifier
-    from hornlens.classifiers.cells import cells_at
     from hornlens.classifiers.explain import Options, explain_with
+    from hornlens.exact.boxes.cells import cells_at
 
     rng = np.random.default_rng(0)
     rows = rng.random((2_000, columns))

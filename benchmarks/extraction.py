@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.targets import planted_probe, planted_rules, says_yes
 from hornlens.api import extract
-from hornlens.extraction.questions import Questions
+from hornlens.extraction.asking import Questions
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import (

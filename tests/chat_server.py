@@ -77,6 +77,8 @@ class ChatServer:
         """What it replies to a sentence, in place of the word it likes best."""
         self.names = behaviour.pop("names", ("tiny", "other-model"))
         self.room_needed = behaviour.pop("room_needed", 1)
+        self.port = behaviour.pop("port", 0)
+        """Where it listens; 0: where there is room."""
         assert not behaviour, behaviour
         self.paid, self.seen, self.keys = Counter(), [], set()
         self.at_once = self.most_at_once = self.begun = 0
@@ -104,7 +106,7 @@ class ChatServer:
             def handle_error(self, *_):
                 pass  # those who hang up are what this is about
 
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = Server(("127.0.0.1", self.port), Handler)
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
         self.root = f"http://127.0.0.1:{self.server.server_address[1]}"
         self.url = f"{self.root}/v1"

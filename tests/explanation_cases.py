@@ -27,7 +27,7 @@ def forest():
     """Every cell asked, at the model's own thresholds."""
     rows, kinds = flowers()
     model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(rows, kinds)
-    return model, rows, {"target": "species"}
+    return model, rows, {"label": "species"}
 
 
 def beyond():
@@ -119,7 +119,7 @@ def nasty():
         odd = given[first].isin(NASTY[:4]) & (given["=1+1"] > 2)
         return np.where(odd, second, "</title><b>")
 
-    return model, rows, {"bins": {"=1+1": [2.5, 5]}, "target": NASTY[3]}
+    return model, rows, {"bins": {"=1+1": [2.5, 5]}, "label": NASTY[3]}
 
 
 CASES = {

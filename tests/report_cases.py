@@ -253,15 +253,21 @@ def sampled_cells():
 
 def scored_cells():
     """The same with scores, where it answers."""
-
-    def rate(names):
-        said = loan(names)
-        return said and {
-            "granted": 0.0,
-            "refused": (1 if said == "refused" else -1) * (1 + Random(repr(names)).random()),
-        }
-
     return extract(FunctionTarget(rate, LOANS, "bank"))
+
+
+def rate(names):
+    said = loan(names)
+    return said and {
+        "granted": 0.0,
+        "refused": (1 if said == "refused" else -1) * (1 + Random(repr(names)).random()),
+    }
+
+
+def complete_cells():
+    """The same over complete cells: nothing is unset."""
+    whole = replace(LOANS, complete=True)
+    return extract(FunctionTarget(rate, whole, "bank"))
 
 
 def large():
@@ -290,7 +296,7 @@ CASES = {
         *(demo, strict, abstaining, varying, steady, pac, budget, empty, three_labels),
         *(one_attribute, no_attribute, infinite, hostile),
         *(phrasings, sampled_phrasings, averaged),
-        *(cells, sampled_cells, scored_cells),
+        *(cells, sampled_cells, scored_cells, complete_cells),
     )
 }
 

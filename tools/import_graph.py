@@ -9,8 +9,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hornlens"
 PAGE = ROOT / "docs" / "architecture.md"
-BELOW = {"counts", "errors", "limits", "registry"}
+BELOW = {"counts", "deprecation", "errors", "limits", "logging", "namespaces", "registry"}
 """Modules that every package may import, and which import no package: not drawn."""
+NAMES = {"hornlens", "hornlens.__main__", "hornlens.certificates", "hornlens.theory"}
+"""Modules that only name what others hold: not drawn."""
 BEGIN, END = "```mermaid\n", "```\n"
 
 
@@ -51,10 +53,12 @@ def packages() -> dict[str, set[str]]:
     files = {module_of(path): path for path in SOURCE.rglob("*.py")}
     found: dict[str, set[str]] = {}
     for module, path in files.items():
-        if module in ("hornlens", "hornlens.__main__"):  # they name what others hold
+        if module in NAMES:
             continue
         own = package_of(module)
-        known = (name for name in imports(path) if name in files and name != "hornlens")
+        # The namespace of a package names what others hold, and imports it when it is asked for.
+        imported = imports(path, for_types=path.name != "__init__.py")
+        known = (name for name in imported if name in files and name != "hornlens")
         found.setdefault(own, set()).update(package_of(name) for name in known)
     return {own: others - BELOW - {own} for own, others in found.items()}
 

@@ -15,12 +15,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[1] / "src" / "hornlens"
-OWN = ("logic/certificates.py",)
-"""Where kinds may be compared: the modules in which their classes are."""
-NEW = ("tested", "surrogate", "unanswered")
-"""Kinds to come, which nobody may begin to compare either."""
+OWN = (
+    *("logic/certificates.py", "logic/grounds.py", "logic/scopes.py", "logic/warrants.py"),
+    *("logic/former.py", "formats/certificates.py"),
+)
+"""Where kinds may be compared: the certificate's own modules, and what reads it back from JSON."""
+CLASSES = ("Exact", "Bounded", "Interrupted", "Noisy", "Pac", "Budget", "Explored")
+"""What each kind was a class of, once: functions that warn."""
+WORDS = {"tested", "surrogate", "partial"}
+"""Kinds whose names are words for other things, too: only a comparison that says so counts."""
 
 OTHERS = {
+    "results/gates.py": ('at_least != "exact"',),
+    "results/requirements_file.py": ('data.get("at_least") == "pac"',),
+    "verifying/interrupted.py": ('warrant["kind"] == "tested"',),
     "cli/commands/formal.py": ('equivalence != "exact"',),
     "extraction/formulas.py": (
         *('"equivalence": ("exact", "pac", "budget")', 'equivalence == "pac"'),
@@ -28,7 +36,8 @@ OTHERS = {
     "logic/levels.py": ('text == "exact"',),
     "results/settings.py": ('equivalence == "exact"',),
 }
-"""What is called as a kind is, and is none: ways of equivalence queries, and the last level."""
+"""What is called as a kind is, and is none: ways of equivalence queries, levels of gates and of
+detail."""
 
 
 class Place(NamedTuple):
@@ -39,26 +48,16 @@ class Place(NamedTuple):
     text: str
 
 
-def classes() -> dict[str, str]:
-    """Return the classes of certificates with the kind of each, read from their modules."""
-    found: dict[str, str] = {}
-    for name in OWN:
-        for node in ast.walk(ast.parse((SOURCE / name).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                for line in filter(_names_its_kind, node.body):
-                    found[node.name] = str(ast.literal_eval(line.value))  # type: ignore[attr-defined]
-    return found
+def kinds() -> set[str]:
+    """Return all kinds, read from the table of what people call them."""
+    for node in ast.parse((SOURCE / OWN[0]).read_text(encoding="utf-8")).body:
+        is_table = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TITLES"
+        if is_table and isinstance(node.value, ast.Dict):
+            return {key.value for key in node.value.keys if isinstance(key, ast.Constant)}
+    raise ValueError(f"{OWN[0]} has no TITLES")
 
 
-def _names_its_kind(line: ast.stmt) -> bool:
-    if not isinstance(line, ast.AnnAssign | ast.Assign) or not isinstance(line.value, ast.Constant):
-        return False
-    targets = [line.target] if isinstance(line, ast.AnnAssign) else line.targets
-    return [ast.unparse(target) for target in targets] == ["kind"]
-
-
-CLASSES = classes()
-KINDS = {*CLASSES.values(), *NEW}
+KINDS = kinds()
 
 
 def in_python(text: str, file: str = "") -> Iterator[Place]:
@@ -83,7 +82,9 @@ class _Finder(ast.NodeVisitor):
     def visit_Compare(self, node: ast.Compare) -> None:
         sides = [node.left, *node.comparators]
         if any(self._names_a_kind(side) or self._holds_kinds(side, least=1) for side in sides):
-            self._note(node)
+            named = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)} & KINDS
+            if not named or named - WORDS or "kind" in ast.unparse(node):
+                self._note(node)
         else:
             self.generic_visit(node)
 
@@ -111,7 +112,8 @@ class _Finder(ast.NodeVisitor):
     def visit_Dict(self, node: ast.Dict) -> None:
         keys = [key for key in node.keys if key is not None]
         table = any(self._is_class(key) for key in keys)
-        if table or sum(self._names_a_kind(key) for key in keys) > 1:
+        named = {key.value for key in keys if isinstance(key, ast.Constant)} & (KINDS - WORDS)
+        if table or len(named) > 1:
             self._note(node)
         else:
             self.generic_visit(node)
@@ -143,6 +145,9 @@ class _Finder(ast.NodeVisitor):
             return made and self._holds_kinds(node.args[0], least)
         if not isinstance(node, ast.Tuple | ast.List | ast.Set):
             return False
+        named = {each.value for each in node.elts if isinstance(each, ast.Constant)} & KINDS
+        if named and not named - WORDS:
+            return False
         return sum(self._names_a_kind(each) for each in node.elts) >= least
 
     def _is_class(self, node: ast.AST) -> bool:
@@ -151,7 +156,7 @@ class _Finder(ast.NodeVisitor):
         return isinstance(node, ast.Name) and self.imported.get(node.id) in CLASSES
 
 
-_KIND = rf"(?:{'|'.join(sorted(KINDS))})"
+_KIND = rf"(?:{'|'.join(sorted(KINDS - WORDS))})"
 _WORD = rf"""["']{_KIND}["']"""
 _KEY = rf"""["']?{_KIND}["']?\s*:"""
 _COMPARED = re.compile(

@@ -30,6 +30,7 @@ __all__ = [
     "PromptedModel",
     "Rates",
     "RepeatedTarget",
+    "Repeats",
     "Result",
     "Rules",
     "Settings",
@@ -38,6 +39,7 @@ __all__ = [
     "Target",
     "Taxonomy",
     "Verification",
+    "Warrant",
     "Worlds",
     "ended_by_ctrl_c",
     "explain",
@@ -63,21 +65,16 @@ if TYPE_CHECKING:
     from hornlens.exploring.explore import explore
     from hornlens.limits import Limits, ended_by_ctrl_c
     from hornlens.logic.attributes import Attribute, Nominal
-    from hornlens.logic.certificates import (
-        Bounded,
-        Budget,
-        Certificate,
-        Exact,
-        Explored,
-        Interrupted,
-        Pac,
-    )
+    from hornlens.logic.certificates import Certificate
     from hornlens.logic.decisions import Decision, Policy
     from hornlens.logic.envelope import Envelope
+    from hornlens.logic.former import Bounded, Budget, Exact, Explored, Interrupted, Pac
     from hornlens.logic.named import NamedRule
     from hornlens.logic.ordered import Ordered
+    from hornlens.logic.repeats import Repeats
     from hornlens.logic.space import Space
     from hornlens.logic.taxonomy import Taxonomy
+    from hornlens.logic.warrants import Warrant
     from hornlens.probes.loading import load_probe
     from hornlens.probes.probe import Probe
     from hornlens.results.checks import Checked, CheckOutcome
@@ -104,13 +101,16 @@ else:
         "exploring.explore": "explore",
         "limits": "Limits ended_by_ctrl_c",
         "logic.attributes": "Attribute Nominal",
-        "logic.certificates": "Bounded Budget Certificate Exact Explored Interrupted Pac",
+        "logic.certificates": "Certificate",
         "logic.decisions": "Decision Policy",
         "logic.envelope": "Envelope",
+        "logic.former": "Bounded Budget Exact Explored Interrupted Pac",
         "logic.named": "NamedRule",
         "logic.ordered": "Ordered",
+        "logic.repeats": "Repeats",
         "logic.space": "Space",
         "logic.taxonomy": "Taxonomy",
+        "logic.warrants": "Warrant",
         "probes.loading": "load_probe",
         "probes.probe": "Probe",
         "results.checks": "CheckOutcome Checked",

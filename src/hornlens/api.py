@@ -17,7 +17,7 @@ from hornlens.results.saving import extraction_files, read_extraction
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
-    from hornlens.extraction.extract import MakeLearner, MakeOracle, Watch
+    from hornlens.extraction.extract import MakeLearner, MakeOracle, MakeStrategy, Watch
     from hornlens.limits import Limits
     from hornlens.logic.decisions import Policy
     from hornlens.logic.repeats import Repeats
@@ -108,22 +108,42 @@ def extract(
     repeats: int | Repeats | Literal["auto"] = 1,
     learner: MakeLearner | None = None,
     equivalence: MakeOracle | None = None,
+    strategy: MakeStrategy | None = None,
     watch: Watch | None = None,
     limits: Limits | None = None,
 ) -> Result:
     """Return the rules that a black box obeys.
 
-    `model` is a model's spec, a Model, or any function of a prompt and candidate words: it is asked
-    a probe's questions (default: the built-in one). Or it is a Target, which needs no probe.
-    Without it a built-in model is asked: `demo`, or the one that knows a built-in probe's words.
+    Args:
+        model: Whom to ask: a model's spec such as "demo" or "hf/bert-base-cased", a `Model`, any
+            function of a prompt and candidate words that returns their scores, or a `Target`,
+            which needs no probe. Default: `demo`, or the built-in model that knows the words of a
+            built-in probe.
+        probe: What to ask: the name of a built-in probe, the path of a YAML file, or a `Probe`.
+            Default: "gender-occupation".
+        settings: How to extract: exactly, by samples, or within a budget; and which rules.
+        policy: How scores become a label. Default: the probe's own policy.
+        cache: Where answers are kept: a file, the address of a PostgreSQL database, or a store.
+            None is the user's cache (or HORNLENS_CACHE); False keeps nothing on disk.
+        progress: True shows a progress bar, in a terminal or a notebook; a function is called
+            with the number of new answers each time.
+        repeats: How often each prompt is asked: the majority of that many answers counts. "auto",
+            or a `Repeats`, asks until a statistical test decides, and tells rules that are certain
+            from those that are only possible.
+        learner: A function that makes a learner of your own from the number of variables.
+        equivalence: A function that makes an equivalence oracle of your own from an `Asking`.
+        strategy: A function that makes a strategy of your own from an `Asking`: it chooses what is
+            asked, instead of a learner and an oracle.
+        watch: A function that is called with each event of the learner. A run that asks
+            everything has no learner, and so no events.
+        limits: What may end the run early. The rules that are proved by then are returned, and
+            answers are kept, so that the same call resumes.
 
-    `cache=False` keeps nothing on disk. `progress=True` shows how far it is, in a terminal or a
-    notebook; a function is told how many prompts are new. `repeats` asks
-    each prompt so often, and takes what most answers say; "auto", or `Repeats`, asks until a test
-    decides, and tells the rules that are certain from those that are possible. A learner and an
-    equivalence oracle of one's own are given as functions that make them: of the number of
-    variables, and of an `Asking`. If one of the `limits` is reached, the rules that are proved by
-    then come back; answers are kept: the same call goes on.
+    Returns:
+        The rules, with their evidence and what may be claimed of them.
+
+    Raises:
+        HornlensError: in one line, if the model, the probe or a combination of options is wrong.
 
     >>> def black_box(prompt, words):
     ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
@@ -141,6 +161,7 @@ def extract(
             policy=policy,
             learner=learner,
             equivalence=equivalence,
+            strategy=strategy,
             watch=watch,
             limits=limits,
         )
@@ -182,19 +203,14 @@ def extract(
             from hornlens.logic.repeats import Repeats
             from hornlens.targets.noisy import noisy
 
-            if limits is not None and (limits.time_limit or limits.max_rules):
-                raise HornlensError(
-                    "a run that repeats until a test decides cannot be ended early: leave out "
-                    "--time-limit and --max-rules, or give a number of repeats"
-                )
-            limits = None  # Ctrl-C ends it at once: answers are kept, and nothing is claimed
             noise = Repeats() if repeats == "auto" else repeats
-            target = noisy(question, asked, chosen, opened, told, noise)
+            target = noisy(question, asked, chosen, opened, heard, noise)
         found = extract_target(
             target,
             settings=settings,
             learner=learner,
             equivalence=equivalence,
+            strategy=strategy,
             watch=watch,
             limits=limits,
         )
@@ -217,10 +233,17 @@ def _heeding(
 
 
 def load(path: str | Path) -> Any:
-    """Return a result that was saved: its folder, or the envelope.json in it.
+    """Return a result that was saved.
 
-    What `extract` gave is a Result again, and what `explain` gave an Explanation (of a folder, or
-    an explanation.json): rules, checks and predictions, without the model itself.
+    Args:
+        path: The folder, or the envelope.json or explanation.json in it.
+
+    Returns:
+        A `Result`, if `extract` made it; an `Explanation`, if `explain` did: rules, checks and
+        predictions, without the model itself.
+
+    Raises:
+        InputError: if there is no result there, or one of a newer version.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -17,8 +17,30 @@ from typing import Any, Literal, TypeAlias
 
 from hornlens.errors import HornlensError
 
-Reason: TypeAlias = Literal["time_limit", "max_rules", "interrupt"]
+Reason: TypeAlias = Literal[
+    "time_limit",
+    "max_rules",
+    "interrupt",
+    "max_questions",
+    "max_calls",
+    "max_tokens",
+    "max_cost",
+    "max_equivalence_queries",
+    "samples",
+]
 """Why a run was ended early."""
+ENDED: dict[Reason, str] = {
+    "time_limit": "by its time limit",
+    "max_rules": "by the limit on rules",
+    "interrupt": "by hand",
+    "max_questions": "by the limit on questions",
+    "max_calls": "by the limit on calls",
+    "max_tokens": "by the limit on tokens",
+    "max_cost": "by the limit on cost",
+    "max_equivalence_queries": "by the limit on equivalence queries",
+    "samples": "with too few samples",
+}
+"""Why a run was ended early, in words."""
 ENDING = b"hornlens: ending with what is proved so far; Ctrl-C again ends at once\n"
 
 
@@ -34,10 +56,29 @@ class Stopped(Exception):
         self.reason = reason
 
 
-class Limits:
-    """How long a run may take, how many rules it may prove, and whether somebody has ended it.
+class UsedUp(HornlensError):
+    """What may be spent is used up: what was answered by then is kept."""
 
-    One is for one run: its clock starts with the first look at it.
+    def __init__(self, message: str, reason: Reason):
+        """Say so, and which limit it was."""
+        super().__init__(message)
+        self.reason: Reason = reason
+
+
+class Limits:
+    """How long a run may take, how many questions and rules, and whether somebody has ended it.
+
+    Use a new one for each run: its clock starts when the run begins. Afterwards, `reason` says
+    which limit ended it.
+
+    Args:
+        time_limit: Seconds after which the run ends. None: no limit.
+        max_rules: The run ends when it has found more rules than that. None: no limit.
+        clock: What tells the time, in seconds.
+        max_questions: The run ends when it has asked that many prompts or cells. None: no limit.
+
+    Raises:
+        HornlensError: if a limit makes no sense.
 
     >>> from hornlens import extract
     >>> extract(lambda prompt, words: [0.9, 0.1], cache=False, limits=Limits(time_limit=3600)).rules
@@ -49,8 +90,12 @@ class Limits:
         time_limit: float | None = None,
         max_rules: int | None = None,
         clock: Callable[[], float] = time.monotonic,
+        max_questions: int | None = None,
     ):
-        """Set limits; `time_limit` is in seconds. None: there is none."""
+        """Set the limits."""
+        if max_questions is not None and not max_questions >= 1:
+            raise HornlensError(f"--max-questions must be 1 or more, not {max_questions!r}")
+        self.max_questions, self.questions = max_questions, 0
         if time_limit is not None and not (time_limit > 0 and math.isfinite(time_limit)):
             raise HornlensError(f"--time-limit must be more than 0 seconds, not {time_limit!r}")
         if max_rules is not None and not max_rules >= 1:
@@ -102,6 +147,10 @@ class Limits:
         self.begin()
         reason = self._reached(rules)
         if reason is not None:
+            if self.reason is None:
+                from hornlens.logging import get_logger  # not before: starting has to be quick
+
+                get_logger(__name__).info("ended early: %s is reached", reason)
             self.reason = reason
         return reason
 
@@ -113,6 +162,18 @@ class Limits:
         if self.time_limit is None or self._began is None:
             return None
         return "time_limit" if self._clock() - self._began >= self.time_limit else None
+
+    def room(self, each: int = 1) -> int | None:
+        """Return how many cells may still be asked, each in so many questions; None: all."""
+        if self.max_questions is None:
+            return None
+        return max(0, (self.max_questions - self.questions) // each)
+
+    def count(self, questions: int) -> None:
+        """Count questions that were asked. What was known from before counts, too: resumed or not,
+        a run ends with the same result.
+        """
+        self.questions += questions
 
     def check(self, rules: int = 0) -> None:
         """Raise Stopped if a limit is reached."""
@@ -148,6 +209,9 @@ def ended_by_ctrl_c(limits: Limits) -> Iterator[None]:
 
     Before the run has begun there is nothing to keep, and Ctrl-C is what it always is. Where
     another handler is set already, or in another thread than the main one, nothing is changed.
+
+    Args:
+        limits: The limits that the run is given; their `reason` is "interrupt" afterwards.
 
     >>> limits = Limits()
     >>> with ended_by_ctrl_c(limits):

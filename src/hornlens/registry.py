@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
+from hornlens.deprecation import deprecated
 from hornlens.errors import HornlensError
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class Entry(NamedTuple, Generic[K]):
 class Registry(Generic[K]):
     """The kinds of one sort of thing (`what`), which are instances of `cls`.
 
-    `builtin` are ours, by name; installed ones are the entry points of `group`. Ours win.
+    `builtin` are ours, by name; installed ones are the entry points of `group`. Ours win. `renamed`
+    has the new names of those that were called otherwise: the old ones still work, and warn.
     """
 
     def __init__(
@@ -57,10 +59,11 @@ class Registry(Generic[K]):
         cls: type[K],
         builtin: Mapping[str, K],
         error: type[HornlensError] = HornlensError,
+        renamed: Mapping[str, str] | None = None,
     ):
         """Keep the table; nothing is looked up yet."""
         self.what, self.group, self.cls, self.error = what, group, cls, error
-        self.builtin = builtin
+        self.builtin, self.renamed = builtin, renamed or {}
 
     def open(self, spec: str, call: Callable[[K, str], T]) -> T:
         """Return what `call` makes of a spec's kind and of what the spec says behind its "/".
@@ -69,6 +72,10 @@ class Registry(Generic[K]):
         an installed one fails with an error that is not meant for people.
         """
         name, slash, rest = spec.partition("/")
+        if name in self.renamed and rest:
+            old, name = name, self.renamed[name]
+            what = f"the {self.what} {old}/{rest}"
+            deprecated(what, f"{name}/{rest}", since="0.3", removal="0.5")
         ours = self.builtin.get(name)
         entry = Entry(name, ours) if ours else self._installed(name).get(name)
         if entry is not None and entry.problem:

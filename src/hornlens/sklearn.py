@@ -21,15 +21,24 @@ import numpy as np
 from hornlens.classifiers.columns import read_table
 from hornlens.classifiers.explain import explain
 
+__all__ = ["EnvelopeClassifier"]
+
 
 class EnvelopeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fits a black box, takes out its rules, and predicts by them.
 
-    `estimator` is the black box (default: a small random forest); it is cloned and fitted. `bins`,
-    `n_bins`, `domain`, `max_conditions` and `limit` are those of `explain`. Where no rule decides,
-    the black box does (`otherwise="model"`), or the commonest class (`"prior"`).
+    After `fit` it has `explanation_`, `rules_`, `estimator_` and `classes_`.
 
-    After `fit`: `explanation_`, `rules_`, `estimator_`, `classes_`.
+    Args:
+        estimator: The black box; it is cloned and fitted. Default: a small random forest.
+        bins: How numbers are cut into levels, as in `explain`.
+        n_bins: How many bins a column gets at most.
+        domain: Which cells are asked, as in `explain`.
+        max_conditions: Only rules with at most this many conditions.
+        limit: Up to this many cells, all are asked.
+        otherwise: Who decides where no rule does: "model", the black box, or "prior", the
+            commonest class.
+        random_state: The seed of the default forest.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = [[20.0], [30.0], [50.0], [60.0]], [0, 0, 1, 1]

@@ -12,7 +12,7 @@ import pytest
 
 import hornlens
 from hornlens.errors import HornlensError
-from hornlens.results.codec import FORMAT
+from hornlens.results.codec import RESULT_FORMAT
 from hornlens.results.documents import extraction_as_json
 from hornlens.results.rules import RuleRow
 from tests.command import hornlens as run_command
@@ -324,10 +324,12 @@ def command(*arguments):
 def test_a_result_of_a_newer_hornlens_is_refused_in_one_clear_line(saved, tmp_path):
     content = json.loads((saved / "envelope.json").read_text())
     file = tmp_path / "envelope.json"
-    file.write_text(json.dumps({**content, "format": FORMAT + 1, "readable": "of the future"}))
+    file.write_text(
+        json.dumps({**content, "format": RESULT_FORMAT + 1, "readable": "of the future"})
+    )
     line = (
         f"{file}: was written by a newer hornlens "
-        f"(format {FORMAT + 1}; this one reads up to {FORMAT}): upgrade hornlens"
+        f"(format {RESULT_FORMAT + 1}; this one reads up to {RESULT_FORMAT}): upgrade hornlens"
     )
     assert one_line(lambda: hornlens.load(tmp_path)) == line
     assert one_line(lambda: hornlens.load(file)) == line

@@ -172,7 +172,7 @@ def test_a_target_without_prompts_is_extracted_saved_and_loaded(tmp_path):
     policy = hornlens.Policy(abstain="accept", label_unset="accept")
     settings = hornlens.Settings(equivalence="exact", seed=4)
     result = hornlens.extract(target, policy=policy, settings=settings)
-    assert result.envelope.certificate == hornlens.Exact()
+    assert result.envelope.certificate == EXACT
     readable = {result.space.show(item.rule) for item in result.evidence}
     assert "age < 18 ∧ granted → ⊥" in readable
     assert "income = low ∧ Europe ∧ granted → ⊥" in readable
@@ -288,7 +288,8 @@ def test_a_learner_of_ones_own_may_be_judged_by_samples_or_by_everything(learner
     exact = hornlens.extract(target)
     settings = hornlens.Settings(equivalence="pac", epsilon=0.01, delta=0.01, seed=5)
     sampled = hornlens.extract(target, settings=settings, learner=learner, watch=seen.append)
-    assert isinstance(sampled.envelope.certificate, hornlens.Pac)
+    # Samples may come to ask everything: then nothing is left to them.
+    assert sampled.envelope.learned.certificate.joint is not None
     assert sampled.envelope.basis == exact.envelope.basis
     if learner is not HornLearner:
         rules = Theory(6, tuple(folded(seen)[0].values()))

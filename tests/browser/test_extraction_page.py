@@ -512,6 +512,24 @@ def test_asking_gives_the_recorded_answer_and_the_rules_that_reject_the_others(v
                 assert "It loses" in words and ("non-Horn negative" in words) == (name != "pac")
 
 
+def test_of_complete_cells_nothing_can_be_left_unset_and_every_question_was_asked(visit, pages):
+    content, space = pages.content("complete_cells"), pages.result("complete_cells").space
+    tab = visit("complete_cells")
+    for attribute in space.attributes:
+        options = field(tab, "#ask-controls", attribute.name).locator("option").all_inner_texts()
+        assert options == [attribute.describe(leaf) for leaf in attribute.leaves]
+    assert "Not asked" not in tab.locator("#ask-answer .verdict").inner_text()
+    for answer in content["answers"]:
+        cell = space.vocabulary.mask(answer["set"])
+        chosen = dict(zip([a.name for a in space.attributes], space.conditions(cell), strict=True))
+        said = ask(tab, chosen).locator(".verdict").inner_text()
+        if answer["winner"] is None:
+            assert said == "The target abstains: no answer."
+        else:
+            assert said == f"The target says {answer['winner']}, by {number(answer['margin'])}."
+    assert "unset" not in tab.locator("main").inner_text().replace("label unset", "")
+
+
 @pytest.mark.slow
 def test_a_question_that_was_not_asked_says_so_and_what_the_rules_predict(visit, pages):
     result = pages.result("pac")

@@ -51,6 +51,19 @@ def test_an_undecided_prompt_says_so_where_it_is_asked_about(visit, pages):
     assert "answers vary too much" in card and "fills in" not in card
 
 
+def test_a_decided_prompt_has_counts_and_no_lead(visit, pages):
+    content, tab = pages.content("varying"), visit("varying")
+    answer = next(a for a in content["answers"] if a["winner"])
+    chosen = {
+        a.name: next((v.name for v in a.values if v.name in answer["set"]), "unset")
+        for a in PAPER.attributes
+    }
+    verdict = ask(tab, chosen).locator("#ask-verdict").inner_text()
+    asked = sum(answer["repeats"]) + answer.get("silent", 0)
+    assert verdict.endswith(f", in {max(answer['repeats'])} of {asked} answers.")
+    assert tab.locator("#map").count() == 0 and tab.locator(".strip").count() == 0
+
+
 def test_the_certificate_says_the_risk_and_no_warning_takes_counts_for_chances(visit):
     words = visit("varying").locator("main").inner_text()
     assert "Certain despite noise" in words and "With probability 0.95 or more" in words

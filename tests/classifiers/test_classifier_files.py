@@ -49,7 +49,7 @@ def test_a_skops_file_is_explained_with_its_own_thresholds(table, tmp_path):
     skops = pytest.importorskip("skops.io")
     path, rows, model = table
     skops.dump(model, tmp_path / "tree.skops")
-    given = (tmp_path / "tree.skops", path, "--target", "kind")
+    given = (tmp_path / "tree.skops", path, "--label", "kind")
     done = run(*given, "--out", tmp_path / "out")
     assert done.exit_code == 0, (done.output, done.exception)
     assert "Exact:" in done.output and "d ≤ 0.8 → 0" in done.output
@@ -68,7 +68,7 @@ def test_where_nobody_looks_on_long_work_says_where_it_is(table, tmp_path, monke
     path, _, model = table
     skops.dump(model, tmp_path / "tree.skops")
     monkeypatch.setattr(progress, "FIRST", 0.0)
-    given = (tmp_path / "tree.skops", path, "--target", "kind")
+    given = (tmp_path / "tree.skops", path, "--label", "kind")
     assert "Asking tree.skops: 150 rows" in run(*given).stderr
     assert run(*given, "-q").stderr == ""
 
@@ -83,7 +83,7 @@ def test_a_skops_tree_that_leads_outside_itself_is_refused(table, tmp_path, fiel
         nodes[field][0] = wrong
         model.tree_.__setstate__({**state, "nodes": nodes})
         skops.dump(model, tmp_path / "tree.skops")
-        error = run(tmp_path / "tree.skops", path, "--target", "kind").exception
+        error = run(tmp_path / "tree.skops", path, "--label", "kind").exception
         assert isinstance(error, InputError) and "nodes are no tree" in str(error), wrong
     model.tree_.__setstate__(state)
 
@@ -104,7 +104,7 @@ def test_usual_models_in_skops_files_need_nobodys_trust(table, tmp_path, model):
     path, rows, _ = table
     model.fit(rows, data("iris")[1])
     skops.dump(model, tmp_path / "model.skops")
-    done = run(tmp_path / "model.skops", path, "--target", "kind", "--format", "json")
+    done = run(tmp_path / "model.skops", path, "--label", "kind", "--format", "json")
     assert done.exit_code == 0, done.exception
     same = hornlens.explain(model, rows)
     printed = [(rule["then"], rule["support"]) for rule in json.loads(done.output)["rules"]]
@@ -120,7 +120,7 @@ def test_histogram_boosting_that_leads_outside_its_trees_is_refused(table, tmp_p
     model = HistGradientBoostingClassifier(max_iter=2).fit(rows, data("iris")[1])
     model._predictors[1][2].nodes[field][0] = wrong
     skops.dump(model, tmp_path / "model.skops")
-    error = run(tmp_path / "model.skops", path, "--target", "kind").exception
+    error = run(tmp_path / "model.skops", path, "--label", "kind").exception
     assert isinstance(error, InputError) and "nodes are no tree" in str(error)
 
 
@@ -134,7 +134,7 @@ def test_an_ensemble_whose_trees_are_wider_than_its_rows_is_refused(table, tmp_p
     for tree in np.ravel(model.estimators_):
         tree.n_features_in_ = 4
     skops.dump(model, tmp_path / "model.skops")
-    error = run(tmp_path / "model.skops", path, "--target", "kind").exception
+    error = run(tmp_path / "model.skops", path, "--label", "kind").exception
     assert isinstance(error, InputError) and "rows of another width" in str(error)
 
 
@@ -143,11 +143,11 @@ def test_types_that_skops_does_not_trust_are_named(table, tmp_path):
     path, rows, _ = table
     model = KNeighborsClassifier().fit(rows, data("iris")[1])
     skops.dump(model, tmp_path / "model.skops")
-    refused = str(run(tmp_path / "model.skops", path, "--target", "kind").exception)
+    refused = str(run(tmp_path / "model.skops", path, "--label", "kind").exception)
     assert "does not trust; if you do: --trust sklearn." in refused
     model = HistGradientBoostingClassifier(max_iter=2, categorical_features=[0])
     skops.dump(model.fit(rows.round(), data("iris")[1]), tmp_path / "model.skops")
-    given = (tmp_path / "model.skops", path, "--target", "kind")
+    given = (tmp_path / "model.skops", path, "--label", "kind")
     refused = str(run(*given).exception)
     wanted = refused.split("if you do: ")[1].split()
     assert any("TreePredictor" in name for name in wanted)
@@ -179,11 +179,11 @@ def test_what_is_wrong_with_a_table_or_a_model_names_the_column(tmp_path):
         ("tree", "a,a,t\n1,2,n\n", "a name of its own"),
     ]:
         (tmp_path / "rows.csv").write_text(text)
-        error = run(tmp_path / f"{model}.skops", tmp_path / "rows.csv", "--target", "t").exception
+        error = run(tmp_path / f"{model}.skops", tmp_path / "rows.csv", "--label", "t").exception
         assert isinstance(error, HornlensError) and "\n" not in str(error), (model, text)
         assert message in str(error), (model, str(error))
     (tmp_path / "rows.csv").write_text("a,b,t\n1,1,n\n1,1,y\n")
-    done = run(tmp_path / "smooth.skops", tmp_path / "rows.csv", "--target", "t")
+    done = run(tmp_path / "smooth.skops", tmp_path / "rows.csv", "--label", "t")
     assert done.exit_code == 0 and "1 rule over 2 rows" in done.output
     assert "column 'a' is constant (1)" in done.output
 
@@ -198,9 +198,10 @@ def test_an_onnx_file_is_explained_as_a_black_box(table, tmp_path):
         model, initial_types=[("X", FloatTensorType([None, 4]))], options={"zipmap": False}
     )
     (tmp_path / "model.onnx").write_bytes(made.SerializeToString())
-    done = run(tmp_path / "model.onnx", path, "--target", "kind", "--out", tmp_path / "out")
+    done = run(tmp_path / "model.onnx", path, "--label", "kind", "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert "Exact for the binned model" in done.output
+    assert "That is of the binned model" in done.output and "not of yours" in done.output
+    assert "Exact" not in done.output
     assert hornlens.verify(tmp_path / "out").ok
     wide = tmp_path / "wide.csv"
     wide.write_text("a,b\n1,2\n")
@@ -225,11 +226,11 @@ def test_pickles_and_other_files_are_refused(table, tmp_path):
     (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))
     for name in ("model.pkl", "model.skops", "model.onnx", "model.txt"):
         (tmp_path / name).write_bytes(pickle.dumps(model))
-        error = run(tmp_path / name, path, "--target", "kind").exception
+        error = run(tmp_path / name, path, "--label", "kind").exception
         assert isinstance(error, InputError) and "\n" not in str(error), name
     assert "pickle" in str(run(tmp_path / "model.pkl", path).exception)
     assert "no column 'species'" in str(
-        run(tmp_path / "m.onnx", path, "--target", "species").exception
+        run(tmp_path / "m.onnx", path, "--label", "species").exception
     )
 
 

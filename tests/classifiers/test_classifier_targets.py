@@ -1,6 +1,7 @@
 """Classifiers as targets: for `extract`, other learners, several models at once."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import hornlens
 from hornlens.classifiers.target import ClassifierTarget
 from hornlens.cli.app import app
 from hornlens.errors import HornlensError, InputError
+from hornlens.logic.rule import Rule
 from hornlens.testing.targets import TargetConformance
 from tests.classifier_cases import data, one_thread
 from tests.explanation_cases import people_model, people_rows
@@ -23,10 +25,10 @@ from tests.explanation_cases import people_model, people_rows
 __all__ = ["one_thread"]
 
 
-def iris_tree():
+def iris_tree(partial=None):
     rows, classes = data("iris")
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(rows, classes)
-    return ClassifierTarget.of(tree, rows, identity="iris")
+    return ClassifierTarget.of(tree, rows, identity="iris", partial=partial)
 
 
 class TestTree(TargetConformance):
@@ -34,6 +36,13 @@ class TestTree(TargetConformance):
 
     def build(self):
         return iris_tree()
+
+
+class TestTypicalRows(TargetConformance):
+    """The same, asked about cells that leave something open, too."""
+
+    def build(self):
+        return iris_tree(partial="typical")
 
 
 class TestPeople(TargetConformance):
@@ -58,23 +67,25 @@ def below(rng):
     return says
 
 
+@pytest.mark.parametrize("partial", [None, "typical"])
 @pytest.mark.parametrize("seed", range(4))
-def test_where_a_class_never_is_said_is_what_holds_of_all_complete_cells(seed):
+def test_where_a_class_never_is_said_is_what_holds_of_all_complete_cells(seed, partial):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(60, 3))
     rows[rng.random(60) < 0.3, 0] = np.nan
-    target = ClassifierTarget.of(below(rng), rows, bins="quantile", n_bins=3)
+    target = ClassifierTarget.of(below(rng), rows, bins="quantile", n_bins=3, partial=partial)
     result = hornlens.extract(target)
     assert result.envelope.certificate.kind == "exact"
     space, binned = target.space, target.binned
+    assert space.complete == (partial is None) and len(space.attributes) == len(binned.features)
     cells = np.array(list(product(*(range(feature.size) for feature in binned.features))))
     said = binned.ask(cells)
     whole = [
-        sum(own[level] for own, level in zip(target._said.levels, cell, strict=True))
+        sum(own[level] for own, level in zip(space.leaves, cell, strict=True))
         for cell in cells.tolist()
     ]
     names = space.vocabulary.names_of
-    for part in list(space.cells())[:: 3 if seed else 1]:
+    for part in list(replace(space, complete=False).cells())[:: 3 if seed else 1]:
         found = {
             place for cell, place in zip(whole, said.tolist(), strict=True) if not part & ~cell
         }
@@ -83,8 +94,9 @@ def test_where_a_class_never_is_said_is_what_holds_of_all_complete_cells(seed):
             assert result.entails(rule) == (place not in found), (seed, rule)
 
 
-def test_a_row_that_is_asked_fits_the_cell_and_is_shown():
-    target = iris_tree()
+@pytest.mark.parametrize("partial", [None, "typical"])
+def test_a_row_that_is_asked_fits_the_cell_and_is_shown(partial):
+    target = iris_tree(partial)
     names = target.space.vocabulary.names_of
     for cell in target.space.cells():
         (row,) = target.show(cell)
@@ -93,12 +105,12 @@ def test_a_row_that_is_asked_fits_the_cell_and_is_shown():
         for said in names(cell):
             column, sign, cut = said.split()
             number = float(shown[column])
-            assert {"≥": number >= float(cut), "<": number < float(cut)}[sign], (row, said)
+            assert {">": number > float(cut), "≤": number <= float(cut)}[sign], (row, said)
 
 
 def test_own_learners_and_several_classifiers_at_once():
     rows, classes = data("iris")
-    first = iris_tree()
+    first = iris_tree(partial="typical")
     sampled = hornlens.extract(first, settings=hornlens.Settings(equivalence="pac"))
     assert sampled.envelope.certificate.kind in ("pac", "exact")
     other = DecisionTreeClassifier(max_depth=1, random_state=0).fit(rows, classes)
@@ -128,6 +140,19 @@ def test_the_command_takes_a_classifier_as_a_target(tmp_path):
     assert content["certificate"]["kind"] == "exact"
     assert any("kind = 0" in rule["if"] for rule in content["rules"])
     assert hornlens.verify(tmp_path / "out").ok
+    short = [name for name in content["variables"] if not name.startswith("kind")]
+    assert short == ["d > 0.8", "d > 1.75", "d ≤ 0.8", "d ≤ 1.75"]
+    (column,) = content["space"]["attributes"]
+    assert column["after"] == [0, 1]
+    assert 0.8 < column["at"][0] < 0.8001 and 1.75 < column["at"][1] < 1.7501
+    assert "d ≤ 0.8" in done.output and "0.8000" not in done.output
+    assert run("extract", "--target", spec, "--out", tmp_path / "again").exit_code == 0
+    compared = run("compare", tmp_path / "out", tmp_path / "again")
+    assert compared.exit_code == 0, (compared.output, compared.exception)
+    learned = run("extract", "--target", spec, "--equivalence", "pac")
+    assert "has complete ones only" in str(learned.exception)
+    learned = run("extract", "--target", f"{spec},partial=typical", "--equivalence", "pac")
+    assert learned.exit_code == 0, (learned.output, learned.exception)
     assert "classifier/MODEL,DATA[,COLUMN]" in run("target", "list").output
     for wrong in (
         "classifier/x.skops",
@@ -136,6 +161,55 @@ def test_the_command_takes_a_classifier_as_a_target(tmp_path):
     ):
         error = run("extract", "--target", wrong).exception
         assert isinstance(error, HornlensError) and "\n" not in str(error), wrong
+
+
+def test_extract_and_explain_agree():
+    """The rules of complete cells are the basis of an explanation: typical rows are no cells."""
+    pytest.importorskip("pandas")
+    rows, classes = people_rows()
+    model = people_model().fit(rows, classes)
+    options = {"bins": "quantile", "n_bins": 2, "target": "loan"}
+    target = ClassifierTarget.of(model, rows, **options)
+    found, explained = hornlens.extract(target), hornlens.explain(model, rows, **options)
+    basis = explained.basis()
+    assert found.envelope.basis == basis.basis and found.space == basis.space
+    assert found.envelope.non_horn.count == basis.non_horn.count == 0
+    assert len(found.decisions) == target.binned.cell_count == target.space.cell_count
+    labels = target.space.label.variables
+    for cell, decision in found.decisions.items():
+        rule = Rule(cell, target.space.with_label(0, decision.winner))
+        assert found.entails(rule), (target.show(cell), labels[decision.winner])
+
+
+def test_a_learner_asks_typical_rows_or_is_refused(tmp_path):
+    with pytest.raises(HornlensError, match="partial='typical'"):
+        hornlens.extract(iris_tree(), settings=hornlens.Settings(equivalence="pac"))
+    with pytest.raises(InputError, match="asked about complete cells"):
+        iris_tree().decide([0])
+    with pytest.raises(InputError, match="partial must be"):
+        iris_tree(partial="mean")
+
+
+def test_that_a_value_is_missing_is_a_value_of_its_column():
+    pytest.importorskip("pandas")
+    rows, _ = people_rows()
+    rows["sex"] = rows["sex"].where(rows["age"] > 30, None)
+
+    def says(table):
+        return np.where(table["sex"].isna() | table["income"].isna(), "yes", "no")
+
+    target = ClassifierTarget.of(says, rows, bins={"age": [40]})
+    by_name = {attribute.name: attribute for attribute in target.space.attributes}
+    assert list(by_name) == ["age", "sex", "pregnant", "income"]
+    assert by_name["sex"].variables == ("sex is known", "sex = f", "sex = m", "sex is missing")
+    assert by_name["income"].variables == ("income is known", "income is missing")
+    assert [by_name["sex"].describe(leaf) for leaf in by_name["sex"].leaves] == [
+        *("sex = f", "sex = m", "sex is missing"),
+    ]
+    rules = set(str(hornlens.extract(target).rules).split("\n"))
+    assert "class = no → sex is known ∧ income is known" in rules, rules
+    assert "sex is known ∧ income is known → class = no" in rules, rules
+    assert "income is missing → class = yes" in rules
 
 
 def test_a_classifier_without_anything_to_ask_is_refused():

@@ -30,7 +30,11 @@ REQUIRED = {
         "require": ["income is missing -> yes", "sex = m & income is known -> no", "sex = f -> yes"]
     },
 }
-REQUIRED["beyond"] = REQUIRED["binned"] = REQUIRED["near"] = REQUIRED["forest"]
+REQUIRED["beyond"] = REQUIRED["forest"]
+REQUIRED["near"] = REQUIRED["binned"] = {
+    "require": ["petal length < 1.6 -> setosa", "petal width <= 1.5 -> setosa"],
+    **INVARIANT,
+}
 
 
 def run(*arguments):

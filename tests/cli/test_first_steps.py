@@ -45,6 +45,10 @@ def test_what_comes_next_depends_on_what_is_there(tmp_path, monkeypatch):
         (["extract", "--equiv"], ["--equivalence"]),
         (["extract", "--equivalence", "e"], ["exact", "exhaustive"]),
         (["extract", "--model", "demo-"], ["demo-balanced", "demo-polyglot"]),
+        (["extract", "--target", ""], ["classifier/", "formula/", "rows/"]),
+        (["explore", "--expert", ""], ["classifier/", "formula/", "person", "rows/"]),
+        (["learn", "--ta"], []),  # an old name
+        (["explain", "--target", ""], []),
         (["extract", "--quiet", "sent"], ["sentiment"]),
         (["extract", "--out=x", "sent"], ["sentiment"]),
         (["extract", "sentiment", ""], []),
@@ -69,7 +73,8 @@ def test_every_command_and_option_is_completed():
     for name in names:
         inner = root.get_command(context, name)
         if not hasattr(inner, "list_commands"):
-            options = {o for p in inner.params for o in p.opts if o.startswith("--")}
+            shown = [p for p in inner.params if not p.hidden]
+            options = {o for p in shown for o in p.opts if o.startswith("--")}
             assert options <= {*words_after(root, [name, "-"])}
 
 

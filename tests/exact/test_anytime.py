@@ -25,10 +25,11 @@ from hornlens.exact.implicates import ImplicateSearch
 from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource
 from hornlens.extraction.formulas import LearnSettings, learn
+from hornlens.formats.certificates import certificate_from_json
 from hornlens.limits import ENDING, Limits, Stopped
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.bits import BOTTOM, mask_of
-from hornlens.logic.certificates import EXACT, Interrupted, certificate_from_json
+from hornlens.logic.certificates import EXACT, ended_early
 from hornlens.logic.decisions import YES, Decision, accepts
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
@@ -67,7 +68,7 @@ def at_every_step(begin, positives, background, case):
         if found.ended is None:
             assert found == whole
             break
-        assert found.certificate == Interrupted("interrupt", len(found.basis)), (case, steps)
+        assert found.certificate == ended_early("interrupt", len(found.basis)), (case, steps)
     if whole.basis.rules:
         most = len(whole.basis) - 1
         fewer = run(begin(), Limits(max_rules=most)) if most else None
@@ -143,7 +144,7 @@ def test_envelopes_ended_early_hold_and_say_what_they_are(limit, monkeypatch):
                     assert found == whole
                     continue
                 claim = found.certificate
-                assert claim == Interrupted("interrupt", len(found.basis)), (seed, steps)
+                assert claim == ended_early("interrupt", len(found.basis)), (seed, steps)
                 assert found.non_horn.count is None and not found.non_horn.examples
                 hold_to_it(found, positives, (seed, steps))
 
@@ -167,8 +168,8 @@ def test_short_rules_ended_early_are_complete_as_far_as_they_say(seed, limit, mo
                 assert found == whole
                 break
             claim = found.certificate
-            most = claim.max_conditions
-            assert claim == Interrupted("interrupt", len(found.basis), max_conditions=most)
+            most = claim.complete.max_conditions
+            assert claim == ended_early("interrupt", len(found.basis), max_conditions=most)
             hold_to_it(found, positives, (seed, steps))
             for size in range(0 if most is None else most + 1):
                 for chosen in combinations(range(formula.width), size):
@@ -178,7 +179,7 @@ def test_short_rules_ended_early_are_complete_as_far_as_they_say(seed, limit, mo
                     assert found.basis.entails(rule), (seed, steps, rule)
         for rules in range(1, len(whole.basis)):
             found = of(target, 3, limits=Limits(max_rules=rules))
-            assert found.certificate == Interrupted("max_rules", rules), (seed, rules)
+            assert found.certificate == ended_early("max_rules", rules), (seed, rules)
             hold_to_it(found, positives, (seed, rules))
 
 
@@ -210,31 +211,31 @@ def test_limits_that_make_no_sense_are_refused(bad):
     ("claim", "sentence"),
     [
         (
-            Interrupted("time_limit", 3),
+            ended_early("time_limit", 3),
             "The run was ended by its time limit: these rules hold; there may be more.",
         ),
-        (Interrupted("interrupt", 0), "The run was ended by hand: no rule is proved yet."),
+        (ended_early("interrupt", 0), "The run was ended by hand: no rule is proved yet."),
         (
-            Interrupted("max_rules", 3),
+            ended_early("max_rules", 3),
             "The run was ended by the limit on rules: these rules hold; there are more.",
         ),
         (
-            Interrupted("time_limit", 3, 2, 660, 20),
+            ended_early("time_limit", 3, 2, 660, 20),
             "The run was ended by its time limit, before 20 of 660 cells were asked: these rules "
-            "hold whatever the answers would be; there may be more; the hypotheses are not proved.",
+            "hold whatever the answers would be; there may be more; the open rules are not proved.",
         ),
         (
-            Interrupted("time_limit", 3, max_conditions=1),
+            ended_early("time_limit", 3, max_conditions=1),
             "The run was ended by its time limit: these rules hold; there may be more, but none "
             "with at most 1 condition.",
         ),
     ],
 )
 def test_the_certificate_says_itself_and_is_read_back(claim, sentence):
-    assert claim.sentence == sentence and claim.proved and not claim.complete
+    assert claim.sentence == sentence and claim.proved and not claim.settled
     assert certificate_from_json(claim.as_json()) == claim
     with pytest.raises(HornlensError, match="reason must be one of"):
-        certificate_from_json({**claim.as_json(), "reason": "boredom"})
+        certificate_from_json({**claim.as_json(), "ended": {"reason": "boredom"}})
 
 
 def random_target(rng):
@@ -322,22 +323,22 @@ def test_learners_ended_at_any_step_prove_some_and_hold_nothing_that_is_broken(s
         steps += rng.randint(1, 9)
         found = extract(target, policy=policy, settings=settings, limits=StopAt(steps))
         envelope = found.envelope
-        if not isinstance(envelope.certificate, Interrupted):
+        if envelope.certificate.ended is None:
             assert envelope == whole.envelope
             break
         case = (seed, steps)
         possible = may_be_accepted(target, policy, set(found.decisions))
         for rule in (*envelope.basis, *envelope.readable):
             assert all(rule.satisfied_by(x) for x in possible), (case, rule)
-        for rule in envelope.hypotheses:
+        for rule in envelope.open:
             assert not found.breaking(rule), (case, rule)
             assert not (envelope.basis + envelope.background).entails(rule), (case, rule)
-        assert envelope.certificate.hypotheses == (len(envelope.hypotheses) or None)
+        assert envelope.certificate.open == len(envelope.open)
         if steps % 4 == 0:
             found.save(tmp_path)
             verified = verify(tmp_path)
             assert verified.ok, (case, verified.wrong)
-            assert load(tmp_path).envelope.hypotheses == envelope.hypotheses
+            assert load(tmp_path).envelope.open == envelope.open
 
 
 @pytest.mark.parametrize("algorithm", ["envelope", "horn1"])
@@ -351,7 +352,7 @@ def test_learning_from_a_formula_can_be_ended_at_any_step(algorithm, equivalence
         whole = learn(formula, settings)
         for steps in count(1):
             found = learn(formula, settings, limits=StopAt(steps))
-            if not isinstance(found.run.certificate, Interrupted):
+            if found.run.certificate.ended is None:
                 assert found.envelope == whole.envelope
                 break
             hold_to_it(found.envelope, positives, (seed, steps))
@@ -397,11 +398,9 @@ def test_the_command_line_ends_early_with_files_and_exit_codes(tmp_path):
 
     done = run_it("extract", "--no-cache", "--max-rules", 5, "--out", "some")
     assert done.returncode == 0 and "5 rules; interrupted: the run was ended" in done.stdout
-    assert json.loads((tmp_path / "some/envelope.json").read_text())["certificate"] == {
-        "kind": "interrupted",
-        "reason": "max_rules",
-        "rules": 5,
-    }
+    claim = json.loads((tmp_path / "some/envelope.json").read_text())["certificate"]
+    assert claim["kind"] == "interrupted" and claim["ended"] == {"reason": "max_rules"}
+    assert claim["rules"] == 5 and claim["answered"] == [660, 660]
     assert run_it("verify", "some").returncode == 0
     (tmp_path / "slow.py").write_text(
         "import os, signal, sys\n"
@@ -421,7 +420,7 @@ def test_the_command_line_ends_early_with_files_and_exit_codes(tmp_path):
     assert cut.returncode == 130, cut.stderr
     assert cut.stderr == ENDING.decode() + "hornlens: interrupted\n"
     content = json.loads((tmp_path / "cut/envelope.json").read_text())
-    assert content["certificate"]["reason"] == "interrupt" and content["rules"]
+    assert content["certificate"]["ended"]["reason"] == "interrupt" and content["rules"]
     assert 0 < content["certificate"]["unasked"] < 660
     assert run_it("verify", "cut").returncode == 0
     run_it("extract", "--cache", "a.sqlite", "--out", "cut")
@@ -470,7 +469,7 @@ def test_an_interrupted_formula_ends_with_what_is_proved(tmp_path, command):
     assert errors == ENDING.decode() + "hornlens: interrupted\n"
     content = json.loads(said)
     assert content["certificate"]["kind"] == "interrupted"
-    assert content["certificate"]["reason"] == "interrupt"
+    assert content["certificate"]["ended"]["reason"] == "interrupt"
     with Solver("minisat22", bootstrap_with=clauses) as solver:
         for rule in content["rules"]:
             left = [int(name[1:]) for name in rule["if"]]

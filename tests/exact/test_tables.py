@@ -10,7 +10,7 @@ from hornlens.exact.columns import Columns, turned
 from hornlens.exact.concepts import concepts
 from hornlens.exact.engine import run
 from hornlens.exact.envelopes import envelope_of_table
-from hornlens.exact.groups import Groups, GroupsEngine
+from hornlens.exact.exclusive_columns import Groups, GroupsEngine
 from hornlens.exact.premises import PremiseSearch, direct_basis
 from hornlens.exact.search import EnvelopeSearch
 from hornlens.limits import Limits

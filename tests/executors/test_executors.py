@@ -43,7 +43,7 @@ def test_where_all_answers_are_known_ray_is_not_even_imported(tmp_path):
         (["--replicas", "2"], "--replicas is for --executor ray"),
         (["--model-gpus", "0.5"], "--model-gpus is for --executor ray"),
         (["--executor", "ray", "--model-cpus", "0"], "say how many --replicas"),
-        (["--executor", "ray", "--target", "table/x.csv"], "a target is asked here"),
+        (["--executor", "ray", "--target", "rows/x.csv"], "a target is asked here"),
         (["--executor", "ray", "--model", "openai/any"], "a chat model"),
     ],
 )

@@ -552,7 +552,7 @@ def test_the_command_with_a_table_as_expert(tmp_path):
         "legs,eggs,feathers,flies,swims\n1,1,1,1,0\n0,1,1,0,1\n0,1,0,0,1\n1,0,0,0,0\n"
     )
     done = command(
-        tmp_path, "v.yaml", "--table", "known.csv", "--expert", "table/all.csv", "--format", "json"
+        tmp_path, "v.yaml", "--table", "known.csv", "--expert", "rows/all.csv", "--format", "json"
     )
     assert (done.returncode, done.stderr) == (0, "")
     content = json.loads(done.stdout)
@@ -564,7 +564,7 @@ def test_the_command_with_a_table_as_expert(tmp_path):
     ]
     assert content["statistics"]["rows"] == 1 and content["certificate"]["open"] == 0
     kept = json.loads((tmp_path / "v.exploration.json").read_text())
-    assert {a["by"] for a in kept["answers"]} == {"table/all.csv"}
+    assert {a["by"] for a in kept["answers"]} == {"rows/all.csv"}
 
 
 def test_the_command_with_a_language_model_and_a_probe(tmp_path):
@@ -594,7 +594,7 @@ def test_the_command_with_a_language_model_and_a_probe(tmp_path):
         ("hornlens: 1\nvariables: [a]", ["--table", "no.csv"], "no.csv: no such file"),
         ("hornlens: 1\nvariables: [a]", ["--table", "t.csv"], "no column for the variable 'a'"),
         ("hornlens: 1\nvariables: [a]", ["--expert", "nope"], "target"),
-        ("hornlens: 1\nvariables: [a]", ["--expert", "table/t.csv"], "nothing of the variable 'a'"),
+        ("hornlens: 1\nvariables: [a]", ["--expert", "rows/t.csv"], "nothing of the variable 'a'"),
         ("hornlens: 1\nvariables: [a]", ["--session", "t.csv"], "t.csv:1: is not JSON"),
         ("templates: [x]", [], "say whom to ask it, by --model"),
     ],

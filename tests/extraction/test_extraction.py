@@ -193,9 +193,10 @@ def test_pac_runs_exceed_epsilon_no_more_often_than_delta_allows():
         for seed in range(runs):
             settings = Settings("pac", asked_for, delta, seed=seed)
             result = extract(only_nurses, PAPER, settings=settings, cache=False)
-            assert result.envelope.certificate.kind == "pac"
+            learned = result.envelope.learned
+            assert learned.certificate.joint is not None
             wrong = sum(
-                (x not in result.excluded and result.envelope.basis.satisfied_by(x)) != accepted
+                (x not in learned.non_horn.examples and learned.basis.satisfied_by(x)) != accepted
                 for x, accepted in truth.items()
             )
             failures += wrong / len(truth) > epsilon
@@ -240,7 +241,11 @@ def test_the_papers_protocol():
 
 def test_what_does_not_fit_is_sampled_or_refused():
     small = Settings("auto", epsilon=0.2, delta=0.2, limit=100)
-    assert extract(planted, PAPER, settings=small, cache=False).envelope.certificate.kind == "pac"
+    result = extract(planted, PAPER, settings=small, cache=False)
+    certificate = result.envelope.certificate
+    # It asks no more than the limit, and the rules that are listed are proved.
+    assert certificate.stopped == "max_questions" and len(result.decisions) == 100
+    assert certificate.kind == "interrupted" and certificate.proved
     with pytest.raises(HornlensError, match="660 prompts, more than --limit 100"):
         extract(planted, PAPER, settings=Settings("exhaustive", limit=100), cache=False)
     with pytest.raises(HornlensError, match="--epsilon must lie"):

@@ -97,7 +97,7 @@ def test_scores_read_back(tmp_path):
         }
         path = tmp_path / "scores.csv"
         write_file(path, scores_text(words, scored))
-        assert parse_scores(read_text(path), path) == (words, scored), seed
+        assert parse_scores(read_text(path), path) == (words, scored, None), seed
         model = TableModel(path)
         model.check(words)
         whole = [prompt for prompt, scores in scored.items() if len(scores) == len(words)]

@@ -219,10 +219,24 @@ def test_the_json_keeps_the_contract():
         "statistics",
     ]
     assert content["background"] == [{"if": ["Male", "bottom"], "then": None}]
-    assert content["rules"][1] == {"if": ["nurse", "Male"], "then": None}
-    assert content["readable"][1] == {"if": ["Male"], "then": None, "support": 0}
-    assert content["readable"][2] == {"if": ["50% _\\'"], "then": ["bottom"], "support": 2}
-    assert content["certificate"] == {"kind": "exact"}
+    assert content["rules"][1] == {
+        "if": ["nurse", "Male"],
+        "then": None,
+        "warrant": {"kind": "proved"},
+    }
+    assert content["readable"][1] == {
+        "if": ["Male"],
+        "then": None,
+        "support": 0,
+        "warrant": {"kind": "proved"},
+    }
+    assert content["readable"][2] == {
+        "if": ["50% _\\'"],
+        "then": ["bottom"],
+        "support": 2,
+        "warrant": {"kind": "proved"},
+    }
+    assert content["certificate"]["kind"] == "exact"
     assert content["claim"] == EXACT.sentence
     assert json.loads(json_text(content)) == content
 

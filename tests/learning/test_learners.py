@@ -7,7 +7,7 @@ import pytest
 from hornlens.errors import HornlensError
 from hornlens.exact.grid import LabelledSpace, labels_of_positives
 from hornlens.exact.sat import cnf_counterexample
-from hornlens.learning.driver import Bounds, events, run
+from hornlens.learning.driver import Bounds, events_of, run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.events import (
     Asked,
@@ -390,7 +390,7 @@ def test_a_learner_may_want_all_answers(speculate):
     for wants_all in (False, True):
         learner = AsksForAll(wants_all)
         membership = CountingMembership(FunctionMembership(lambda x: x != 3))
-        seen = list(events(learner, membership, FormulaEquivalence(everything), speculate))
+        seen = list(events_of(learner, membership, FormulaEquivalence(everything), speculate))
         asked = next(event for event in seen if isinstance(event, Asked))
         assert asked.needed == (3 if wants_all else 1)
         assert list(asked.answers) == [False, True, True][: membership.count] == learner.answers

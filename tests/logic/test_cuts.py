@@ -35,11 +35,12 @@ def test_every_interval_is_one_condition():
 
 
 def test_the_attribute_has_the_same_bins():
-    cuts = Cuts.at([-1.5, 0, 1e20])
+    cuts = Cuts.at([-1.5, 0, 1e20]).with_cuts(Cuts((1.0000001,), ("1",), frozenset({0})))
     age = cuts.ordered("age")
-    for low in range(4):
-        for high in range(low, 4):
-            if (low, high) != (0, 3):
+    assert age.at == cuts.values and "age ≤ 1" in age.variables
+    for low in range(5):
+        for high in range(low, 5):
+            if (low, high) != (0, 4):
                 assert age.describe(age.interval(low, high)) == cuts.say("age", low, high)
 
 

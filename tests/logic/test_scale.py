@@ -15,10 +15,10 @@ from hornlens.logic.attributes import Nominal
 from hornlens.logic.batch import unpack
 from hornlens.logic.bits import bits, mask_of
 from hornlens.logic.compact import Rows
-from hornlens.logic.having import Having
 from hornlens.logic.maskmap import MaskMap, mask_map
 from hornlens.logic.ordered import Ordered
 from hornlens.logic.space import Space
+from hornlens.logic.supersets import Supersets
 from hornlens.logic.table import Table
 from hornlens.logic.taxonomy import Taxonomy
 from hornlens.logic.vocabulary import Vocabulary
@@ -113,7 +113,7 @@ def test_long_masks_are_looked_up_without_looking_at_others():
 def test_having_finds_what_has_all_of_a_set_and_looks_at_few(width):
     rng = Random(width)
     masks = [mask_of(rng.sample(range(width), 3)) for _ in range(300)] + [0]
-    index = Having(masks, width)
+    index = Supersets(masks, width)
     for _ in range(200):
         wanted = rng.choice(masks) & mask_of(rng.sample(range(width), width // 2))
         expected = [i for i, mask in enumerate(masks) if wanted & ~mask == 0]

@@ -1,5 +1,6 @@
 """Spaces of nominal, ordered and taxonomic attributes, against their definitions."""
 
+import json
 from itertools import product
 from random import Random
 from time import process_time
@@ -22,6 +23,7 @@ from hornlens.logic.taxonomy import Taxonomy
 from hornlens.logic.theory import Theory
 from hornlens.oracles.equivalence import ExhaustiveEquivalence
 from hornlens.oracles.membership import FunctionMembership
+from hornlens.verifying import grids
 from tests import brute
 from tests.targets import random_space
 
@@ -68,10 +70,21 @@ def places(part, count):
     return list(range(count))[part] if isinstance(part, slice) else sorted(part.tolist())
 
 
-@pytest.mark.parametrize("seed", range(300))
+KINDS = ("nominal", "ordered", "taxonomy", "missing")
+
+
+def any_space(rng, seed):
+    """A space as it was before there was anything missing; of later seeds, one of every kind."""
+    space = random_space(rng) if seed < 200 else random_space(rng, KINDS)
+    while space.width > 11:  # all sets of variables are gone through
+        space = random_space(rng, KINDS)
+    return space
+
+
+@pytest.mark.parametrize("seed", range(400))
 def test_the_order_of_an_attribute_is_that_of_its_sets(seed):
     rng = Random(seed)
-    space = random_space(rng)
+    space = any_space(rng, seed)
     for attribute in space.all_attributes:
         choices = attribute.choices
         assert [attribute.choice(i) for i in range(attribute.count)] == list(choices)
@@ -91,10 +104,10 @@ def test_the_order_of_an_attribute_is_that_of_its_sets(seed):
             seen.add(i)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(400))
 def test_a_space_is_what_obeys_its_background_and_is_closed_under_intersection(seed):
     rng = Random(seed)
-    space = random_space(rng)
+    space = any_space(rng, seed)
     points = list(space)
     obeying = [x for x in range(1 << space.width) if space.background.satisfied_by(x)]
     assert sorted(points) == obeying == [x for x in range(1 << space.width) if x in space]
@@ -116,10 +129,10 @@ def test_a_space_is_what_obeys_its_background_and_is_closed_under_intersection(s
     assert space_from_json({"space": space_as_json(space)}) == space
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", range(500))
 def test_grid_search_and_learner_agree_with_brute_force_on_every_kind_of_attribute(seed):
     rng = Random(seed)
-    space = random_space(rng)
+    space = any_space(rng, seed - 200)
     density = rng.random()
     positives = {x for x in space if rng.random() < density}
     expected = brute.dg(sorted(positives), list(space))
@@ -168,6 +181,97 @@ def test_an_interval_is_one_condition():
     ]
 
 
+def test_a_cut_is_shown_by_its_text_and_ordered_by_its_exact_number():
+    at = (30.0, 30.000000000000004, 60.00000381469727)
+    age = Ordered.cut("age", ("30", "30", "60"), at=at, after=(1, 2))
+    above, below = ("age ≥ 30", "age > 30", "age > 60"), ("age < 30", "age ≤ 30", "age ≤ 60")
+    assert age.variables == (*above, *below)
+    ranges = [(a, b) for a in range(4) for b in range(a, 4) if (a, b) != (0, 3)]
+    said = {(a, b): age.describe(age.interval(a, b)) for a, b in ranges}
+    assert said == {
+        (0, 0): "age < 30",
+        (0, 1): "age ≤ 30",
+        (0, 2): "age ≤ 60",
+        (1, 1): "30 ≤ age ≤ 30",
+        (1, 2): "30 ≤ age ≤ 60",
+        (1, 3): "age ≥ 30",
+        (2, 2): "30 < age ≤ 60",
+        (2, 3): "age > 30",
+        (3, 3): "age > 60",
+    }
+    space = Space((age,), Nominal("says", ("yes", "no")))
+    content = json.loads(json.dumps(space_as_json(space)))
+    assert content["attributes"] == [
+        {"name": "age", "cuts": ["30", "30", "60"], "at": list(at), "after": [1, 2]}
+    ]
+    assert space_from_json({"space": content}) == space
+    found = grids.Space.of({"space": content, "variables": list(space.vocabulary.names)})
+    assert set(found.axes[0]) == set(space.axes[0])
+
+
+def test_that_nothing_is_known_is_a_value_of_the_same_attribute():
+    age = Ordered.cut("age", ("30", "60"), missing=True)
+    *_, known, missing = age.variables
+    assert (known, missing) == ("age is known", "age is missing")
+    assert [age.describe(leaf) for leaf in age.leaves] == [
+        *("age < 30", "30 ≤ age < 60", "age ≥ 60", "age is missing"),
+    ]
+    assert [age.describe(choice) for choice in age.choices[1:]] == [
+        *("age is known", "age < 60", "age ≥ 30", "age < 30", "30 ≤ age < 60", "age ≥ 60"),
+        "age is missing",
+    ]
+    ranges = {tuple(span): choice for span, choice in zip(age.spans(), age.choices, strict=True)}
+    for (low, high), choice in ranges.items():  # one says another if it lies within it
+        inside = {c for (a, b), c in ranges.items() if low <= a and b <= high}
+        assert inside == {c for c in age.choices if choice & ~c == 0}
+    space = Space((age, Ordered("size", ("S", "L"), missing=True)), Nominal("says", ("yes", "no")))
+    content = json.loads(json.dumps(space_as_json(space)))
+    assert [line["missing"] for line in content["attributes"]] == [True, True]
+    assert space_from_json({"space": content}) == space
+    found = grids.Space.of({"space": content, "variables": list(space.vocabulary.names)})
+    assert [set(axis) for axis in found.axes] == [set(axis) for axis in space.axes]
+    assert found.own == {
+        (r.antecedent, None if r.is_negative else r.antecedent | r.consequent)
+        for r in space.background
+    }
+    mask = space.vocabulary.mask
+    assert space.background.closure(mask(["age ≥ 60"])) == mask(
+        ["age ≥ 30", "age ≥ 60", "age is known"]
+    )
+    assert space.background.closure(mask(["age < 30", "age is missing"])) == BOTTOM
+
+
+def test_files_without_exact_numbers_are_read_as_before():
+    line = {"name": "age", "cuts": ["30", "60"]}
+    space = space_from_json({"space": {"attributes": [line], "label": None}})
+    assert space.attributes == (Ordered.cut("age", ("30", "60")),)
+    assert space_as_json(space)["attributes"] == [line]
+    assert space.vocabulary.names == ("age ≥ 30", "age ≥ 60", "age < 30", "age < 60")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"cuts": ["30", "60"], "at": [60.0, 30.0]},
+        {"cuts": ["30", "60"], "at": [30.0]},
+        {"cuts": ["30", "60"], "at": [30.0, 60.0], "after": [2]},
+        {"cuts": ["30", "99"], "at": [30.0, 60.0]},
+        {"cuts": ["30"], "at": [30.0], "after": [0]},
+    ],
+)
+def test_the_verifier_refuses_cuts_that_are_not_what_they_are_shown_as(line):
+    line = {"name": "age", **line}
+    sides = [
+        (">", "≤") if i in line.get("after", ()) else ("≥", "<") for i in range(len(line["cuts"]))
+    ]
+    names = [
+        f"age {s[side]} {c}" for side in (0, 1) for s, c in zip(sides, line["cuts"], strict=True)
+    ]
+    content = {"space": {"attributes": [line], "label": None}, "variables": names}
+    with pytest.raises(ValueError, match="cut"):
+        grids.Space.of(content)
+
+
 def test_a_rule_is_found_at_the_level_of_generality_at_which_it_holds():
     tree = [("Europe", None), ("Germany", "Europe"), ("France", "Europe"), ("Asia", None)]
     place = Taxonomy.of("place", tree)
@@ -209,6 +313,14 @@ def test_attributes_cost_what_they_are(make):
     ("make", "message"),
     [
         (lambda: Ordered("a", ("one",)), "needs two ordered values"),
+        (lambda: Ordered.cut("a", ()), "needs one cut or more"),
+        (lambda: Ordered.cut("a", ("x",)), "a cut that is no number"),
+        (lambda: Ordered.cut("a", ("2", "1")), "from low to high"),
+        (lambda: Ordered.cut("a", ("1", "2"), at=(2, 1)), "from low to high"),
+        (lambda: Ordered.cut("a", ("1", "2"), at=(1, float("inf"))), "from low to high"),
+        (lambda: Ordered.cut("a", ("1", "2"), at=(1,)), "a number for each of its cuts"),
+        (lambda: Ordered.cut("a", ("1",), after=(1,)), "no cut at one of the places"),
+        (lambda: Ordered.cut("a", ("1", "1"), at=(1, 2)), "all apart"),
         (lambda: Taxonomy("a", ("x", "y"), (None,)), "a parent, or None, for each value"),
         (lambda: Taxonomy("a", ("x", "y"), (1, None)), "'x' stands before what is above it"),
         (lambda: Taxonomy.of("a", [("x", "z")]), "'x' stands under no value"),

@@ -78,11 +78,13 @@ def test_a_probe_is_extracted_end_to_end(method, opened, tmp_path):
     assert dict(again.decisions) == dict(result.decisions)
     result.save(tmp_path / "out")
     assert verify(tmp_path / "out").ok
-    replies = [said for told in result.details.values() for said in told.said]
+    replies = [reply for told in result.details.values() for reply in told.replies]
     assert len(replies) == (6 if method == "say" else 12)
-    assert all(said.tokens[0] > 10 and said.finish and said.fingerprint for said in replies)
+    assert all(reply.tokens[0] > 10 and reply.finish and reply.fingerprint for reply in replies)
     if method == "constrained":
-        assert all(said.named in (0, 1) for said in replies)
+        assert all(reply.named in (0, 1) for reply in replies)
+    if method != "choose":
+        assert not any(decision.scores for decision in result.decisions.values())
     if method == "choose":
         assert all(len(decision.scores) == 2 for decision in result.decisions.values())
         assert result.envelope.statistics["abstentions"] < 6
@@ -98,9 +100,9 @@ def test_repeats_are_samples_and_what_they_claim_is_verified(opened, tmp_path):
     # Every answer is kept: more repeats go on from those that there are.
     assert more.record.reused == first.record.asked == 3 * 6
     assert more.record.asked + more.record.reused == sum(counts)
-    texts = {said.text for told in more.details.values() for said in told.said}
+    texts = {reply.text for told in more.details.values() for reply in told.replies}
     assert len(texts) > 6  # they vary: they are samples
-    assert "temperature 1" in {s.how for told in more.details.values() for s in told.said}
+    assert "temperature 1" in {s.how for told in more.details.values() for s in told.replies}
     more.save(tmp_path / "out")
     assert verify(tmp_path / "out").ok
 
@@ -108,8 +110,8 @@ def test_repeats_are_samples_and_what_they_claim_is_verified(opened, tmp_path):
 def test_log_probabilities_are_asked_again_and_their_drift_is_told(opened, tmp_path):
     result = extract(opened(elicit="choose"), parse_probe(PROBE), cache=False, repeats="auto")
     certificate = result.envelope.certificate
-    assert certificate.kind == "noisy" and certificate.drift is not None
-    assert result.record.asked == 2 * 6 and certificate.drift < 0.5
+    assert certificate.kind == "noisy" and certificate.noise.drift is not None
+    assert result.record.asked == 2 * 6 and certificate.noise.drift < 0.5
     result.save(tmp_path)
     assert verify(tmp_path).ok
 
@@ -137,8 +139,8 @@ def test_choose_decides_as_the_same_weights_do_in_transformers(opened, capsys):
     differences, agreed = [], 0
     for prompt, answer in zip(PROMPTS, answers, strict=True):
         sums = [0.0, 0.0]
-        for said in answer.said:
-            call = asking.call(prompt, WORDS, said.order, 0)
+        for reply in answer.replies:
+            call = asking.call(prompt, WORDS, reply.order, 0)
             messages = [
                 {"role": "system", "content": call.system},
                 {"role": "user", "content": call.user},
@@ -149,12 +151,12 @@ def test_choose_decides_as_the_same_weights_do_in_transformers(opened, capsys):
             ids = tokenizer(text, add_special_tokens=False)["input_ids"]
             with torch.inference_mode():
                 shares = loaded.model(torch.tensor([ids])).logits[0, -1].float().log_softmax(-1)
-            for key, place in zip("12", said.order, strict=True):
+            for key, place in zip("12", reply.order, strict=True):
                 spelled = [tokenizer.convert_tokens_to_ids(t) for t in (key, f"Ġ{key}")]
                 own = torch.logsumexp(
                     shares[[t for t in spelled if t not in (None, tokenizer.unk_token_id)]], 0
                 )
-                sums[place] += float(own) / len(answer.said)
+                sums[place] += float(own) / len(answer.replies)
         lead, ours = sums[0] - sums[1], answer.scores[0] - answer.scores[1]
         differences.append(abs(lead - ours))
         if abs(ours) > differences[-1]:

@@ -65,6 +65,11 @@ def likes(prompt, word):
     return lean(prompt.replace("[MASK]", "____"), word)
 
 
+def place_of(answer):
+    """What is named, or has the best of the scores."""
+    return answer.as_choice().named
+
+
 def winner(prompt):
     return max(WORDS, key=lambda word: likes(prompt, word))
 
@@ -99,9 +104,10 @@ def test_each_way_of_asking_finds_what_the_model_likes(method):
     with ChatServer() as server:
         answers = ask(model_at(server, elicit=method), PROMPTS, WORDS)
     for prompt, answer in zip(PROMPTS, answers, strict=True):
-        assert WORDS[answer.scores.index(max(answer.scores))] == winner(prompt), prompt
-        assert len(answer.said) == (1 if method == "say" else 2)
-        assert all(said.tokens[0] > 0 and "tiny" in said.fingerprint for said in answer.said)
+        assert WORDS[place_of(answer)] == winner(prompt), prompt
+        assert len(answer.scores) == (2 if method == "choose" else 0)
+        assert len(answer.replies) == (1 if method == "say" else 2)
+        assert all(r.tokens[0] > 0 and "tiny" in r.fingerprint for r in answer.replies)
 
 
 def test_likelihood_sums_the_log_probabilities_of_the_sentence():
@@ -128,7 +134,7 @@ def test_the_place_in_which_a_candidate_is_offered_counts_for_nothing_on_average
         for one, other in pairs:
             leads = [answer.scores[0] - answer.scores[1] for answer in (one, other)]
             assert leads[0] == pytest.approx(leads[1])
-            assert len({said.order for said in one.said}) == 3
+            assert len({reply.order for reply in one.replies}) == 3
 
 
 def test_orders_do_not_depend_on_the_order_of_the_words():
@@ -147,7 +153,7 @@ def test_candidates_of_many_tokens_that_begin_alike_are_told_apart():
             server.say = lambda sentence: f"{max(words, key=lambda w: lean(sentence, w))}."
             answers = ask(model_at(server, elicit=method), PROMPTS[:4], words)
             for prompt, answer in zip(PROMPTS, answers, strict=False):
-                best = words[answer.scores.index(max(answer.scores))]
+                best = words[place_of(answer)]
                 assert best == max(words, key=lambda word: likes(prompt, word)), method
 
 
@@ -177,14 +183,14 @@ def test_what_was_found_out_is_known_without_asking_again(monkeypatch):
 def test_parameters_that_a_model_refuses_are_left_out():
     with ChatServer(refuses=("temperature", "max_tokens", "seed")) as server:
         answers = ask(model_at(server, elicit="choose"), PROMPTS, WORDS)
-        assert {said.how for answer in answers for said in answer.said} == {"temperature not taken"}
+        assert {r.how for answer in answers for r in answer.replies} == {"temperature not taken"}
         sent = server.seen[-1][1]
         assert "max_completion_tokens" in sent and "temperature" not in sent
         said = refusal(lambda: model_at(server, elicit="choose", temperature=0.5).check(WORDS))
         assert "leave out --temperature" in said
     with ChatServer(refuses=("temperature",)) as server:
         answers = ask(model_at(server, "anthropic/tiny"), PROMPTS, WORDS)
-        assert {said.how for answer in answers for said in answer.said} == {"temperature not taken"}
+        assert {r.how for answer in answers for r in answer.replies} == {"temperature not taken"}
 
 
 def test_a_model_that_thinks_first_gets_the_room_for_it():
@@ -244,7 +250,7 @@ def test_a_refusal_is_an_abstention_and_never_a_rejection(tmp_path):
     found.save(tmp_path)
     again = load(tmp_path)
     assert again.abstentions == found.abstentions
-    replies = {s.text for details in again.details.values() for s in details.said}
+    replies = {s.text for details in again.details.values() for s in details.replies}
     assert replies == {"I'm sorry, I can't say.", "Maria", "He"}
 
 
@@ -490,7 +496,7 @@ def test_answers_without_log_probabilities_are_sampled_until_they_decide(tmp_pat
     assert found.entails("nurse & male -> false") and not found.entails("soldier & male -> false")
     assert found.possible.entails("soldier & male -> false")
     assert found.envelope.certificate.answers == len(asked) == found.record.asked
-    replies = [len(told.said) for told in found.details.values()]
+    replies = [len(told.replies) for told in found.details.values()]
     assert sum(replies) == len(asked)
 
 
@@ -498,7 +504,7 @@ def test_samples_are_drawn_in_an_order_drawn_by_chance():
     with ChatServer(logprobs=False) as server:
         model = model_at(server, elicit="constrained")
         found = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(most=30))
-        told = [s for details in found.details.values() for s in details.said]
+        told = [s for details in found.details.values() for s in details.replies]
         assert {s.order for s in told} == {(0, 1), (1, 0)}
         first = sum(s.order == (0, 1) for s in told) / len(told)
         assert 0.3 < first < 0.7 and all(s.how == "temperature 1" for s in told)

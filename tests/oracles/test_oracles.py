@@ -9,13 +9,14 @@ import pytest
 from hornlens.errors import HornlensError, InputError
 from hornlens.exact import envelopes as whitebox
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
+from hornlens.formats.certificates import certificate_from_json
 from hornlens.learning.driver import run
 from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.protocol import Accepted, Counterexample, Hypothesis
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.batch import broken_rules, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM
-from hornlens.logic.certificates import EXACT, Budget, Pac, certificate_from_json
+from hornlens.logic.certificates import EXACT, cut_off, pac
 from hornlens.logic.closures import dg_basis_of_positives
 from hornlens.logic.cnf import Cnf, clause_of, clauses_of, quasi
 from hornlens.logic.encoding import enc_example
@@ -88,7 +89,7 @@ def test_a_budget_of_equivalence_queries():
     oracle = BudgetedEquivalence(FormulaEquivalence(formula), 1)
     assert isinstance(oracle.judge(EMPTY), Counterexample)
     verdict = oracle.judge(EMPTY)
-    assert verdict == Accepted(Budget(1))
+    assert verdict == Accepted(cut_off(1))
 
 
 def test_the_pac_schedule():
@@ -161,7 +162,7 @@ def test_pac_runs_exceed_epsilon_no_more_often_than_delta_allows():
                 known,
             ),
         )
-        assert isinstance(done.certificate, Pac)
+        assert done.certificate.joint is not None
         assert done.certificate.samples == pac_samples(done.queries.equivalence, asked_for, delta)
         hypothesis = done.learned.hypothesis
         wrong = sum(hypothesis.satisfied_by(x) != (x in target) for x in range(1 << width))
@@ -384,14 +385,14 @@ def few_samples(samples, delta=0.1, **rest):
 def test_too_few_samples_to_claim_anything_are_refused_before_the_run():
     with pytest.raises(HornlensError, match=r"1 samples .* with delta 0\.1, at least 3 are needed"):
         few_samples(1)
-    assert few_samples(3).judge(EMPTY).certificate.epsilon == pytest.approx(log(20) / 3)
+    assert few_samples(3).judge(EMPTY).certificate.joint.epsilon == pytest.approx(log(20) / 3)
 
 
 def test_samples_that_become_too_few_claim_nothing():
     oracle = few_samples(4)
     kinds = [oracle.judge(EMPTY).certificate for _ in range(3)]
     assert [certificate.kind for certificate in kinds] == ["pac", "pac", "budget_exhausted"]
-    assert kinds[2] == Budget(3, samples=4)
+    assert kinds[2] == cut_off(3, samples=4)
     assert "no counterexample in the last 4 samples, which are too few" in kinds[2].sentence
     done = run(EnvelopeLearner(3), FunctionMembership(lambda x: True), few_samples(4))
     assert done.queries.equivalence == 1
@@ -402,20 +403,21 @@ def test_a_pac_certificate_says_what_epsilon_measures():
     assert "of random rolls of three coins; the target accepted 100 of the last 100." in (
         certificate.sentence
     )
-    assert certificate.as_json() == {
-        "kind": "pac",
-        "epsilon": certificate.epsilon,
+    content = certificate.as_json()
+    assert content["kind"] == "pac" and content["weakest"] == "open"
+    assert content["joint"] == {
+        "epsilon": certificate.joint.epsilon,
         "delta": 0.1,
         "samples": 100,
         "measures": "rolls of three coins",
         "accepted": 100,
     }
-    assert Pac(0.1, 0.1, 50).as_json().keys() == {"kind", "epsilon", "delta", "samples"}
+    assert pac(0.1, 0.1, 50).as_json()["joint"].keys() == {"epsilon", "delta", "samples"}
 
 
 @pytest.mark.parametrize(("accepted", "empty"), [(0, True), (5, True), (6, False)])
 def test_a_pac_certificate_says_where_rejecting_everything_would_do(accepted, empty):
-    said = Pac(0.05, 0.1, 100, accepted=accepted).sentence
+    said = pac(0.05, 0.1, 100, accepted=accepted).sentence
     assert f"{accepted} of the last 100" in said
     assert ("a theory that rejects everything" in said) == empty
 
@@ -424,16 +426,16 @@ def test_a_pac_certificate_says_where_rejecting_everything_would_do(accepted, em
 def test_a_pac_certificate_that_claims_nonsense_cannot_be_made(bad):
     for epsilon, delta in ((bad, 0.1), (0.1, bad)):
         with pytest.raises(ValueError, match="must lie between 0 and 1"):
-            Pac(epsilon, delta, 10)
+            pac(epsilon, delta, 10)
 
 
 def test_certificates_are_read_back_and_unknown_ones_refused_in_one_line():
     for certificate in (
         EXACT,
-        Pac(0.1, 0.2, 30),
-        Pac(0.1, 0.2, 30, "x", 4),
-        Budget(3),
-        Budget(3, 1),
+        pac(0.1, 0.2, 30),
+        pac(0.1, 0.2, 30, "x", 4),
+        cut_off(3),
+        cut_off(3, 1),
     ):
         assert certificate_from_json(certificate.as_json()) == certificate
     assert certificate_from_json({"kind": "exact", "later": 1}) == EXACT

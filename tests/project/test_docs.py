@@ -69,6 +69,30 @@ def test_every_public_name_is_told_of_with_an_example():
     assert [name for name, it in told.items() if ">>> " not in (it.__doc__ or "")] == []
 
 
+def explained():
+    """The public functions, and the classes that people make by their arguments."""
+    classes = {"Limits", "Policy", "Repeats", "Settings"}
+    for name in hornlens.__all__:
+        if inspect.isfunction(getattr(hornlens, name)) or name in classes:
+            yield f"hornlens.{name}"
+    yield from ("hornlens.learning.LearnSettings", "hornlens.learning.learn")
+    yield from ("hornlens.theory.envelope_of_formula", "hornlens.theory.envelope_of_table")
+    yield from ("hornlens.logging.set_verbosity", "hornlens.sklearn.EnvelopeClassifier")
+
+
+@pytest.mark.parametrize("dotted", [*explained()])
+def test_every_parameter_is_explained_by_itself(dotted):
+    """In their order, in the section that the reference reads; a class by its docstring alone."""
+    module, _, name = dotted.rpartition(".")
+    value = getattr(importlib.import_module(module), name)
+    text = inspect.getdoc(value)
+    section = re.search(r"^Args:\n((?:    .*\n?|\n)+)", text, re.MULTILINE)
+    assert section, "has no section Args"
+    told = re.findall(r"^    (\*{0,2}\w+): \S", section[1], re.MULTILINE)
+    parameters = inspect.signature(value).parameters.values()
+    assert told == [str(p).partition(":")[0].partition("=")[0].strip() for p in parameters]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):

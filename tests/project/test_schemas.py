@@ -65,7 +65,7 @@ def test_what_an_exploration_writes_and_prints_fits(tmp_path):
     table = ROOT / "examples" / "animals.csv"
     names = table.read_text(encoding="utf-8").splitlines()[0].split(",")
     (tmp_path / "animals.yaml").write_text(f"hornlens: 1\nvariables: [{', '.join(names)}]\n")
-    words = ("explore", "animals.yaml", "--expert", f"table/{table}", "--format", "json")
+    words = ("explore", "animals.yaml", "--expert", f"rows/{table}", "--format", "json")
     fits("envelope", json.loads(printed(*words, cwd=tmp_path)))
     fits("exploration", json.loads((tmp_path / "animals.exploration.json").read_text("utf-8")))
 

@@ -1,5 +1,6 @@
 """The documentation site: what can be tested without building it."""
 
+import importlib
 import json
 import re
 import tomllib
@@ -18,7 +19,10 @@ ROOT = Path(__file__).parents[2]
 CONFIGURATION = ROOT / "tools" / "site" / "zensical.toml"
 GENERATED = {"index.md", "changelog.md", "contributing.md", "examples.md"} | {
     f"reference/{name}.md"
-    for name in ("options", "formats", "python", *(f"python-{key}" for key in reference.grouped()))
+    for name in (
+        *("options", "formats", "python", "python-namespaces"),
+        *(f"python-{key}" for key in reference.grouped()),
+    )
 }
 
 
@@ -71,6 +75,16 @@ def test_sessions_in_docstrings_become_blocks():
 def test_every_public_name_is_on_one_page_of_the_reference():
     named = [name for _, names in reference.grouped().values() for name in names]
     assert sorted(named) == sorted(hornlens.__all__)
+
+
+def test_every_name_of_a_namespace_is_in_the_reference():
+    page = reference.namespaces_page()
+    for module in reference.NAMED:
+        section = page.partition(f"## {module}\n")[2].partition("\n## ")[0]
+        for name in importlib.import_module(module).__all__:
+            assert f"`{name}`" in section, (module, name)
+    places = re.findall(r"^::: (\S+)$", page, re.MULTILINE)
+    assert len(places) == len(set(places)) > 50
 
 
 def test_the_pages_graphs_are_drawn_and_boxes_lie_apart():

@@ -65,8 +65,9 @@ def test_the_tests_run_on_every_python_that_the_package_names():
 def test_the_version_is_the_same_everywhere():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"]
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    newest = next(line for line in changes.splitlines() if line.startswith("## "))
-    assert cited == hornlens.__version__ == newest.removeprefix("## ")
+    headings = [line[3:] for line in changes.splitlines() if line.startswith("## ")]
+    newest = next(heading for heading in headings if heading != "Unreleased")
+    assert cited == hornlens.__version__ == newest and "Unreleased" not in headings[1:]
 
 
 def test_only_publishing_may_write_and_without_a_password():

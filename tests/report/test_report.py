@@ -16,7 +16,7 @@ import pytest
 
 from hornlens.cli.report import report_command
 from hornlens.errors import InputError
-from hornlens.logic.certificates import Pac
+from hornlens.logic.certificates import pac
 from hornlens.report.page import assemble, environment, extraction, page, read_page
 from hornlens.report.page.assemble import embedded_json, number, rounded
 from tests import report_cases as cases
@@ -311,9 +311,9 @@ def test_the_certificate_is_said_in_plain_words(saved, name, words):
 
 
 def test_small_tolerances_are_not_rounded_away():
-    words = Pac(epsilon=0.0025, delta=0.001, samples=1).sentence
+    words = pac(epsilon=0.0025, delta=0.001, samples=1).sentence
     assert "probability 0.999," in words and "at most 0.25% of" in words
-    words = Pac(epsilon=1e-7, delta=1e-7, samples=1).sentence
+    words = pac(epsilon=1e-7, delta=1e-7, samples=1).sentence
     assert "probability 0.9999999," in words and "at most 1e-05% of" in words
 
 

@@ -219,7 +219,8 @@ def test_every_almost_rule_and_every_level_is_told_as_it_is(block):
         result = extract(model, question, policy=policy, settings=settings)
         reader = Reader(question, model, policy, [list(each.decisions) for each in result.each])
         content = extraction_as_json(result)
-        for line in (*content["almost"], *content["levels"]["steps"]):
+        levels = content.get("levels", {}).get("steps", ())  # none where nothing was answered
+        for line in (*content.get("almost", ()), *levels):
             sentence = line["sentence"]
             assert reader.is_true(sentence), f"seed {seed}: {sentence} ({policy})"
             if " but for " in sentence.lower().replace("but for", " but for ", 1):
@@ -230,7 +231,7 @@ def test_every_almost_rule_and_every_level_is_told_as_it_is(block):
                     for lie in (int(found[1]) + 1, int(found[1]) - 1):
                         wrong = sentence.replace(found[0], f"ut for {lie} of {found[2]}", 1)
                         assert not reader.is_true(wrong), wrong
-        for line in content["almost"]:
+        for line in content.get("almost", ()):
             assert line["broken"] and "ut for " in line["sentence"]
             shown = {tuple(content["answers"][place]["set"]) for place in line["answers"]}
             assert len(shown) == line["broken"] and len(line["exceptions"]) >= line["broken"]

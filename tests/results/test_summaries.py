@@ -226,7 +226,7 @@ def test_support_leaves_out_what_is_rare_and_says_how_many(seed):
         if most is None:
             lost = [r for r in labelled.dg_basis().rules if not known.entails(r)]
             assert found.statistics["rules_left_out"] == len(lost)
-        assert found.certificate.min_support == least
+        assert found.certificate.complete.min_support == least
         if len(found.basis) > 1:
             fewer = rng.randrange(1, len(found.basis))
             limits = hornlens.Limits(max_rules=fewer)
@@ -281,14 +281,23 @@ def test_rules_are_ranked_as_it_was_asked():
     assert len({frozenset(order) for order in orders.values()}) == 1
 
 
-def test_what_cannot_be_counted_is_refused():
-    for settings, wanted in (
-        ({"equivalence": "pac", "min_confidence": 0.9}, "--min-confidence counts"),
-        ({"equivalence": "pac", "min_support": 3}, "--min-support counts"),
-        ({"limit": 10, "detail": "5"}, "--detail counts"),
+def test_what_cannot_be_counted_is_said(tmp_path):
+    """Almost-rules and levels count exceptions among all answers: without them there are none."""
+    for settings, what in (
+        ({"limit": 100, "min_confidence": 0.9}, "almost-rules"),
+        ({"limit": 10, "detail": "5"}, "levels"),
     ):
-        with pytest.raises(HornlensError, match=wanted):
-            hornlens.extract(settings=hornlens.Settings(**settings), cache=False)
+        found = hornlens.extract(settings=hornlens.Settings(**settings), cache=False)
+        assert found.envelope.almost is None and found.envelope.levels is None
+        (warning,) = [each for each in found.warnings if each.kind == "not_counted"]
+        assert what in warning.sentence and "660" in warning.sentence
+        found.save(tmp_path)
+        assert hornlens.load(tmp_path).warnings == found.warnings
+    whole = hornlens.extract(settings=hornlens.Settings(min_confidence=0.9), cache=False)
+    assert not [each for each in whole.warnings if each.kind == "not_counted"]
+
+
+def test_settings_that_cannot_be_are_refused():
     for wrong in ({"min_confidence": 1.0}, {"min_confidence": 0}, {"min_support": 0}):
         with pytest.raises(HornlensError, match="min_"):
             hornlens.Settings(**wrong)

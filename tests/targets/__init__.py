@@ -61,6 +61,8 @@ def random_space(rng: Random, kinds=("nominal", "ordered", "taxonomy")) -> Space
                 attributes.append(Nominal(f"a{a}", names))
             case "ordered":
                 attributes.append(Ordered(f"a{a}", ("low", *names[:2])))
+            case "missing":
+                attributes.append(Ordered(f"a{a}", ("low", *names[:2])[:2], missing=True))
             case "taxonomy":
                 parents = (rng.choice([None, *range(i)]) for i in range(len(names)))
                 attributes.append(Taxonomy(f"a{a}", names, tuple(parents)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, is_dataclass
 from types import NoneType, UnionType
@@ -45,6 +46,7 @@ def object_of(shape: type, parts: Schema) -> Schema:
     """Return the schema of a dataclass; those that it holds are put into `parts`."""
     properties: Schema = {}
     required: list[str] = []
+    about = arguments_of(shape)
     for key, field, hint in fields_of(shape):
         must = field.default is MISSING
         if "inline" in field.metadata:
@@ -53,6 +55,8 @@ def object_of(shape: type, parts: Schema) -> Schema:
             required += inner["required"] if must else []
             continue
         properties[key] = typed(hint, parts)
+        if field.name in about:
+            properties[key] = {**properties[key], "description": about[field.name]}
         required += [key] if must else []
     for name in getattr(shape, "ALSO_WRITTEN", ()):
         returned = get_type_hints(getattr(shape, name).fget)["return"]
@@ -88,5 +92,15 @@ def typed(hint: Any, parts: Schema) -> Schema:
 
 
 def description_of(shape: type) -> str:
-    """Return what a class is, without its examples."""
-    return " ".join((inspect.getdoc(shape) or "").split(">>>")[0].split())
+    """Return what a class is, without its examples and what it takes."""
+    text = re.split(r">>>|^(?:Args|Raises):$", inspect.getdoc(shape) or "", flags=re.MULTILINE)[0]
+    return " ".join(text.split())
+
+
+def arguments_of(shape: type) -> dict[str, str]:
+    """Return what the docstring of a class says of each of its arguments."""
+    section = re.search(r"^Args:\n((?:    .*\n?)+)", inspect.getdoc(shape) or "", re.MULTILINE)
+    parts = re.split(r"^    (\w+): ", section[1] if section else "", flags=re.MULTILINE)[1:]
+    return {
+        name: " ".join(text.split()) for name, text in zip(parts[::2], parts[1::2], strict=True)
+    }

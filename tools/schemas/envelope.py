@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any, get_args, get_type_hints
+from typing import get_args
 
-from hornlens.logic.certificates import KINDS
+from hornlens.formats.replies import Reply
+from hornlens.logic.certificates import PARTS, TITLES
 from hornlens.logic.decisions import REASONS, Policy
-from hornlens.results.details import Said
+from hornlens.logic.grounds import Complete
+from hornlens.logic.scopes import Agreement, Of
+from hornlens.logic.warrants import WARRANTS, Warrant
 from hornlens.results.settings import Settings
 from hornlens.results.warnings import Kind
-from tools.schemas.documents import DIALECT, HEAD, Schema, description_of, object_of, typed
+from tools.schemas.documents import DIALECT, HEAD, Schema, object_of
 
 TEXT, COUNT, NUMBER, FLAG = (
     {"type": "string"},
@@ -42,12 +44,12 @@ def envelope_schema() -> Schema:
 def _own() -> Schema:
     """Return what each way of asking has of its own, too."""
     return {
-        "rules": _list(_ref("Rule"), "the DG basis: canonical, and with the fewest rules"),
+        "rules": _list(_ref("WarrantedRule"), "the DG basis: canonical, and with the fewest rules"),
         "readable": _list(
             _ref("ReadableRule"), "the same rules, each as short as can be said, in the same order"
         ),
         "non_horn": _ref("NonHorn"),
-        "certificate": {"oneOf": [_ref(kind.__name__) for kind in KINDS]},
+        "certificate": _ref("Certificate"),
         "claim": _said(TEXT, "what the certificate says, in a sentence"),
         "statistics": _said(
             {"type": "object", "additionalProperties": _or_null(NUMBER)},
@@ -58,7 +60,8 @@ def _own() -> Schema:
 
 def _about_answers() -> Schema:
     return {
-        "hypotheses": _list(_ref("Rule"), "rules that a learner had in mind, and are not proved"),
+        "open": _list(_ref("Rule"), "rules that no answer breaks, and nothing proves"),
+        "hypothesis": _ref("Hypothesis"),
         "almost_claim": _ref("AlmostClaim"),
         "almost": _list(_ref("AlmostRule"), "rules with exceptions"),
         "levels": _ref("Levels"),
@@ -86,8 +89,8 @@ def _parts() -> Schema:
     }
     positions = _list(COUNT, "positions in `answers`")
     inner: Schema = {}
-    settings, policy, said = (object_of(each, inner) for each in (Settings, Policy, Said))
-    said["required"] = ["text"]
+    settings, policy, reply = (object_of(each, inner) for each in (Settings, Policy, Reply))
+    reply["required"] = ["text"]
     settings["required"] = policy["required"] = []
     named = {"name": TEXT, "identity": _or_null(TEXT)}
     rates = {
@@ -100,18 +103,30 @@ def _parts() -> Schema:
         "first_words": _list(_list({}), "the words it would itself put first, with probabilities"),
         "share": _said(NUMBER, "how much of its probability the candidates hold"),
         "unknown": _list(TEXT, "words of the prompt that the model does not know"),
-        "replies": _list(_ref("Said"), "what a chat model said"),
+        "replies": _list(_ref("Reply"), "those of a chat model"),
     }
     return {
         "Rule": _object("A rule.", rule),
+        "WarrantedRule": _object(
+            "A rule, and what stands behind it.", rule | {"warrant": _ref("Warrant")}
+        ),
         "AtMostOne": _object("Of these, at most one is true.", {"at_most_one": _list(TEXT)}),
+        "Hypothesis": _object(
+            "What a learner took for true when it ended, and what its oracle claims of it. For "
+            "studies of learners: what may be claimed of the target is in `rules`.",
+            {"rules": _list(_ref("Rule")), "certificate": _ref("Certificate")},
+        ),
         "OtherBasis": _object(
             "With `envelope --basis` or `--closed-top`: the rules in another form.",
             {"kind": TEXT, "rules": _list(_ref("Rule"))},
         ),
         "ReadableRule": _object(
             "A rule as people are shown it, with what it rests on.",
-            rule | {"support": _said(_or_null(COUNT), "how many answers or rows speak for it")},
+            rule
+            | {
+                "support": _said(_or_null(COUNT), "how many answers or rows speak for it"),
+                "warrant": _ref("Warrant"),
+            },
             {
                 "prompts": _said(COUNT, "how many prompts or cells it speaks of"),
                 "mean_margin": _or_null(NUMBER),
@@ -130,7 +145,7 @@ def _parts() -> Schema:
             },
             {"at_least": COUNT},
         ),
-        **{kind.__name__: _certificate(kind) for kind in KINDS},
+        **_certificate(inner),
         "AlmostClaim": _object(
             "Which almost-rules are listed.",
             {"min_confidence": NUMBER, "max_conditions": COUNT, "sentence": TEXT},
@@ -176,16 +191,24 @@ def _parts() -> Schema:
         "Space": _object(
             "What could be said: the attributes, and the label.",
             {"attributes": _list(_ref("Attribute")), "label": _or_null(_ref("Attribute"))},
-            {"label_always": FLAG},
+            {
+                "label_always": FLAG,
+                "complete": _said(FLAG, "whether every cell sets every attribute"),
+            },
         ),
         "Attribute": _object(
             "At most one of its values holds. An ordered one has `levels` or `cuts` instead of "
-            "`values`, one of a taxonomy says of each value what it lies `under`.",
+            "`values`, one of a taxonomy says of each value what it lies `under`. `cuts` are "
+            "texts, `at` has their exact numbers, from which on a value lies above; `after` has "
+            "the places of cuts whose text is the last number below: x ≤ 22.5, x > 22.5.",
             {"name": TEXT},
             {
                 "values": _list(TEXT),
                 "levels": _list(TEXT),
                 "cuts": _list(TEXT),
+                "at": _list(NUMBER),
+                "after": _list(COUNT),
+                "missing": _said(FLAG, "whether there may be no value, which counts as one"),
                 "under": _list(_or_null(TEXT)),
             },
         ),
@@ -216,14 +239,15 @@ def _parts() -> Schema:
             {
                 "model": _ref("Model"),
                 "policy": _ref("Policy"),
-                "hypotheses": _list(_ref("Rule")),
+                "open": _list(_ref("Rule")),
+                "hypothesis": _ref("Hypothesis"),
                 "possible": _ref("Possible"),
             },
         ),
         "Possible": _object(
             "Where answers vary: the rules that may hold beside those that are certain.",
             {
-                "rules": _list(_ref("Rule")),
+                "rules": _list(_ref("WarrantedRule")),
                 "readable": _list(_ref("PossibleRule")),
                 "non_horn": _ref("NonHorn"),
                 "settling": _list(COUNT, "the undecided answers that would settle a rule"),
@@ -309,7 +333,7 @@ def _parts() -> Schema:
             },
         ),
         "Details": _object("What is known of one of several sentences.", {}, details),
-        "Said": said,
+        "Reply": reply,
         "Warning": _object(
             "What weakens the rules.",
             {"kind": {"enum": list(get_args(Kind))}, "sentence": TEXT},
@@ -319,11 +343,46 @@ def _parts() -> Schema:
     }
 
 
-def _certificate(kind: Any) -> Schema:
-    hints = get_type_hints(kind)
-    known = {field.name: typed(hints[field.name], {}) for field in fields(kind)}
-    of_kind = {"kind": {"const": kind.kind}}
-    return _object(description_of(kind), of_kind, known)
+def _certificate(inner: Schema) -> Schema:
+    """Return the schemas of a certificate and of all that it follows from, and of warrants."""
+    parts = {name: object_of(shape, inner) for name, shape in PARTS.items()}
+    complete, warrant = object_of(Complete, inner), object_of(Warrant, inner)
+    agreement = object_of(Agreement, inner)
+    agreement["properties"].pop("sentence", None)
+    for part in (*parts.values(), complete, warrant, agreement):
+        part["required"] = [name for name in part.get("required", ()) if name in ("kind", "reason")]
+    kinds = ", ".join(TITLES)
+    claim = _object(
+        "What may be claimed of all rules together. `kind` is a name for what follows from the "
+        "other fields.",
+        {
+            "kind": _said(TEXT, f"one of: {kinds}"),
+            "weakest": _said({"enum": list(WARRANTS)}, "the weakest warrant of a listed rule"),
+            "complete": _ref("Complete"),
+            "scope": _ref("Scope"),
+            "rules": _said(COUNT, "how many rules are listed"),
+        },
+        {
+            "open": _said(COUNT, "how many more are neither proved nor broken"),
+            "answered": _list(COUNT, "questions that got an answer, and all that were asked"),
+            "cells": COUNT,
+            "unasked": COUNT,
+            **{name: _ref(shape.__name__) for name, shape in PARTS.items()},
+        },
+    )
+    scope = _object(
+        "Of what the claim speaks.",
+        {"of": {"enum": list(get_args(Of))}},
+        {"words": TEXT, "how": TEXT, "granted": FLAG, "agreement": _ref("Agreement")},
+    )
+    return {
+        "Certificate": claim,
+        "Complete": complete,
+        "Scope": scope,
+        "Agreement": agreement,
+        "Warrant": warrant,
+        **{shape.__name__: parts[name] for name, shape in PARTS.items()},
+    }
 
 
 def _object(description: str, required: Schema, optional: Schema | None = None) -> Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import io
 import os
@@ -10,6 +11,7 @@ from contextlib import redirect_stdout
 from typing import Any
 
 import hornlens
+from hornlens.namespaces import NAMESPACES
 from tools.site.formats import formats_page
 
 WIDTH = "100"
@@ -18,7 +20,7 @@ GROUPS = {
     "targets": (
         "Probes, models, targets",
         "Probe load_probe Policy PromptedModel Worlds Target FunctionTarget RepeatedTarget "
-        "FormulaTarget TableTarget Decision",
+        "FormulaTarget TableTarget ClassifierTarget Decision Repeats",
     ),
     "classifiers": ("Classifiers", "explain prove flips Explanation"),
     "rules": (
@@ -29,8 +31,10 @@ GROUPS = {
 }
 """The public names by what one does with them, a page each; the rest is on the last page."""
 LAST = ("more", "Checks, errors, the rest")
-MODULES = ("hornlens.sklearn", "hornlens.testing")
-"""Modules that others import as they are."""
+MODULES = ("hornlens.sklearn", "hornlens.logging")
+"""Namespaces whose names are their own."""
+NAMED = [name for name in NAMESPACES if name not in ("hornlens", *MODULES)]
+"""Namespaces whose names are those of other modules, a section each on the page of namespaces."""
 
 
 def pages() -> dict[str, str]:
@@ -91,12 +95,48 @@ def python_pages() -> dict[str, str]:
         if key == LAST[0]:
             parts += [f"::: {module}\n" for module in MODULES]
         made[f"reference/{page}"] = "\n".join(parts)
-    return {"reference/python.md": "\n".join(listed) + "\n", **made}
+    listed.append("\n## [Namespaces](python-namespaces.md)\n")
+    listed.append("| module | what it holds |\n|---|---|")
+    for module in NAMED:
+        link = f"python-namespaces.md#{module.replace('.', '')}"
+        listed.append(f"| [`{module}`]({link}) | {_first_line(importlib.import_module(module))} |")
+    return {
+        "reference/python.md": "\n".join(listed) + "\n",
+        **made,
+        "reference/python-namespaces.md": namespaces_page(),
+    }
+
+
+def namespaces_page() -> str:
+    """Return what each namespace holds; a name of several is described once."""
+    groups = {name: key for key, (_, names) in grouped().items() for name in names}
+    described: set[str] = set()
+    parts = ["# Namespaces\n"]
+    for module in NAMED:
+        namespace: Any = importlib.import_module(module)
+        parts.append(f"## {module}\n\n{_first_line(namespace)}\n\n| name | what it is |\n|---|---|")
+        homes = {name: home for home, names in namespace._HOMES.items() for name in names.split()}
+        new = []
+        for name in namespace.__all__:
+            value, place = getattr(namespace, name), f"hornlens.{homes[name]}.{name}"
+            page = f"python-{groups[name]}.md" if name in groups else ""
+            has_docs = bool(page) or inspect.isclass(value) or inspect.isfunction(value)
+            if has_docs and not page and place not in described:
+                new.append(f"::: {place}\n")
+            described.add(place)
+            shown = f"[`{name}`]({page}#{place})" if has_docs else f"`{name}`"
+            parts.append(f"| {shown} | {_first_line(value)} |")
+        parts += ["", *new]
+    return "\n".join(parts) + "\n"
 
 
 def _first_line(value: object) -> str:
     said = (inspect.getdoc(value) or "").split("\n\n")[0]
-    if not inspect.isclass(value) and not inspect.isfunction(value):
+    if isinstance(value, int | str):
+        said = f"`{value!r}`"
+    elif type(value).__module__.startswith("hornlens."):
+        said = f"An instance of `{type(value).__name__}`."
+    elif not (inspect.isclass(value) or inspect.isroutine(value) or inspect.ismodule(value)):
         kinds = [each.__name__ for each in getattr(value, "__args__", ())] or str(value).split(
             " | "
         )

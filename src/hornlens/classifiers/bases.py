@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornlens.classifiers.cells import OUTSIDE, GridCells, cells_at
+from hornlens.classifiers.background import Background
 from hornlens.classifiers.explanation import Explained
 from hornlens.classifiers.spaces import space_of
 from hornlens.errors import HornlensError
-from hornlens.exact.grid import LabelledSpace, labels_of_positives
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, cells_at
+from hornlens.exact.grid import MOST_POINTS, LabelledSpace, labels_of_positives
 from hornlens.logic.certificates import EXACT
 from hornlens.logic.envelope import Envelope, NonHorn
-
-MOST_POINTS = 2_000_000
-"""So many things that can be said at most are gone through."""
 
 
 def basis_of(result: Explained) -> Envelope:
@@ -27,8 +25,9 @@ def basis_of(result: Explained) -> Envelope:
             f"the full basis needs every cell, and there are {result.binned.cell_count:,}: "
             "raise the limit, or take fewer bins"
         )
-    said = space_of(result.binned.features, result.target, result.binned.classifier.labels)
-    space = said.space
+    features, names = result.binned.features, result.feature_names
+    granted = Background(result.background, names).rules(features)
+    space = space_of(features, result.target, result.binned.classifier.labels, granted)
     if space.count > MOST_POINTS:
         raise HornlensError(
             f"the full basis goes through {space.count:,} things that can be said, "
@@ -37,8 +36,7 @@ def basis_of(result: Explained) -> Envelope:
     labels = result.labelled.labels.ravel()
     cells = cells_at(np.arange(labels.size), result.labelled.labels.shape)
     positives = [
-        sum(own[level] for own, level in zip(said.levels, cell, strict=True))
-        | 1 << said.first_label + place
+        space.with_label(sum(own[i] for own, i in zip(space.leaves, cell, strict=True)), place)
         for cell, place in zip(cells.tolist(), labels.tolist(), strict=True)
         if place != OUTSIDE
     ]

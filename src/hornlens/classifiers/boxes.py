@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.cells import Levels
-from hornlens.classifiers.conditions import Condition, parse_conditions
-from hornlens.classifiers.features import Box, Feature
+from hornlens.classifiers.conditions import Condition
+from hornlens.classifiers.features import Feature
 from hornlens.errors import InputError
+from hornlens.exact.boxes.axes import Box
 from hornlens.logic.cuts import Cuts, number_text
 
 
@@ -124,72 +124,3 @@ def box_of(conditions: Iterable[Condition], features: Sequence[Feature]) -> Box 
             return None
         box.append((int(places[0]), int(places[-1])))
     return tuple(box)
-
-
-class Background:
-    """Rules about columns that are taken for granted: what breaks one does not occur."""
-
-    def __init__(self, rules: Sequence[str], names: Sequence[str]):
-        """Read the rules."""
-        self.texts = tuple(rules)
-        self.rules = [_sides(text, names) for text in rules]
-
-    @property
-    def conditions(self) -> list[Condition]:
-        """All conditions in it."""
-        return [one for left, right in self.rules for one in (*left, *(right or ()))]
-
-    def forbidden(self, features: Sequence[Feature]) -> tuple[tuple[int, ...], ...]:
-        """Return the boxes of cells that do not occur, as sets of levels (bits)."""
-        place = {feature.name: axis for axis, feature in enumerate(features)}
-        found = []
-        for left, right in self.rules:
-            met = [(1 << feature.size) - 1 for feature in features]
-            for one in left:
-                if one.name in place:
-                    met[place[one.name]] &= _bits(one, features[place[one.name]])
-            for one in right or ():
-                if one.name in place:
-                    axis = place[one.name]
-                    unmet = met[axis] & ~_bits(one, features[axis])
-                    found.append((*met[:axis], unmet, *met[axis + 1 :]))
-            if right is None:
-                found.append(tuple(met))
-        return tuple(dict.fromkeys(box for box in found if all(box)))
-
-    def allows(self, cells: Levels, features: Sequence[Feature]) -> NDArray[np.bool_]:
-        """Say of each cell whether it occurs."""
-        allowed = np.ones(len(cells), dtype=np.bool_)
-        for left, right in self.rules:
-            breaks = _meets(left, cells, features)
-            if right is not None:
-                breaks &= ~_meets(right, cells, features)
-            allowed &= ~breaks
-        return allowed
-
-
-def _bits(condition: Condition, feature: Feature) -> int:
-    return sum(1 << level for level in np.flatnonzero(levels_of(condition, feature)).tolist())
-
-
-def _meets(
-    conditions: Iterable[Condition], cells: Levels, features: Sequence[Feature]
-) -> NDArray[np.bool_]:
-    place = {feature.name: axis for axis, feature in enumerate(features)}
-    found = np.ones(len(cells), dtype=np.bool_)
-    for one in conditions:
-        if one.name in place:  # of a column with one level, nothing can be told apart
-            axis = place[one.name]
-            found &= levels_of(one, features[axis])[cells[:, axis]]
-    return found
-
-
-def _sides(
-    text: str, names: Sequence[str]
-) -> tuple[tuple[Condition, ...], tuple[Condition, ...] | None]:
-    for arrow in ("→", "=>", "->"):
-        left, found, right = text.partition(arrow)
-        if found:
-            never = right.strip().lower() in ("false", "⊥")
-            return parse_conditions(left, names), None if never else parse_conditions(right, names)
-    raise InputError(f'not a rule about columns: {text!r}; write "pregnant -> sex = female"')

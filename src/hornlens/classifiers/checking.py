@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from hornlens.classifiers.boxes import box_of
-from hornlens.classifiers.cells import GridCells
 from hornlens.classifiers.conditions import parse_conditions
 from hornlens.classifiers.explanation import Explained, NotKept
-from hornlens.classifiers.features import Box
 from hornlens.classifiers.flips import flips_of
 from hornlens.errors import InputError
+from hornlens.exact.boxes.axes import Box
+from hornlens.exact.boxes.cells import GridCells
 from hornlens.logic.named import NamedRule
+from hornlens.logic.warrants import PROVED
 from hornlens.results.checks import Checked, CheckOutcome, Flip, ShownAnswer, Status
 from hornlens.results.claims import FlipPair
+from hornlens.results.gates import answered, certainty, rule_count, rule_passes
 from hornlens.results.requirements import (
+    Allowance,
+    AnsweredShare,
     CertaintyRequirement,
     Invariance,
     Requirement,
@@ -24,54 +28,45 @@ from hornlens.results.requirements import (
     RuleCount,
     RuleRequirement,
 )
-
-STRENGTH = {"exact": 2, "bounded": 2, "pac": 1}
+from hornlens.results.truth import Truth
 
 
 def check_explanation(result: Explained, requirements: Requirements, name: str = "") -> Checked:
     """Say of every requirement whether a classifier obeys it, and what shows that."""
-    path = requirements.path or None
-    outcomes = tuple(_outcome(result, each, path) for each in requirements.each)
+    path, allow = requirements.path or None, requirements.allow
+    found = (_outcome(result, each, path, allow) for each in requirements.each)
+    outcomes = tuple(outcome for outcome in found if outcome is not None)
     return Checked(name or result.name, outcomes, requirements.path)
 
 
-def _outcome(result: Explained, required: Requirement, path: str | None) -> CheckOutcome:
+def _outcome(
+    result: Explained, required: Requirement, path: str | None, allow: Collection[Allowance]
+) -> CheckOutcome | None:
     match required:
         case RuleRequirement():
-            return _rule(result, required, path)
+            return _rule(result, required, path, allow)
         case Invariance():
-            return _invariance(result, required)
+            return _invariance(result, required, allow)
         case CertaintyRequirement():
-            claim = result.certificate
-            passed = STRENGTH[claim.kind] >= STRENGTH[required.at_least]
-            return _plain("at_least", required.at_least, passed, str(claim), required.line)
+            return certainty(required, [result.certificate], allow)
         case RuleCount():
-            count, low, high = len(result.found), required.at_least, required.at_most
-            passed = (low is None or low <= count) and (high is None or count <= high)
-            said = f"There {'is 1 rule' if count == 1 else f'are {count:,} rules'}."
-            return _plain("rules", f"{low or 0} to {high or 'any'}", passed, said, required.line)
+            return rule_count(required, len(result.found))
+        case AnsweredShare():  # a classifier says a class of every input
+            return answered(required, len(result.rows), len(result.rows))
 
 
-def _plain(kind: str, what: str, passed: bool, finding: str, line: int | None) -> CheckOutcome:
-    return CheckOutcome(
-        kind=kind,  # type: ignore[arg-type]
-        what=what,
-        passed=passed,
-        status="holds" if passed else "broken",
-        finding=finding,
-        line=line,
-    )
-
-
-def _rule(result: Explained, required: RuleRequirement, path: str | None) -> CheckOutcome:
-    status, finding, shown, of = _truth(result, required.rule, path, required.line)
-    holds = status in ("holds", "vacuous")
+def _rule(
+    result: Explained, required: RuleRequirement, path: str | None, allow: Collection[Allowance]
+) -> CheckOutcome:
+    truth, finding, shown, of = _truth(result, required.rule, path, required.line)
+    passed, hint = rule_passes(required, truth, result.certificate.scope.direct, allow)
+    status: Status = "unknown" if truth.outcome == "open" else truth.outcome
     return CheckOutcome(
         kind=required.kind,
         what=str(required.rule),
-        passed=status != "unknown" and holds == (required.kind == "require"),
+        passed=passed,
         status=status,
-        finding=finding,
+        finding=f"{finding} {hint}" if hint and not passed else finding,
         because=required.because,
         line=required.line,
         count=len(shown),
@@ -82,8 +77,8 @@ def _rule(result: Explained, required: RuleRequirement, path: str | None) -> Che
 
 def _truth(
     result: Explained, rule: NamedRule, path: str | None, line: int | None
-) -> tuple[Status, str, tuple[ShownAnswer, ...], int]:
-    """Say whether a rule holds of every cell that its conditions touch."""
+) -> tuple[Truth, str, tuple[ShownAnswer, ...], int]:
+    """Return what is known of a rule over the cells that its conditions touch."""
     labels = result.binned.classifier.labels
     try:
         conditions = parse_conditions(" and ".join(rule.antecedent), result.feature_names)
@@ -92,34 +87,41 @@ def _truth(
     except InputError as error:
         raise InputError(error.message, path, line) from None
     if box is None:
-        return "vacuous", "No input meets its conditions.", (), 0
+        return Truth("vacuous", PROVED), "No input meets its conditions.", (), 0
     small = tuple(box[place] for place in result.binned.telling)
     labelled, of = result.labelled, result.labelled.count_in(small)
     other = labelled.classes_in(small) & ~wanted
     if other:
         cell = _cell_of(result, small, other)
-        shown = _shown(result, cell)
-        return "broken", f"The model says {shown.said} where it should not.", (shown,), of
+        return *_refuted(_shown(result, cell)), of
     if isinstance(labelled, GridCells):
-        return "holds", f"Each of {of:,} cells that it speaks of agrees.", (), of
+        return Truth("holds", PROVED), f"Each of {of:,} cells that it speaks of agrees.", (), of
     if result.vote is not None:
         try:
             broken, settled = result.vote.any_of(result.vote.mask(small), ~wanted)
         except NotKept:
             broken, settled = None, False
         if broken is not None:
-            shown = _shown(result, broken.tolist())
-            return "broken", f"The model says {shown.said} where it should not.", (shown,), of
-        if settled:
-            return "holds", "Proved for every input.", (), of
-    if result.certificate.proved and of:
-        return (
-            "holds",
-            f"Each of {of:,} cells that were asked and that it speaks of agrees.",
-            (),
-            of,
-        )
-    return "unknown", f"Not proved: none of {of:,} cells that were asked breaks it.", (), of
+            return *_refuted(_shown(result, broken.tolist())), of
+        if settled and result.exact_bins:
+            return Truth("holds", PROVED), "Proved for every input.", (), of
+    if result.certificate.settled and of:
+        said = f"Each of {of:,} cells that were asked and that it speaks of agrees."
+        return Truth("holds", PROVED), said, (), of
+    trial = result.certificate.trial
+    if trial is not None and _is_listed(result, small, wanted):
+        warrant = trial.warrant(of)
+        return Truth("tested", warrant), f"Not proved. {warrant.sentence}", (), of
+    return Truth("open"), f"Not proved: none of {of:,} cells that were asked breaks it.", (), of
+
+
+def _refuted(shown: ShownAnswer) -> tuple[Truth, str, tuple[ShownAnswer, ...]]:
+    return Truth("broken"), f"The model says {shown.said} where it should not.", (shown,)
+
+
+def _is_listed(result: Explained, box: Box, wanted: int) -> bool:
+    """Return whether a rule is one of those that were tested: its box and its only class."""
+    return any(box == rule.box and wanted == 1 << rule.place for rule in result.rules)
 
 
 def _classes(names: Sequence[str] | None, labels: Sequence[str]) -> int:
@@ -156,7 +158,9 @@ def _in_words(row: object) -> str:
     return ", ".join(f"{name} = {value}" for name, value in dict(row).items())  # type: ignore[call-overload]
 
 
-def _invariance(result: Explained, required: Invariance) -> CheckOutcome:
+def _invariance(
+    result: Explained, required: Invariance, allow: Collection[Allowance]
+) -> CheckOutcome:
     each = [flips_of(result, name) for name in required.attributes]
     shares = [
         one.pairs / one.of_pairs if one.pairs and one.of_pairs else one.rows / max(1, one.of_rows)
@@ -168,6 +172,7 @@ def _invariance(result: Explained, required: Invariance) -> CheckOutcome:
     ]
     if not required.tolerance:
         fine = [ok and not one.ever for ok, one in zip(fine, each, strict=True)]
+    direct = result.certificate.scope.direct or "surrogate" in allow
     status: Status = "holds" if all(fine) else "broken"
     if status == "broken" and not any(one.ever for one in each):
         status = "unknown"
@@ -175,9 +180,10 @@ def _invariance(result: Explained, required: Invariance) -> CheckOutcome:
     return CheckOutcome(
         kind="invariant",
         what=", ".join(required.attributes),
-        passed=all(fine),
+        passed=all(fine) and direct,
         status=status,
-        finding=" ".join(one.sentence for one in each),
+        finding=" ".join(one.sentence for one in each)
+        + ("" if direct else " To let rules of a binned model pass, give: allow: [surrogate]."),
         because=required.because,
         line=required.line,
         count=sum(one.rows for one in each),

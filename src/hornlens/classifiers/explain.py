@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log, prod
 from typing import Any, Literal
 
 import numpy as np
 
 from hornlens.classifiers.answering import Classifier, read_classifier
+from hornlens.classifiers.background import Background
 from hornlens.classifiers.binning import Binning, Bins, bin_columns
-from hornlens.classifiers.boxes import Background, cuts_asked_for
-from hornlens.classifiers.cells import (
+from hornlens.classifiers.columns import Table
+from hornlens.classifiers.guard import measured_agreement, scope_of
+from hornlens.classifiers.points import Binned
+from hornlens.classifiers.result import Explanation
+from hornlens.deprecation import renamed_argument
+from hornlens.errors import HornlensError, InputError
+from hornlens.exact.boxes.cells import (
     OUTSIDE,
-    Binned,
     GridCells,
     Labels,
     Levels,
     ListedCells,
     cells_at,
     distinct,
-    shape_of,
 )
-from hornlens.classifiers.claims import bounded_claim, exact_claim, sampled_claim
-from hornlens.classifiers.columns import Table
-from hornlens.classifiers.covers import cover_of_grid, cover_of_list
-from hornlens.classifiers.result import Explanation
-from hornlens.classifiers.rulesets import (
+from hornlens.exact.boxes.covers import cover_of_grid, cover_of_list
+from hornlens.exact.boxes.forbidden import Forbidden
+from hornlens.exact.boxes.rulesets import (
     Found,
     bits_of,
     every_rule,
@@ -35,18 +37,17 @@ from hornlens.classifiers.rulesets import (
     short_rules_of_list,
     subsets,
 )
-from hornlens.errors import HornlensError, InputError
-from hornlens.logic.certificates import check_tolerances
-from hornlens.results.claims import Agreement, Claim
+from hornlens.logic.certificates import Certificate, check_tolerances
+from hornlens.logic.grounds import Complete, Trial
+from hornlens.logic.scopes import Agreement, Scope
 
 Domain = Literal["grid", "data"]
 Which = Literal["cover", "all"]
-DRAWN = 10_000
-"""How many uniform inputs the agreement is measured by."""
 USUAL = 2
 """How many conditions rules have, where not all cells can be asked and nothing is said of it."""
 
 
+@renamed_argument("target", "label", since="0.3", removal="0.5")
 @dataclass(frozen=True)
 class Options:
     """How to explain; see `explain`."""
@@ -63,7 +64,7 @@ class Options:
     epsilon: float = 0.05
     delta: float = 0.05
     seed: int = 0
-    target: str = "class"
+    label: str = "class"
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -80,6 +81,7 @@ class Options:
                 raise InputError(f"{name} must be {bound} or more, not {value!r}")
 
 
+@renamed_argument("target", "label", since="0.3", removal="0.5")
 def explain(
     clf: Any,
     X: Any,  # noqa: N803 - as all of scikit-learn calls it
@@ -96,28 +98,40 @@ def explain(
     epsilon: float = 0.05,
     delta: float = 0.05,
     seed: int = 0,
-    target: str = "class",
+    label: str = "class",
 ) -> Explanation:
     """Return the rules that a classifier obeys, each proved where that can be done.
 
-    `clf` is a fitted estimator or Pipeline, anything with `predict` or `predict_proba`, or a
-    function of rows. `X` are rows as it takes them: an array, or a pandas or polars frame.
+    Args:
+        clf: A fitted estimator or Pipeline, anything with `predict` or `predict_proba`, or a
+            function of rows.
+        X: Rows as the classifier takes them: an array, or a pandas or polars frame.
+        bins: How numbers are cut into levels. "model" reads the thresholds of scikit-learn's
+            trees: the rules are then exact for every input. "quantile", "uniform", edges by column
+            (`{"age": [30, 60]}`) or a fitted KBinsDiscretizer cut numbers into bins. "auto" is
+            "model" where that is possible, else "quantile".
+        n_bins: How many bins a column gets at most.
+        domain: "grid" is every combination of levels; "data" is the cells of the rows of X and
+            those that differ from one of them in at most `changes` features.
+        changes: For `domain="data"`: in how many features a cell may differ from a row.
+        background: Rules that always hold ("pregnant -> sex = female"): cells that break one do
+            not occur.
+        rules: "cover" returns enough rules to decide every cell, each as general as possible;
+            "all" returns every such rule.
+        max_conditions: Return every rule with at most this many conditions, instead of a cover.
+        limit: Up to this many cells, all are asked. Beyond it, rules have at most
+            `max_conditions` conditions (2 by default): proved for ensembles of trees, else tested.
+        samples: How many random cells rules are tested by, where they cannot be proved.
+        epsilon: For tested rules: the share of its cells that may break a rule.
+        delta: For tested rules: the probability that any of them is broken more often than that.
+        seed: The seed of all that is drawn at random.
+        label: What the predicted column is called in rules.
 
-    `bins`: "model" reads the thresholds of scikit-learn's trees, and the rules are then exact for
-    every input; "quantile", "uniform", edges by column ({"age": [30, 60]}) or a fitted
-    KBinsDiscretizer cut numbers into bins; "auto" is "model" where that can be done, else
-    "quantile". `n_bins` is how many bins a column gets at most.
+    Returns:
+        The rules, how often each applies to X, and what may be claimed of them.
 
-    `domain`: "grid" is every combination of levels; "data" those of the rows of X, and what differs
-    from one of them in at most `changes` features. What breaks a rule of the `background`
-    ("pregnant -> sex = female") does not occur.
-
-    `rules`: a "cover" has enough rules to decide every cell, each as general as it can be; "all"
-    has every such rule. With `max_conditions`, every rule with at most so many conditions.
-
-    Up to `limit` cells are asked one and all. Where there are more, rules have at most
-    `max_conditions` conditions (2 if it is not given): proved for ensembles of trees, else by
-    `samples` random cells, with `epsilon` and `delta`.
+    Raises:
+        HornlensError: in one line, if the classifier, the rows or the options are wrong.
 
     >>> import numpy as np
     >>> X = np.array([[20.0], [30.0], [50.0]])
@@ -138,7 +152,7 @@ def explain(
         epsilon,
         delta,
         seed,
-        target,
+        label,
     )
     return explain_with(clf, read_classifier(clf, X), options)
 
@@ -147,12 +161,11 @@ def explain_with(clf: Any, classifier: Classifier, options: Options) -> Explanat
     """Return the rules of a classifier that was read."""
     table = classifier.table
     granted = Background(options.background, table.names)
-    numbers = [n for n, k in zip(table.names, table.kinds, strict=True) if k in ("number", "whole")]
-    whole = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "whole"]
-    more = cuts_asked_for(granted.conditions, numbers, whole)
+    more = granted.cuts(table)
     binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
     binned = Binned(classifier, binning.features)
-    return _Explaining(classifier, binning, binned, granted, options).run()
+    forbidden = granted.over(binned.features)
+    return _Explaining(classifier, binning, binned, forbidden, options).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +173,7 @@ class _Explaining:
     classifier: Classifier
     binning: Binning
     binned: Binned
-    granted: Background
+    forbidden: Forbidden
     options: Options
 
     @property
@@ -171,22 +184,22 @@ class _Explaining:
         rows = self.binned.places(self.table)
         said = self.classifier.decide(self.table.columns)
         grid = self.binned.label_grid() if self._is_whole else None
-        agreement = self._agreement(rows, said, grid)
+        agreement = measured_agreement(self.binned, rows, said, self.options.seed, grid)
         vote = self._vote()
-        found, labelled, claim = self._found(rows, agreement, vote, grid)
+        found, labelled, certificate = self._found(rows, agreement, vote, grid)
         return Explanation(
             self.binned,
             tuple(found),
             labelled,
-            claim,
+            replace(certificate, rules=len(found), cells=_count(labelled) + certificate.unasked),
             agreement,
             rows,
             said,
-            self.binning.exact,
+            self.binning.exact and agreement.whole,
             self.binning.how,
             self.options.background,
-            self.options.target,
-            self._notes(),
+            self.options.label,
+            self._notes(agreement),
             vote,
         )
 
@@ -201,11 +214,11 @@ class _Explaining:
             return None
         from hornlens.classifiers.voting import Vote
 
-        return Vote(self.binned, trees, None, self.granted.forbidden(self.binned.features))
+        return Vote(self.binned, trees, None, self.forbidden.boxes)
 
     def _found(
         self, rows: Levels, agreement: Agreement, vote: Any, grid: Labels | None
-    ) -> tuple[list[Found], GridCells | ListedCells, Claim]:
+    ) -> tuple[list[Found], GridCells | ListedCells, Certificate]:
         options, most = self.options, self.options.max_conditions
         if grid is not None:
             return self._by_grid(rows, agreement, grid)
@@ -224,48 +237,43 @@ class _Explaining:
 
     def _by_grid(
         self, rows: Levels, agreement: Agreement, labels: Labels
-    ) -> tuple[list[Found], GridCells, Claim]:
-        features, options = self.binned.features, self.options
-        of = "all that there are"
+    ) -> tuple[list[Found], GridCells, Certificate]:
+        options, of = self.options, "all that there are"
         if options.background:
             flat = labels.reshape(-1)
-            cells = cells_at(np.arange(labels.size), shape_of(features))
-            flat[~self.granted.allows(cells, features)] = OUTSIDE
+            cells = cells_at(np.arange(labels.size), self.binned.shape)
+            flat[~self.forbidden.allows(cells)] = OUTSIDE
             of = "all that the background allows"
             if (flat == OUTSIDE).all():
                 raise InputError("the background allows no cell: nothing is left to explain")
-        grid = GridCells(features, labels)
-        asked = int(np.count_nonzero(labels != OUTSIDE))
+        grid = GridCells(self.binned.axes, labels)
+        scope = self._scope(agreement, of)
         if options.max_conditions is not None:
             found = short_rules_of_grid(grid, options.max_conditions)
-            claim = bounded_claim(
-                options.max_conditions, len(found), of, self.binning.exact, agreement
-            )
-            return found, grid, claim
+            return found, grid, _short(options.max_conditions, scope)
         if options.rules == "all":
-            found = every_rule(bits_of(labels), features)
+            found = every_rule(bits_of(labels), self.binned.axes)
         else:
             found = cover_of_grid(grid, _commonest(rows, labels.shape))
-        every = self.binning.exact and not options.background
-        return found, grid, exact_claim(of, asked, self.binning.how, every, agreement)
+        return found, grid, Certificate(complete=Complete(decides=True), scope=scope)
 
     def _by_list(
         self, rows: Levels, agreement: Agreement
-    ) -> tuple[list[Found], ListedCells, Claim]:
+    ) -> tuple[list[Found], ListedCells, Certificate]:
         options = self.options
         cells, weights = np.unique(rows, axis=0, return_counts=True)
-        every = _around(cells, shape_of(self.binned.features), options.changes, options.limit)
+        every = _around(cells, self.binned.shape, options.changes, options.limit)
         new = np.unique(every, axis=0)
-        new = new[self.granted.allows(new, self.binned.features)]
+        new = new[self.forbidden.allows(new)]
         if not len(new):
             raise InputError("the background allows no row of X: nothing is left to explain")
-        listed = ListedCells(self.binned.features, new, self.binned.ask(new))
+        listed = ListedCells(self.binned.axes, new, self.binned.ask(new))
         changes = f"{options.changes} feature{'' if options.changes == 1 else 's'}"
         of = f"those of the rows of X and all that differ from one in at most {changes}"
+        scope = self._scope(agreement, of, part=True)
         if options.max_conditions is not None:
             found = [one for one, _ in short_rules_of_list(listed, options.max_conditions)]
-            claim = bounded_claim(options.max_conditions, len(found), of, False, agreement)
-            return found, listed, claim
+            return found, listed, _short(options.max_conditions, scope)
         if options.rules == "all":
             raise InputError("rules='all' needs domain='grid', or max_conditions")
         here = {
@@ -273,77 +281,61 @@ class _Explaining:
         }
         weight = np.array([here.get(tuple(cell), 0) for cell in new.tolist()])
         found = cover_of_list(listed, weight)
-        return found, listed, exact_claim(of, len(new), self.binning.how, False, agreement)
+        return found, listed, Certificate(complete=Complete(decides=True), scope=scope)
 
     def _by_proofs(
         self, rows: Levels, agreement: Agreement, vote: Any, most: int
-    ) -> tuple[list[Found], ListedCells, Claim]:
+    ) -> tuple[list[Found], ListedCells, Certificate]:
         from hornlens.classifiers.short import short_rules_of_vote
 
         done = short_rules_of_vote(vote, most, rows, self.options.seed)
         of = "of every input" + (" that the background allows" if self.options.background else "")
-        claim = bounded_claim(most, len(done.rules), of, True, agreement, done.unsettled)
         cells = np.unique(rows, axis=0)
         cells = cells[vote.occur(cells)]
-        return done.rules, ListedCells(vote.features, cells, self.binned.ask(cells)), claim
+        unasked = self.binned.cell_count - len(cells)
+        certificate = _short(most, self._scope(agreement, of), done.unsettled, unasked)
+        return done.rules, ListedCells(self.binned.axes, cells, self.binned.ask(cells)), certificate
 
     def _by_samples(
         self, agreement: Agreement, most: int
-    ) -> tuple[list[Found], ListedCells, Claim]:
+    ) -> tuple[list[Found], ListedCells, Certificate]:
         """Draw complete cells. A rule is listed if enough of them speak for it by itself.
 
         With n cells in its box and none against it, a rule that more than ε of its cells break
         would have come through with probability (1 - ε)^n at most; over all rules there can be,
         that must not exceed δ.
         """
-        options, features = self.options, self.binned.features
+        options, axes = self.options, self.binned.axes
         rng = np.random.default_rng(options.seed)
-        cells = np.column_stack([rng.integers(0, f.size, options.samples) for f in features])
-        cells = cells[self.granted.allows(cells, features)]
+        cells = np.column_stack([rng.integers(0, axis.size, options.samples) for axis in axes])
+        cells = cells[self.forbidden.allows(cells)]
         if not len(cells):
             raise InputError("the background allows none of the cells that were drawn")
-        drawn = ListedCells(features, cells, self.binned.ask(cells))
+        drawn = ListedCells(axes, cells, self.binned.ask(cells))
         possible = sum(
-            prod(len(features[place].ranges) for place in some) for some in subsets(features, most)
+            prod(len(axes[place].ranges) for place in some) for some in subsets(axes, most)
         ) * len(self.classifier.classes)
         least = ceil(log(possible / options.delta) / -log(1 - options.epsilon))
         found = [one for one, _ in short_rules_of_list(drawn, most, least)]
-        claim = sampled_claim(options.epsilon, options.delta, len(cells), least, most, agreement)
-        return found, drawn, claim
+        trial = Trial(options.epsilon, options.delta, len(cells), least, most, possible)
+        unasked = self.binned.cell_count - len(np.unique(cells, axis=0))
+        scope = self._scope(agreement, "")
+        return found, drawn, Certificate("tested", scope=scope, unasked=unasked, trial=trial)
 
-    # --- what to say of the bins ---
+    def _scope(self, agreement: Agreement, words: str, part: bool = False) -> Scope:
+        granted = bool(self.options.background)
+        return scope_of(self.binning.exact, self.binning.how, agreement, words, part, granted)
 
-    def _agreement(self, rows: Levels, said: Levels, grid: Labels | None) -> Agreement:
-        """Compare the classifier with what it says of the points that stand for cells."""
-        rng = np.random.default_rng(self.options.seed)
-        drawn = [feature.draw_uniform(DRAWN, rng) for feature in self.binned.every]
-        there = Table(
-            self.table.names, tuple(drawn), self.table.kinds, self.table.levels, self.table.rebuild
-        )
-        uniform = self.binned.places(there)
-        answers = self.classifier.decide(drawn)
-        every = np.concatenate([rows, uniform])
-        cells, where, _ = distinct(every, shape_of(self.binned.features))
-        points = (
-            grid[tuple(cells.T)] if grid is not None and grid.ndim else self.binned.ask(cells)
-        )[where]
-        right = points == np.concatenate([said, answers])
-        mixed = len(np.unique(where[~right]))
-        return Agreement(
-            float(right[: len(rows)].mean()),
-            float(right[len(rows) :].mean()),
-            DRAWN,
-            len(cells),
-            mixed,
-        )
+    # --- what to know of the columns ---
 
-    def _notes(self) -> tuple[str, ...]:
+    def _notes(self, agreement: Agreement) -> tuple[str, ...]:
         found = []
         for feature, column in zip(self.binned.every, self.table.columns, strict=True):
             if feature.size > 1:
                 continue
             if feature.cuts is not None and len(np.unique(column)) > 1:
-                found.append(f"the model never asks for column {feature.name!r}")
+                model = "the model" if agreement.whole else "the model, as it was read,"
+                found.append(f"{model} never asks for column {feature.name!r}")
             else:
                 value = feature.points[0]
                 shown = f"{value:g}" if isinstance(value, float) else str(value)
@@ -351,6 +343,19 @@ class _Explaining:
                     f"column {feature.name!r} is constant ({shown}): rules are silent on it"
                 )
         return tuple(found)
+
+
+def _short(most: int, scope: Scope, unsettled: int = 0, unasked: int = 0) -> Certificate:
+    """Return the claim that every rule with at most so many conditions is there."""
+    complete = Complete(max_conditions=most, unsettled=unsettled)
+    return Certificate(complete=complete, scope=scope, unasked=unasked)
+
+
+def _count(labelled: GridCells | ListedCells) -> int:
+    """Return how many cells were asked."""
+    if isinstance(labelled, ListedCells):
+        return len(labelled.cells)
+    return int(np.count_nonzero(labelled.labels != OUTSIDE))
 
 
 def _commonest(rows: Levels, shape: tuple[int, ...]) -> Levels:

@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.cells import OUTSIDE, Binned, GridCells, Levels, ListedCells, rows_in
-from hornlens.classifiers.features import Box
-from hornlens.classifiers.rulesets import Found
+from hornlens.classifiers.points import Binned
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
+from hornlens.exact.boxes.axes import Box
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells, rows_in
+from hornlens.exact.boxes.rulesets import Found
 from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.frames import data_frame
+from hornlens.logic.certificates import Certificate
 from hornlens.logic.rule import in_signs
-from hornlens.results.claims import Agreement, Claim, Flips
+from hornlens.logic.scopes import Agreement
+from hornlens.logic.warrants import PROVED, Warrant
+from hornlens.results.claims import Flips
 
 if TYPE_CHECKING:
     from hornlens.classifiers.voting import Vote
@@ -34,7 +38,8 @@ class ClassRule:
 
     `support` is how many rows of X meet them; `confidence` the share of these of which the
     classifier itself says the class (1 unless bins or samples make the rule approximate); None
-    where there are none. `cells` is how many cells that were asked lie in its box.
+    where there are none. `cells` is how many cells that were asked lie in its box. `warrant` is
+    what stands behind the rule: a proof, or a test with a bound.
     """
 
     conditions: tuple[str, ...]
@@ -44,6 +49,7 @@ class ClassRule:
     cells: int
     box: Box = field(repr=False)
     place: int = field(repr=False)
+    warrant: Warrant = PROVED
 
     def __str__(self) -> str:
         """Return the rule as people write it."""
@@ -53,7 +59,7 @@ class ClassRule:
 class ClassRules(Sequence[ClassRule]):
     """The rules as a table, those first that speak of most rows."""
 
-    COLUMNS = ("rule", "class", "support", "confidence", "cells")
+    COLUMNS = ("rule", "class", "support", "confidence", "cells", "warrant", "bound")
 
     def __init__(self, rows: Sequence[ClassRule]):
         """Take the rows in their order."""
@@ -88,7 +94,13 @@ class ClassRules(Sequence[ClassRule]):
         return ClassRules([row for row in self._rows if row.label == str(label)])
 
     def _lines(self) -> list[list[Any]]:
-        return [[str(row), row.label, row.support, row.confidence, row.cells] for row in self._rows]
+        return [
+            [
+                *(str(row), row.label, row.support, row.confidence, row.cells),
+                *(row.warrant.kind, row.warrant.bound),
+            ]
+            for row in self._rows
+        ]
 
     def to_frame(self) -> Any:
         """Return the rules as a pandas DataFrame; pandas is needed."""
@@ -120,13 +132,14 @@ class Explained:
     found: tuple[Found, ...]
     labelled: GridCells | ListedCells
     """The cells that were asked, with the class of each."""
-    certificate: Claim
+    certificate: Certificate
     agreement: Agreement
     rows: Levels
     """The cell of each row of X."""
     said: NDArray[np.intp]
     """What the classifier says of each row of X."""
     exact_bins: bool
+    """Whether all inputs of a cell get its class: so it was read, and no measurement differs."""
     how: str
     background: tuple[str, ...] = ()
     target: str = "class"
@@ -161,9 +174,9 @@ class Explained:
     def rules(self) -> ClassRules:
         """The rules, those first that speak of most rows of X."""
         features, labels = self.binned.features, self.binned.classifier.labels
-        made = []
+        made, trial = [], self.certificate.trial
         for box, place in self.found:
-            inside = rows_in(self.rows, box, features)
+            inside = rows_in(self.rows, box, self.binned.axes)
             support = int(np.count_nonzero(inside))
             right = int(np.count_nonzero(self.said[inside] == place))
             conditions = tuple(
@@ -171,15 +184,17 @@ class Explained:
                 for feature, said in zip(features, box, strict=True)
                 if said != feature.whole
             )
+            cells = self.labelled.count_in(box)
             made.append(
                 ClassRule(
                     conditions,
                     labels[place],
                     support,
                     right / support if support else None,
-                    self.labelled.count_in(box),
+                    cells,
                     box,
                     place,
+                    PROVED if trial is None else trial.warrant(cells),
                 )
             )
         return ClassRules(
@@ -200,7 +215,7 @@ class Explained:
         """Return the place of the class that the rules give to each cell; -1 where none."""
         said = np.full(len(cells), OUTSIDE, dtype=np.intp)
         for box, place in reversed(self.found):
-            said[rows_in(cells, box, self.binned.features)] = place
+            said[rows_in(cells, box, self.binned.axes)] = place
         return said
 
     def describe_cell(self, cell: Sequence[int]) -> dict[str, Any]:
@@ -221,5 +236,5 @@ class Explained:
         from html import escape
 
         about = f"{self.name}: {plural(len(self.found), 'rule')}"
-        claim = escape(str(self.certificate))
+        claim = escape(f"{self.certificate.title}: {self.certificate.sentence}")
         return f"<p><b>{escape(about)}</b><br>{claim}</p>{self.rules[:50]._repr_html_()}"

@@ -9,23 +9,18 @@ there is none, the middle of the bin.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.columns import Column, Kind, is_missing
 from hornlens.errors import InputError
+from hornlens.exact.boxes.axes import Axis, Range
 from hornlens.logic.cuts import Cuts
 from hornlens.logic.ranges import say_range
-
-Range: TypeAlias = tuple[int, int]
-"""Levels from the first to the last, both in it."""
-Box: TypeAlias = tuple[Range, ...]
-"""A range for each feature: all of its levels where nothing is said of it."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +40,11 @@ class Feature:
     spans: tuple[tuple[float, float], ...] = ()
 
     @cached_property
+    def axis(self) -> Axis:
+        """The levels, and which ranges of them are one condition."""
+        return Axis(self.size, self.known, self.is_ranged)
+
+    @cached_property
     def size(self) -> int:
         """How many levels there are."""
         return len(self.points)
@@ -57,33 +57,12 @@ class Feature:
     @cached_property
     def whole(self) -> Range:
         """The range that says nothing."""
-        return 0, self.size - 1
+        return self.axis.whole
 
     @cached_property
     def is_ranged(self) -> bool:
         """Whether several levels make one condition."""
         return self.kind in ("number", "whole", "ordered")
-
-    @cached_property
-    def ranges(self) -> tuple[Range, ...]:
-        """All that can be said, beginning with nothing."""
-        found = [self.whole]
-        for low in range(self.known):
-            last = self.known if self.is_ranged else low + 1
-            found += [(low, high) for high in range(low, last)]
-        if self.missing:
-            found.append((self.known, self.known))
-        return tuple(dict.fromkeys(found))
-
-    def wider(self, said: Range) -> Iterator[Range]:
-        """Yield the ranges right above one: each says a little less."""
-        low, high = said
-        if said == self.whole:
-            return
-        steps = []
-        if self.is_ranged and high < self.known:
-            steps = [(low - 1, high)] * (low > 0) + [(low, high + 1)] * (high + 1 < self.known)
-        yield from steps or [self.whole]
 
     def say(self, said: Range) -> str:
         """Return a range as a condition."""

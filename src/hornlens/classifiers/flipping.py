@@ -15,8 +15,20 @@ from hornlens.results.claims import Flips
 def flips(clf: Any, feature: str, X: Any, **options: Any) -> Flips:  # noqa: N803
     """Say whether changing only `feature` ever changes what a classifier says, and how often.
 
-    Proved for every input for ensembles of scikit-learn's trees; for others of the binned model, if
-    its cells can all be asked. Options are those of `explain`.
+    For ensembles of scikit-learn's trees this is proved for every input; for other models it is
+    counted in the binned model, if all its cells can be asked.
+
+    Args:
+        clf: A classifier, as `explain` takes it.
+        feature: The column that is changed.
+        X: Rows as the classifier takes them.
+        **options: The other arguments of `explain`: `bins`, `background`, `limit`, and so on.
+
+    Returns:
+        In how many rows and cells a change of the column flips the decision.
+
+    Raises:
+        HornlensError: if there is no such column, or an option is wrong.
 
     >>> import numpy as np
     >>> X = np.array([[20.0, 0.0], [30.0, 1.0]])

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.classifiers.cells import OUTSIDE, Binned, GridCells, Levels
 from hornlens.classifiers.columns import column_of
 from hornlens.classifiers.explanation import Explained, NotKept
+from hornlens.classifiers.points import Binned
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels
 from hornlens.results.claims import FlipPair, Flips
 
 SHOWN = 5
@@ -32,7 +33,7 @@ def flips_of(result: Explained, feature: str, by_proofs: bool = True) -> Flips:
         return _recorded(result, feature, axis, by_proofs)
     changed, examples = _in_rows(result, axis)
     pairs = of_pairs = None
-    proved, every_input = False, result.exact_bins and not result.background
+    proved, every_input = False, result.exact_bins
     if isinstance(result.labelled, GridCells):
         pairs, of_pairs, found = _in_grid(result.labelled, axis)
         proved = True

@@ -13,8 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.cells import Binned
 from hornlens.classifiers.pipelines import TreeModel
+from hornlens.classifiers.points import Binned
 from hornlens.classifiers.trees import Tree
 
 LevelSets: TypeAlias = list[list[int]]

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.answering import Classifier
-from hornlens.classifiers.cells import OUTSIDE, Binned, GridCells, Levels, ListedCells, shape_of
 from hornlens.classifiers.columns import Column, Table
 from hornlens.classifiers.explanation import NotKept
 from hornlens.classifiers.features import Feature
+from hornlens.classifiers.points import Binned
 from hornlens.classifiers.result import Explanation
-from hornlens.classifiers.rulesets import Found
 from hornlens.classifiers.voting import Leaves, Vote
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
+from hornlens.exact.boxes.rulesets import Found
 from hornlens.results.explanations import EXPLANATION, ExplanationDocument, FeatureDocument
 
 NOT_KEPT = "the model is not in explanation.json: explain it again to ask it more"
@@ -45,9 +46,9 @@ def explanation_of(document: ExplanationDocument) -> Explanation:
     cells, labels = document.asked
     labelled: GridCells | ListedCells
     if cells is None:
-        labelled = GridCells(kept.features, labels.reshape(shape_of(kept.features)))
+        labelled = GridCells(kept.axes, labels.reshape(kept.shape))
     else:
-        labelled = ListedCells(kept.features, cells, labels.astype(np.intp))
+        labelled = ListedCells(kept.axes, cells, labels.astype(np.intp))
     kept.known.append(labelled)
     vote, sizes = None, document.sizes
     if document.trees is not None:
@@ -71,7 +72,7 @@ def explanation_of(document: ExplanationDocument) -> Explanation:
         document.agreement,
         document.row_cells,
         document.row_said,
-        document.exact_bins,
+        document.exact_bins and document.agreement.whole,
         document.bins,
         document.background,
         document.target,

@@ -10,13 +10,18 @@ from typing import Any, Literal
 import numpy as np
 
 from hornlens.classifiers.answering import Classifier, read_classifier
+from hornlens.classifiers.background import Background
 from hornlens.classifiers.binning import Bins, bin_columns
-from hornlens.classifiers.boxes import Background, box_of, cuts_asked_for
-from hornlens.classifiers.cells import Binned, Levels, cells_at
+from hornlens.classifiers.boxes import box_of
 from hornlens.classifiers.conditions import ParsedRule, parse_rule
-from hornlens.classifiers.features import Box
+from hornlens.classifiers.guard import measured_agreement
+from hornlens.classifiers.points import Binned
 from hornlens.classifiers.voting import Vote
+from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
+from hornlens.exact.boxes.axes import Box
+from hornlens.exact.boxes.cells import Levels, cells_at
+from hornlens.exact.boxes.forbidden import Forbidden
 
 TRIED = 20_000
 """How many random inputs are tried."""
@@ -45,6 +50,7 @@ class Proof:
         return self.sentence
 
 
+@renamed_argument("target", "label", since="0.3", removal="0.5")
 def prove(
     clf: Any,
     rule: str,
@@ -53,42 +59,76 @@ def prove(
     bins: Bins = "auto",
     n_bins: int = 4,
     limit: int = 200_000,
-    target: str = "class",
+    label: str = "class",
     background: Sequence[str] = (),
     seed: int = 0,
 ) -> Proof:
     """Prove a rule of a classifier for every input, or find a row that breaks it.
 
+    For ensembles of scikit-learn's trees, a rule is decided for every input. For other classifiers,
+    rows of X, random inputs and the cells of a grid are tried: a row that breaks the rule refutes
+    it; if there is none, the rule is "not refuted".
+
+    Args:
+        clf: A classifier, as `explain` takes it.
+        rule: The rule, as text: "age < 25 & income > 100 -> approved = no".
+        X: Rows as the classifier takes them. Not needed for trees over plain numbers.
+        bins: How numbers are cut into levels, as in `explain`.
+        n_bins: How many bins a column gets at most.
+        limit: For other models than trees: up to this many cells, the whole grid is tried.
+        label: What the predicted column is called in the rule.
+        background: Rules that always hold ("pregnant -> sex = female"): inputs that break one do
+            not occur.
+        seed: The seed of the random inputs.
+
+    Returns:
+        Whether it is proved, refuted (with a row), not refuted, or vacuous.
+
+    Raises:
+        InputError: if the rule cannot be read, or rows are needed.
+
     >>> from hornlens import prove
     >>> prove(lambda rows: rows[:, 0] > 2, "x0 > 3 -> True", [[1.0], [4.0]]).status
     'not refuted'
-
-    A rule of an ensemble of scikit-learn's trees is decided for every input. Of other classifiers,
-    rows of X, random inputs and the cells of a grid are tried: a row that breaks the rule refutes
-    it, and where there is none it is "not refuted". X can be left out for trees over plain numbers.
-    What breaks a rule of the `background` ("pregnant -> sex = female") does not occur.
     """
     if not isinstance(rule, str):
         raise InputError(f"a rule is a text, not {type(rule).__name__}")
     classifier = read_classifier(clf, _rows_for(clf) if X is None else X)
     table = classifier.table
-    parsed = parse_rule(rule, table.names, target)
+    parsed = parse_rule(rule, table.names, label)
     wanted = _wanted(parsed, classifier)
-    numbers = [n for n, k in zip(table.names, table.kinds, strict=True) if k in ("number", "whole")]
-    whole = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "whole"]
     granted = Background((background,) if isinstance(background, str) else background, table.names)
-    more = cuts_asked_for((*parsed.conditions, *granted.conditions), numbers, whole)
+    more = granted.cuts(table, parsed.conditions)
     binning = bin_columns(clf, classifier, bins, n_bins, more)
     binned = Binned(classifier, binning.features)
     every = box_of(parsed.conditions, binned.every)
     if every is None:
         return Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
     box = tuple(every[place] for place in binned.telling)
-    trees = binning.trees
+    trees, forbidden = binning.trees, granted.over(binned.features)
     if trees is not None and trees.trees.summed:
-        vote = Vote(binned, trees, None, granted.forbidden(binned.features))
-        return _by_vote(rule, vote, box, wanted)
-    return _by_search(rule, binned, box, wanted, limit, seed, binning.exact, granted)
+        vote = Vote(binned, trees, None, forbidden.boxes)
+        return _guarded(_by_vote(rule, vote, box, wanted), binned, seed)
+    proof = _by_search(rule, binned, box, wanted, limit, seed, binning.exact, forbidden)
+    return _guarded(proof, binned, seed)
+
+
+def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
+    """Return a proof, unless the model as it was read differs from the model itself."""
+    if proof.status != "proved":
+        return proof
+    table = binned.classifier.table
+    said = binned.classifier.decide(table.columns)
+    agreement = measured_agreement(binned, binned.places(table), said, seed)
+    if agreement.whole:
+        return proof
+    varies = f" {agreement.varying}" if agreement.varied else ""
+    return Proof(
+        proof.rule,
+        "not refuted",
+        "Not proved: it holds of the model as it was read, which does not always say what the "
+        f"model itself says. It {agreement.shares}.{varies}",
+    )
 
 
 def _rows_for(clf: Any) -> Any:
@@ -190,7 +230,7 @@ def _by_search(
     limit: int,
     seed: int,
     exact: bool,
-    granted: Background,
+    forbidden: Forbidden,
 ) -> Proof:
     """Try rows of X, cells of the box, and random inputs in it."""
     table, classifier = binned.classifier.table, binned.classifier
@@ -199,7 +239,7 @@ def _by_search(
     inside = np.ones(len(rows), dtype=np.bool_)
     for axis, (low, high) in enumerate(box):
         inside &= (rows[:, axis] >= low) & (rows[:, axis] <= high)
-    inside &= granted.allows(rows, binned.features)
+    inside &= forbidden.allows(rows)
     tried = int(inside.sum())
     if tried:
         columns = [column[inside] for column in table.columns]
@@ -213,7 +253,7 @@ def _by_search(
         cells = cells_at(np.arange(count), shape) + lows
     else:
         cells = np.column_stack([rng.integers(low, high + 1, limit) for low, high in box])
-    cells = cells[granted.allows(cells, binned.features)]
+    cells = cells[forbidden.allows(cells)]
     if not len(cells):
         return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
     if (found := _first_other(rule, binned, binned.columns(cells), allowed)) is not None:

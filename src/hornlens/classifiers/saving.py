@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.classifiers.cells import GridCells
 from hornlens.classifiers.explanation import Explained
 from hornlens.classifiers.features import Feature
 from hornlens.classifiers.flips import flips_of
 from hornlens.classifiers.voting import Vote
 from hornlens.errors import HornlensError
+from hornlens.exact.boxes.cells import GridCells
+from hornlens.formats.certificates import claim_as_json
 from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
 from hornlens.report.page.explanation import explanation_page
@@ -69,7 +70,7 @@ def document_of(result: Explained) -> ExplanationDocument:
         exact_bins=result.exact_bins,
         background=result.background,
         notes=result.notes,
-        certificate=result.certificate.as_json(),
+        certificate=claim_as_json(result.certificate),
         agreement=result.agreement,
         rules=tuple(
             RuleDocument(

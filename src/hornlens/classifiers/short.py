@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hornlens.classifiers.cells import Levels, ListedCells
-from hornlens.classifiers.rulesets import Bits, Found, short_rules_of_table, subsets, table_of_list
 from hornlens.classifiers.voting import Vote
+from hornlens.exact.boxes.cells import Levels, ListedCells
+from hornlens.exact.boxes.rulesets import Bits, Found, short_rules_of_table, subsets, table_of_list
 
 POOL = 20_000
 """How many random cells are asked first."""
@@ -45,11 +45,11 @@ def short_rules_of_vote(vote: Vote, most: int, rows: Levels, seed: int = 0) -> S
 
 class _Search:
     def __init__(self, vote: Vote, most: int, rows: Levels, seed: int):
-        self.vote, self.most, self.features = vote, most, vote.features
-        drawn = random_cells([f.size for f in self.features], POOL, np.random.default_rng(seed))
+        self.vote, self.most, self.axes = vote, most, vote.binned.axes
+        drawn = random_cells([axis.size for axis in self.axes], POOL, np.random.default_rng(seed))
         cells = np.unique(np.concatenate([rows, drawn]), axis=0)
         cells = cells[vote.occur(cells)]
-        self.pool = ListedCells(self.features, cells, vote.binned.ask(cells))
+        self.pool = ListedCells(self.axes, cells, vote.binned.ask(cells))
         self.tables: dict[tuple[int, ...], Bits] = {}
         self.rules: list[Found] = []
         self.proved = self.unsettled = 0
@@ -57,12 +57,12 @@ class _Search:
     def run(self) -> ShortRules:
         waiting: list[tuple[int, ...]] = []
         questions, size = 0, 0
-        for some in subsets(self.features, self.most):
+        for some in subsets(self.axes, self.most):
             if len(some) > size:  # what shorter ones say is used
                 self._settle(waiting)
                 waiting, questions, size = [], 0, len(some)
             waiting.append(some)
-            questions += int(np.prod([self.features[place].size for place in some]))
+            questions += int(np.prod([self.axes[place].size for place in some]))
             if questions >= CHUNK:
                 self._settle(waiting)
                 waiting, questions = [], 0
@@ -90,7 +90,7 @@ class _Search:
         for some in waiting:
             known = self.tables[some]
             if (known != MIXED).any():
-                self.rules += short_rules_of_table(self.features, some, known)
+                self.rules += short_rules_of_table(self.axes, some, known)
             if len(some) == self.most:
                 del self.tables[some]
 
@@ -111,7 +111,7 @@ class _Search:
 
     def _box(self, some: tuple[int, ...], shape: tuple[int, ...], at: int) -> list[int]:
         """Return a cell of some features as a box of all, as sets of levels."""
-        box = [(1 << feature.size) - 1 for feature in self.features]
+        box = [(1 << axis.size) - 1 for axis in self.axes]
         for place, level in zip(some, np.unravel_index(at, shape), strict=True):
             box[place] = 1 << int(level)
         return box
@@ -139,7 +139,7 @@ class _Search:
         if (status == 1).any():
             new = np.unique(cells[status == 1], axis=0)
             self.pool = ListedCells(
-                self.features,
+                self.axes,
                 np.concatenate([self.pool.cells, new]),
                 np.concatenate([self.pool.labels, vote.binned.ask(new)]),
             )

@@ -1,10 +1,12 @@
-"""A classifier as a target: what it says where only some of the columns are given.
+"""A classifier as a target of `extract`: its cells are complete, as its rows are.
 
-A space lets one be silent on a column, or give a range. A classifier must have a number. So a cell
-is asked by a row that is *typical* of it: in each column the level of the median row of X among
-those that the cell allows (of categories the commonest), and the point that stands for this level.
-Such a row lies in a complete cell which says all that the cell says. So "where A, never this class"
-is a rule of the target if and only if it holds of all complete cells.
+A cell has a level of every column, and is asked by the point that stands for it, as in `explain`.
+
+Algorithm 1 asks about less: a column may be unset, or a range. With ``partial="typical"`` such a
+cell is asked by a row that is *typical* of it: in each column the level of the median row of X
+among those that the cell allows (of categories the commonest). Such a row lies in a complete cell
+which says all that the cell says. So "where A, never this class" is a rule of the target if and
+only if it holds of all complete cells.
 """
 
 from __future__ import annotations
@@ -14,44 +16,67 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from hornlens.classifiers.answering import read_classifier
+from hornlens.classifiers.background import Background
 from hornlens.classifiers.binning import Bins, bin_columns
-from hornlens.classifiers.cells import Binned, Levels
-from hornlens.classifiers.spaces import FeatureSpace, space_of
+from hornlens.classifiers.points import Binned
+from hornlens.classifiers.spaces import space_of
+from hornlens.deprecation import deprecated, renamed_argument
 from hornlens.errors import InputError
+from hornlens.exact.boxes.cells import Levels
 from hornlens.logic.decisions import Decision
+from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 
+Partial: TypeAlias = Literal["typical"]
 
+
+@renamed_argument("target", "label", since="0.3", removal="0.5")
 @dataclass(frozen=True, eq=False)
 class ClassifierTarget:
     """A classifier over the levels of its columns, for `extract`, own learners, and `Worlds`.
 
-    `given_identity` is a hash of all that its answers depend on, if there is one.
+    `given_identity` is a hash of all that its answers depend on, if there is one. `partial`: how
+    cells are asked that leave something open; by default there are none.
 
     >>> import numpy as np
     >>> from hornlens import extract
     >>> rows = np.array([[age, income] for age in (20, 40) for income in (1, 2, 3)])
     >>> def bank(rows):
     ...     return np.where((rows[:, 0] >= 30) & (rows[:, 1] > 1), "yes", "no")
-    >>> target = ClassifierTarget.of(bank, rows, bins={"x0": [30], "x1": [2]}, target="loan")
+    >>> target = ClassifierTarget.of(bank, rows, bins={"x0": [30], "x1": [2]}, label="loan")
     >>> print(extract(target).rules)
-    loan = yes → x0 ≥ 30
-    x1 < 2 ∧ loan = yes → ⊥
+    loan = yes → x0 ≥ 30 ∧ x1 ≥ 2
+    x0 < 30 → loan = no
+    x1 < 2 → loan = no
+    x0 ≥ 30 ∧ x1 ≥ 2 → loan = yes
     x0 ≥ 30 ∧ loan = no → x1 < 2
+    x1 ≥ 2 ∧ loan = no → x0 < 30
     """
 
     binned: Binned
     rows: Levels
     """The cell of each row of X."""
-    target: str = "class"
+    label: str = "class"
+    """What the class is called."""
     given_identity: str | None = None
+    partial: Partial | None = None
+    granted: tuple[Rule, ...] = ()
+    """The background, as rules of the space: what breaks one of them does not occur."""
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown way to ask cells that leave something open."""
+        if self.partial not in (None, "typical"):
+            raise InputError(f"partial must be typical or None, not {self.partial!r}")
+        if self.partial is not None and self.granted:
+            raise InputError("a typical row may not occur: a background needs partial=None")
 
     @classmethod
+    @renamed_argument("target", "label", since="0.3", removal="0.5")
     def of(
         cls,
         clf: Any,
@@ -59,15 +84,27 @@ class ClassifierTarget:
         *,
         bins: Bins = "auto",
         n_bins: int = 4,
-        target: str = "class",
+        label: str = "class",
         identity: str | None = None,
+        partial: Partial | None = None,
+        background: Sequence[str] = (),
     ) -> ClassifierTarget:
         """Return a classifier over bins of its columns, all as `explain` takes them."""
         classifier = read_classifier(clf, X)
-        binned = Binned(classifier, bin_columns(clf, classifier, bins, n_bins, {}).features)
+        given = (background,) if isinstance(background, str) else background
+        granted = Background(given, classifier.table.names)
+        more = granted.cuts(classifier.table)
+        binned = Binned(classifier, bin_columns(clf, classifier, bins, n_bins, more).features)
         if not binned.features:
             raise InputError("there is nothing to ask: every column has one level")
-        return cls(binned, binned.places(classifier.table), target, identity)
+        rows, rules = binned.places(classifier.table), granted.rules(binned.features)
+        return cls(binned, rows, label, identity, partial, rules)
+
+    @property
+    def target(self) -> str:
+        """The label, by its old name."""
+        deprecated("ClassifierTarget.target", "ClassifierTarget.label", since="0.3", removal="0.5")
+        return self.label
 
     @property
     def name(self) -> str:
@@ -75,13 +112,11 @@ class ClassifierTarget:
         return self.binned.classifier.name
 
     @cached_property
-    def _said(self) -> FeatureSpace:
-        return space_of(self.binned.features, self.target, self.binned.classifier.labels)
-
-    @property
     def space(self) -> Space:
         """The columns that have several levels, and the class."""
-        return self._said.space
+        labels = self.binned.classifier.labels
+        whole = self.partial is None
+        return space_of(self.binned.features, self.label, labels, self.granted, whole)
 
     def identity(self) -> str | None:
         """Return the given identity with the points that are asked; None if none was given."""
@@ -92,18 +127,18 @@ class ClassifierTarget:
         return f"classifier:{self.given_identity}:{asked}"
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
-        """Ask about a typical row of each cell, all at once."""
+        """Ask about the point of each cell, all at once; with `partial`, about a typical row."""
         if not cells:
             return []
-        rows = np.array([self._typical(cell) for cell in cells], dtype=np.intp)
+        rows = np.array([self._levels(cell) for cell in cells], dtype=np.intp)
         asked, where = np.unique(rows, axis=0, return_inverse=True)
         said = self.binned.ask(asked)[where.reshape(-1)]
         return [Decision(place) for place in said.tolist()]
 
-    def _typical(self, cell: int) -> list[int]:
-        """Return the levels that stand for a cell."""
+    def _levels(self, cell: int) -> list[int]:
+        """Return the levels of a cell; with `partial`, those that stand for it."""
         found = []
-        for axis, (group, known) in enumerate(zip(self._said.groups, self._known, strict=True)):
+        for axis, (group, known) in enumerate(zip(self.space.groups, self._known, strict=False)):
             said = cell & group
             if said not in known:
                 known[said] = self._level(axis, said)
@@ -117,7 +152,12 @@ class ClassifierTarget:
 
     def _level(self, axis: int, said: int) -> int:
         """Return the typical level of all that fit what is said of a feature."""
-        fitting = [level for level, own in enumerate(self._said.levels[axis]) if not said & ~own]
+        leaves = self.space.leaves[axis]
+        if said in leaves:
+            return leaves.index(said)
+        if self.partial is None:
+            raise InputError(f"{self.name} is asked about complete cells: each column has a level")
+        fitting = [level for level, own in enumerate(leaves) if not said & ~own]
         levels = self.rows[:, axis]
         here = np.sort(levels[np.isin(levels, fitting)])
         if not len(here):
@@ -128,7 +168,7 @@ class ClassifierTarget:
 
     def show(self, cell: int) -> tuple[str, ...]:
         """Return what a cell says, and the row that is asked."""
-        columns = self.binned.columns(np.array([self._typical(cell)], dtype=np.intp))
+        columns = self.binned.columns(np.array([self._levels(cell)], dtype=np.intp))
         names = self.binned.classifier.table.names
         pairs = [f"{name} = {_text(c[0])}" for name, c in zip(names, columns, strict=True)]
         said = ", ".join(self.space.conditions(cell)) or "nothing set"
@@ -140,10 +180,16 @@ def _text(value: Any) -> str:
 
 
 def open_files(spec: str) -> ClassifierTarget:
-    """Return the classifier of MODEL,DATA or MODEL,DATA,COLUMN: its identity is the file's hash."""
+    """Return the classifier of MODEL,DATA or MODEL,DATA,COLUMN: its identity is the file's hash.
+
+    `partial=typical` may stand behind them.
+    """
     from hornlens.classifiers.files import identity_of, open_classifier
 
     parts = [part.strip() for part in spec.split(",")]
+    partial: Partial | None = "typical" if parts[-1] == "partial=typical" else None
+    if partial is not None:
+        parts.pop()
     if len(parts) not in (2, 3) or not all(parts):
         raise InputError(
             f"classifier/{spec} must name a model, a table and perhaps the column of its classes: "
@@ -151,5 +197,6 @@ def open_files(spec: str) -> ClassifierTarget:
         )
     path, label = Path(parts[0]), parts[2] if len(parts) == 3 else None
     model, table = open_classifier(path, Path(parts[1]), label)
-    identity = identity_of(path)
-    return ClassifierTarget.of(model, table, target=label or "class", identity=identity)
+    return ClassifierTarget.of(
+        model, table, label=label or "class", identity=identity_of(path), partial=partial
+    )

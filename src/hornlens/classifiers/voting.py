@@ -16,10 +16,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.cells import Binned, Levels
-from hornlens.classifiers.features import Box, Feature
+from hornlens.classifiers.features import Feature
 from hornlens.classifiers.leaves import read_leaves
 from hornlens.classifiers.pipelines import TreeModel
+from hornlens.classifiers.points import Binned
+from hornlens.exact.boxes.axes import Box
+from hornlens.exact.boxes.cells import Levels
 
 TOGETHER = 1 << 11
 """How many boxes are looked at at once."""

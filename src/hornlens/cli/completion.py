@@ -63,7 +63,8 @@ def words_after(root: Any, words: Sequence[str]) -> list[str]:
     if hasattr(command, "list_commands") and not begun.startswith("-"):
         return _fitting(command.list_commands(context), begun)
     if begun.startswith("-"):
-        names = (n for each in _options(command) for n in (*each.opts, *each.secondary_opts))
+        shown = (option for option in _options(command) if not option.hidden)
+        names = (n for option in shown for n in (*option.opts, *option.secondary_opts))
         return _fitting(["--help", *(name for name in names if name.startswith("--"))], begun)
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     return _fitting(_values(arguments[given]), begun) if given < len(arguments) else []
@@ -90,6 +91,12 @@ def _values(parameter: Any) -> list[str]:
 
         forms = (kind.form for kind in MODELS.builtin.values())
         return [form.split("NAME")[0].split("FILE")[0] for form in forms]
+    if parameter.name in ("target", "expert") and not parameter.hidden:
+        from hornlens.targets.registry import TARGETS
+
+        forms = (kind.form for kind in TARGETS.builtin.values())
+        kinds = [form.split("FILE")[0].split("MODEL")[0] for form in forms]
+        return ["person", *kinds] if parameter.name == "expert" else kinds
     if parameter.name == "probe":
         from hornlens.probes.loading import builtin_names
 

@@ -25,7 +25,7 @@ class ExplainOptions:
 
     model: Path
     data: Path
-    target: str | None
+    label: str | None
     options: Options
     out: Path | None
     form: str
@@ -38,7 +38,7 @@ def explain_command(given: ExplainOptions) -> None:
     """Explain a classifier, print its rules, and write them if a folder is given."""
     if given.out is not None:
         check_writable(given.out)
-    model, table = open_classifier(given.model, given.data, given.target, given.trust)
+    model, table = open_classifier(given.model, given.data, given.label, given.trust)
     identity = identity_of(given.model)
     terminal = Terminal(given.quiet)
     with terminal.bar(f"Asking {given.model.name}", None, "rows") as advance:
@@ -52,7 +52,7 @@ def explain_command(given: ExplainOptions) -> None:
         return
     rules, rows = plural(len(result.rules), "rule"), plural(len(table), "row")
     terminal.say(f"{given.model.name}: {rules} over {rows}")
-    terminal.say(str(result.certificate))
+    terminal.say(f"{result.certificate.title}: {result.certificate.sentence}")
     for note in result.notes:
         terminal.say(f"Note: {note}.")
     lines = [

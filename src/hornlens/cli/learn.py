@@ -79,8 +79,8 @@ def _show(terminal: Terminal, path: Path, outcome: LearnOutcome, trace: list[str
             terminal.say(f"  {clause.show(formula.vocabulary)}")
     else:
         show_envelope(terminal, outcome.envelope)
-        exact = certificate.kind == "exact"
-        if settings.target == "cnf" and outcome.run.learned.non_horn and exact:
+        exact = certificate.all_rules
+        if settings.goal == "cnf" and outcome.run.learned.non_horn and exact:
             terminal.say("Together with one quasi-Horn rule for each of them, that is the formula.")
     terminal.say()
     _show_queries(terminal, outcome)

@@ -10,14 +10,16 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from types import TracebackType
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import typer
 from typer.main import get_command
 
 from hornlens.cli.app import GROUPS, app
 from hornlens.cli.streams import ready_streams
+from hornlens.deprecation import HornlensDeprecationWarning
 from hornlens.errors import HornlensError
 from hornlens.formats.plain import one_line, visible
 
@@ -32,6 +34,8 @@ def main() -> NoReturn:
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would search for them
         ready_streams()
         sys.unraisablehook, sys.excepthook = _dropped, _printed
+        _show_deprecations()
+        _show_log()
         arguments = _without_debug(sys.argv[1:])
         code = _run(arguments)
         sys.stdout.flush()
@@ -79,6 +83,38 @@ def _run(arguments: list[str]) -> object:
         if ended.code == 1 and isinstance(ended.__context__, BrokenPipeError):
             raise ended.__context__ from None
         raise
+
+
+def _show_deprecations() -> None:
+    """Print what is deprecated as one line each on standard error; Python would be silent on it."""
+    usual = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, HornlensDeprecationWarning):
+            print("hornlens: warning:", one_line(str(message)), file=sys.stderr)
+        else:
+            usual(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+    warnings.simplefilter("once", HornlensDeprecationWarning)
+
+
+def _show_log() -> None:
+    """Show the library's log, if HORNLENS_LOG names a level."""
+    if level := os.environ.get("HORNLENS_LOG"):
+        from hornlens.logging import set_verbosity
+
+        try:
+            set_verbosity(level)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise HornlensError(f"HORNLENS_LOG: {error}") from None
 
 
 def _without_debug(arguments: list[str]) -> list[str]:

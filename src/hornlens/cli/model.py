@@ -29,4 +29,4 @@ def show_kinds(option: str, registry: Registry[Any]) -> None:
         ]
         for entry in registry.all()
     ]
-    Terminal().table([option, "what it is", "of"], rows)
+    Terminal().table([option, "what it is", "package"], rows)

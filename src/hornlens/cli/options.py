@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal, Optional, TypeVar
 
 import typer
 
+from hornlens.deprecation import deprecated
 from hornlens.errors import HornlensError
 from hornlens.logic.repeats import ALPHA, MOST, Repeats
 from hornlens.models.registry import MODELS
+
+T = TypeVar("T")
 
 Cache = Annotated[
     Optional[str],
@@ -114,6 +117,16 @@ def model_help(begin: str = "") -> str:
     """Return what `--model` takes: our own kinds, for looking for others' takes time."""
     forms = ", ".join(kind.form for kind in MODELS.builtin.values())
     return f"{begin}{forms}, or of an installed package (hornlens model list)."
+
+
+def renamed_option(value: T | None, old: T | None, was: str, now: str) -> T | None:
+    """Return the value of an option that may have been given by its old name, which warns."""
+    if old is None:
+        return value
+    if value is not None:
+        raise HornlensError(f"{was} is the old name of {now}: give {now} only")
+    deprecated(was, now, since="0.3", removal="0.5")
+    return old
 
 
 def repeats_of(repeats: str | None, alpha: float | None, settle: int | None) -> Repeats | None:

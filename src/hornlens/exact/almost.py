@@ -32,7 +32,7 @@ def almost_rules_of_grid(
     """
     found = candidates_of(labelled, max_conditions, min_confidence)
     found = found.some((found.broken > 0) & (found.of >= min_support))
-    left = labelled.inside() & labelled.left_by(exact)
+    left = labelled.allowed() & labelled.left_by(exact)
     kept = _without_superfluous(labelled, left, found, _chosen(labelled, left, found))
     positive = Sums(labelled.space, labelled.positive)
     return AlmostRules(

@@ -32,7 +32,7 @@ def in_basis(envelope: Envelope, basis: Basis, table: Table | None = None) -> En
         rules = unit(envelope.readable)
     elif table is None:
         raise InputError("the direct basis is of tables; a formula has the other ones")
-    elif not envelope.certificate.complete:
+    elif not envelope.certificate.all_rules:
         raise InputError("the direct basis is of all rules: leave out the limits")
     else:
         rules = direct_basis(PremiseSearch(table.rows, len(table.vocabulary)))

@@ -22,7 +22,7 @@ from hornlens.exact.short import Rows, Short, ShortSearch
 from hornlens.limits import Limits
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.batch import Words, pack
-from hornlens.logic.certificates import Bounded, Interrupted
+from hornlens.logic.certificates import Certificate, bounded, ended_early
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.rule import Rule
@@ -48,10 +48,10 @@ def bounded_envelope_of_grid(
     """
     space = labelled.space
     engine = ShortRules(ShortPoints(labelled, max_conditions), space.background)
-    claim = engine.run(Bounded(max_conditions, 0), limits, progress)
+    claim = engine.run(bounded(max_conditions, 0), limits, progress)
     counted: dict[str, Any] = dict(statistics or NO_QUERIES)
     non_horn = UNKNOWN
-    if isinstance(claim, Bounded):
+    if claim.ended is None:
         others = labelled.non_horn()
         left = ~labelled.positive & labelled.inside() & labelled.left_by(engine.result.basis)
         counted["rejected_by_longer_rules"] = int(np.count_nonzero(left)) - len(others)
@@ -106,8 +106,8 @@ class ShortRules:
         return [rule for rule, _ in self._pairs]
 
     def run(
-        self, claim: Bounded, limits: Limits | None = None, progress: Progress | None = None
-    ) -> Bounded | Interrupted:
+        self, claim: Certificate, limits: Limits | None = None, progress: Progress | None = None
+    ) -> Certificate:
         """Find the rules, `result`, unless a limit is reached; return what may be claimed."""
         found = run(self, limits, progress)
         # Rules with smaller closures come first, and those are what the left sides rest on.
@@ -115,13 +115,13 @@ class ShortRules:
         rules = len(self.result.basis)
         if found.ended is None:
             return replace(claim, rules=rules)
-        whole = rules == len(self._pairs) and not claim.min_support
-        return Interrupted(found.ended, rules, max_conditions=self._complete_to if whole else None)
+        whole = rules == len(self._pairs) and not claim.complete.min_support
+        return ended_early(found.ended, rules, max_conditions=self._complete_to if whole else None)
 
     def envelope(
         self,
         space: Space,
-        claim: Bounded | Interrupted,
+        claim: Certificate,
         non_horn: NonHorn,
         statistics: Mapping[str, Any],
     ) -> Envelope:
@@ -203,7 +203,7 @@ def bounded_envelope_of_formula(
         return bounded_envelope_of_grid(labelled, max_conditions, None, limits, progress)
     target = LargePositives(clauses, formula.width)
     engine = ShortRules(ShortSearch(target, max_conditions), space.background)
-    claim = engine.run(Bounded(max_conditions, 0), limits, progress)
+    claim = engine.run(bounded(max_conditions, 0), limits, progress)
     statistics = {**NO_QUERIES, "sat_calls": target.calls}
     return engine.envelope(space, claim, UNKNOWN, statistics)
 
@@ -241,6 +241,6 @@ def bounded_envelope_of_table(
     rows = Rows(table.rows, space.width)
     search = ShortSearch(rows, max_conditions, rows.with_support(min_support))
     engine = ShortRules(search, space.background)
-    claim = engine.run(Bounded(max_conditions, 0, min_support or None), limits, progress)
+    claim = engine.run(bounded(max_conditions, 0, min_support or None), limits, progress)
     statistics = {**NO_QUERIES, "rare_conditions_left_out": search.rare}
     return with_support(engine.envelope(space, claim, UNKNOWN, statistics), table)

@@ -80,11 +80,10 @@ def candidates_of(
     and such as say no more than ⊥, are not.
     """
     space = labelled.space
-    inside = labelled.inside().reshape(space.shape)
     accepted = labelled.positive.reshape(space.shape)
     if space.label is None:
-        inside, accepted = inside[..., None], accepted[..., None]
-    cells = _Cells(space, inside[..., 0], max_conditions, Fraction(repr(float(min_confidence))))
+        accepted = accepted[..., None]
+    cells = _Cells(space, labelled.cells(), max_conditions, Fraction(repr(float(min_confidence))))
     found: list[_Found] = []
     if space.label is None:
         found += cells.look(accepted[..., 0], 0, 0)

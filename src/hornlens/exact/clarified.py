@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from hornlens.errors import InputError
 from hornlens.exact.columns import turned
 from hornlens.logic.bits import BOTTOM, bits, canonical, mask_of
-from hornlens.logic.certificates import Interrupted
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
@@ -66,7 +65,7 @@ class Clarified:
         examples = map(self._whole, small.non_horn.examples)
         pairs = sorted(self._rules(small), key=lambda pair: pair[0].key)
         claim = small.certificate
-        if isinstance(claim, Interrupted):
+        if claim.ended is not None:
             claim = replace(claim, rules=len(pairs))
         return replace(
             small,

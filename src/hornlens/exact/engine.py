@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from hornlens.limits import Limits, Reason
 from hornlens.logic.basis import in_canonical_order
-from hornlens.logic.certificates import EXACT, Certificate, Interrupted
+from hornlens.logic.certificates import EXACT, Certificate, ended_early
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 
@@ -57,7 +57,7 @@ class Found(NamedTuple):
     @property
     def certificate(self) -> Certificate:
         """What may be claimed."""
-        return EXACT if self.ended is None else Interrupted(self.ended, len(self.basis))
+        return EXACT if self.ended is None else ended_early(self.ended, len(self.basis))
 
 
 def run(engine: Engine, limits: Limits | None = None, progress: Progress | None = None) -> Found:

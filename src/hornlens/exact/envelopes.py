@@ -12,8 +12,8 @@ from hornlens.exact.clarified import Clarified
 from hornlens.exact.columns import Columns
 from hornlens.exact.concepts import intersections
 from hornlens.exact.engine import Found, Progress, run
+from hornlens.exact.exclusive_columns import Groups, GroupsEngine
 from hornlens.exact.grid import GridEngine, LabelledSpace, labels_of_positives
-from hornlens.exact.groups import Groups, GroupsEngine
 from hornlens.exact.implicates import ImplicateSearch
 from hornlens.exact.occurring import COUNT_LIMIT, Occurring
 from hornlens.exact.premises import PremiseSearch
@@ -58,8 +58,13 @@ def envelope_of_formula(
 
     The target is what obeys both: interpretations outside the background do not occur. The basis
     is the same whoever finds it: what is small is labelled whole, what is far from Horn (FAR) goes
-    by its prime Horn implicates, and the rest by the search for one rule after another. If a limit
-    is reached, the rules that are proved by then.
+    by its prime Horn implicates, and the rest by the search for one rule after another.
+
+    Args:
+        formula: The formula.
+        background: Rules that are taken for granted, over the same variables.
+        progress: A function that is told how far the search is.
+        limits: What may end it early; the rules that are proved by then are returned.
     """
     granted = background or Theory(formula.width)
     occurring = Occurring.of(formula, granted)
@@ -127,8 +132,15 @@ def envelope_of_table(
 ) -> Envelope:
     """Return the exact envelope of a table of positive examples, relative to a background.
 
-    The background is that of the `space`, if the columns are the variables of one, and the rules
-    given. If a limit is reached, the rules that are proved by then.
+    Args:
+        table: The table; its rows are the positive examples.
+        background: Rules that are taken for granted, over the table's columns.
+        progress: A function that is told how far the search is.
+        limits: What may end it early; the rules that are proved by then are returned.
+        space: The space whose variables the columns are; its background is taken for granted, too.
+
+    Raises:
+        InputError: if a row breaks the background, or there are too many columns that differ.
     """
     granted = check_rows(table, background)
     if space is not None:

@@ -27,6 +27,8 @@ from hornlens.logic.theory import Theory
 Labels = NDArray[np.bool_]
 TOGETHER = 1_000
 """How many rules are found in a step, at most."""
+MOST_POINTS = 2_000_000
+"""What can be said of a complete space is laid out up to so many points: cells may be far fewer."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # arrays are not compared, nor shown
@@ -46,11 +48,28 @@ class LabelledSpace:
         return cls(space, np.fromiter(asked, np.bool_, space.count))
 
     def inside(self) -> Labels:
+        """Say of every point of the grid whether it occurs: in a complete space with all set."""
+        space, found = self.space, self.allowed()
+        if not space.complete:
+            return found
+        whole = np.zeros(space.shape, dtype=np.bool_)
+        whole[cell_index(space)] = True
+        return found & whole.reshape(-1)
+
+    def allowed(self) -> Labels:
         """Say of every point of the grid whether it obeys what is taken for granted."""
         space = self.space
         if not space.granted:
             return np.ones(space.count, dtype=np.bool_)
         return obeys(space.masks(), Theory(space.width, space.granted))
+
+    def cells(self) -> Labels:
+        """Say of every combination of the attributes' choices whether it is a cell that occurs."""
+        inside = self.inside().reshape(self.space.shape)
+        if self.space.label is None:
+            return inside
+        # The label is the last axis, unset first: in a complete space no cell has it unset.
+        return np.asarray(inside[..., int(self.space.complete)])
 
     @cached_property
     def rows(self) -> Rows:
@@ -81,8 +100,13 @@ class LabelledSpace:
         return same
 
     def non_horn(self) -> list[int]:
-        """Return the non-Horn negatives: rejected, yet intersections of accepted ones."""
-        return self.rows.masks(self.points[self.closed() & ~self.positive])
+        """Return the non-Horn negatives: rejected, yet intersections of accepted ones.
+
+        In a complete space there are none, for each cell is its own rule; but where an attribute
+        has one value, a cell without it may lie between cells that have it.
+        """
+        left = self.closed() & ~self.positive
+        return self.rows.masks(self.points[left & self.inside() if self.space.complete else left])
 
     def left_by(self, theory: Theory) -> Labels:
         """Say of every point of the grid whether it obeys the rules of a basis of the space.
@@ -131,7 +155,7 @@ class LabelledSpace:
         points, closures = self.points, self.closures
         candidates = (closures != points).any(axis=1)
         if space.granted:
-            candidates &= self.inside()
+            candidates &= self.allowed()
         candidates = candidates.reshape(space.shape)
         above = self._above()
         # As small as they can be: a million of them are compared for every size.
@@ -182,6 +206,14 @@ def _leave_out(points: Labels, rule: Rule, above: Callable[[int], tuple[Places, 
     points[above(rule.antecedent)] = False
     if obedient is not None:
         points[obedient] = spared
+
+
+def cell_index(space: Space) -> tuple[NDArray[np.intp], ...]:
+    """Return where a complete space's cells with their labels lie in the grid of all choices."""
+    lists = [list(places) for places in space.leaf_places]
+    if space.label is not None:
+        lists.append(list(range(1, space.shape[-1])))
+    return np.ix_(*lists) if lists else ()
 
 
 def labels_of_positives(space: Space, positives: list[int]) -> Labels:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from hornlens.exact.closing import closed_under, common_above
+from hornlens.exact.closures import closed_under, common_above
 from hornlens.exact.engine import Step, run
 from hornlens.exact.hitting import count_members, minimal_hitting_sets
 from hornlens.exact.maximal import LargePositives

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.exact.closing import union_inside
+from hornlens.exact.closures import union_inside
 from hornlens.exact.columns import turned
 from hornlens.logic.batch import Words, obeys, pack, unpack
 from hornlens.logic.bits import BOTTOM, bits

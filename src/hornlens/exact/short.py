@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import InputError
-from hornlens.exact.closing import common_above
+from hornlens.exact.closures import common_above
 from hornlens.exact.hitting import count_members, sets_having
 from hornlens.exact.sources import ABSURD
 from hornlens.logic.batch import Words, pack, unpack

@@ -13,7 +13,7 @@ from hornlens.exact.envelopes import NO_QUERIES, UNKNOWN, with_support
 from hornlens.exact.grid import LabelledSpace
 from hornlens.exact.sums import Sums, sums_above
 from hornlens.limits import Limits
-from hornlens.logic.certificates import Bounded, Certificate, Interrupted
+from hornlens.logic.certificates import bounded
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
@@ -36,17 +36,15 @@ def supported_envelope_of_grid(
     it, some of them are there, and nothing is counted.
     """
     space = labelled.space
-    inside = labelled.inside().reshape(space.shape)
-    cells = inside if space.label is None else inside[..., 0]
-    covered = asked * sums_above(cells, space.attributes)
+    covered = asked * sums_above(labelled.cells(), space.attributes)
     enough = covered >= min_support
     if space.label is not None:
         enough = np.broadcast_to(enough[..., None], space.shape)
     most = len(space.shape) if max_conditions is None else max_conditions
     engine = ShortRules(ShortPoints(labelled, most, enough.reshape(-1)), space.background)
-    claim = engine.run(Bounded(max_conditions, 0, min_support, unit), limits)
+    claim = engine.run(bounded(max_conditions, 0, min_support, unit), limits)
     counted: dict[str, Any] = dict(statistics or NO_QUERIES)
-    if isinstance(claim, Interrupted):
+    if claim.ended is not None:
         return engine.envelope(space, claim, UNKNOWN, counted)
     basis = engine.result.basis
     if max_conditions is None:
@@ -63,7 +61,7 @@ def supported_envelope_of_grid(
 def _not_following(labelled: LabelledSpace, known: Theory, rules: Theory) -> int:
     """Count the rules that do not follow from those known; sides of all are points of the grid."""
     space = labelled.space
-    left = Sums(space, labelled.inside() & labelled.left_by(known)).above
+    left = Sums(space, labelled.allowed() & labelled.left_by(known)).above
 
     def above(x: int) -> int:
         return int(left[tuple(space.places(x)) or 0])
@@ -83,8 +81,8 @@ def only_supported(envelope: Envelope, table: Table, min_support: int) -> Envelo
     support = with_support(envelope, table).support or ()
     pairs = zip(envelope.basis.rules, support, strict=True)
     kept = tuple(rule for rule, rows in pairs if rows >= min_support)
-    claim: Certificate = Bounded(None, len(kept), min_support)
-    if isinstance(envelope.certificate, Interrupted):  # then others of them may be missing, too
+    claim = bounded(None, len(kept), min_support)
+    if envelope.certificate.ended is not None:  # then others of them may be missing, too
         claim = replace(envelope.certificate, rules=len(kept))
     found = Envelope.of(
         envelope.space,

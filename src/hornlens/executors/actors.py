@@ -69,20 +69,20 @@ class ModelActor:
         self, prompts: Sequence[str], candidates: Sequence[str], sizes: Sequence[int] = ()
     ) -> list[Answer] | Failure:
         """Return the answer to each prompt, in order; they are given in batches of some sizes."""
-        found: dict[int, Answer] = {}
+        answers: dict[int, Answer] = {}
         start = 0
         try:
             model = self._checked_for(candidates)
             for size in sizes or (len(prompts),):
                 for batch in model.score(prompts[start : start + size], candidates):
-                    found.update((start + index, answer) for index, answer in batch)
+                    answers.update((start + index, answer) for index, answer in batch)
                 start += size
         except Exception as error:
             return _failure(error)
-        left_out = next((p for i, p in enumerate(prompts) if i not in found), None)
+        left_out = next((p for i, p in enumerate(prompts) if i not in answers), None)
         if left_out is not None:
             return Failure(_ip(), f"model {model.name} gave no answer to {left_out!r}")
-        return [found[i] for i in range(len(prompts))]
+        return [answers[i] for i in range(len(prompts))]
 
     def _checked_for(self, candidates: Sequence[str]) -> Model:
         if self._model is None:

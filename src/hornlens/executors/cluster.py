@@ -150,10 +150,10 @@ class Cluster:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _start(self, ray: Any) -> None:
-        place = tempfile.gettempdir()
-        if len(place) > LONGEST_FOLDER:
-            place = "/tmp"
-        self._folder = tempfile.mkdtemp(prefix="hornlens-ray-", dir=place)
+        parent = tempfile.gettempdir()
+        if len(parent) > LONGEST_FOLDER:
+            parent = "/tmp"
+        self._folder = tempfile.mkdtemp(prefix="hornlens-ray-", dir=parent)
         try:
             context = ray.init(
                 address="local",  # a bare start joins whatever cluster is there
@@ -249,8 +249,8 @@ def _knock(address: str) -> None:
         raise HornlensError(f"{_SILENT.format(address)} within {JOIN_SECONDS:.0f} s") from None
     if done.returncode:
         raise HornlensError(_SILENT.format(address))
-    if said := [line for line in done.stdout.splitlines() if line.startswith(_MARK)]:
-        kind, message = json.loads(said[-1].removeprefix(_MARK))
+    if lines := [line for line in done.stdout.splitlines() if line.startswith(_MARK)]:
+        kind, message = json.loads(lines[-1].removeprefix(_MARK))
         if "Unauthenticated" in done.stderr:
             kind = "AuthenticationError"
         raise HornlensError(_why(address, kind, message))
@@ -262,8 +262,10 @@ _SILENT = "what listens at {} does not let us in as a Ray cluster would"
 def _why(address: str, kind: str, message: str) -> str:
     """Say in a line why a cluster cannot be joined."""
     if message.startswith("Version mismatch"):
-        told = " ".join(message.removeprefix("Version mismatch:").split())
-        return f"the Ray cluster at {address} has other versions: {told} Install the same on both"
+        versions = " ".join(message.removeprefix("Version mismatch:").split())
+        return (
+            f"the Ray cluster at {address} has other versions: {versions} Install the same on both"
+        )
     if kind == "AuthenticationError" or "nauthenticated" in message:
         return (
             f"the Ray cluster at {address} wants another token: set RAY_AUTH_MODE=token and "

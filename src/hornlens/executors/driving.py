@@ -12,7 +12,8 @@ from hornlens import __version__
 from hornlens.errors import HornlensError
 from hornlens.executors.cluster import TICK
 from hornlens.executors.protocol import Advance, R, T, Work
-from hornlens.executors.visiting import Broken, Finished, Question, Reply, RunActor
+from hornlens.executors.remote_runs import Broken, Finished, Question, Reply, RunActor
+from hornlens.logging import get_logger
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers, as_kept
 
@@ -27,6 +28,7 @@ REST = 3.0
 """Seconds of waiting for others alone, after which they may be waiting for our models' room."""
 DEATHS = 10
 """How often a run may be lost with the process or the node that it is on."""
+_log = get_logger(__name__)
 
 
 class _Key(NamedTuple):
@@ -174,7 +176,9 @@ class Driver(Generic[T, R]):
         run.deaths += 1
         if run.deaths >= DEATHS:
             raise HornlensError(f"a run was lost {DEATHS} times, last by: {_line(error)}")
-        self._cluster.warn("a run was lost with its process or node; it begins anew")
+        message = "a run was lost with its process or node; it begins anew"
+        _log.warning("%s", message)
+        self._cluster.warn(message)
         self._cluster.ray.kill(run.actor)
         self._active.remove(run)
         self._queue.appendleft(run)
@@ -223,10 +227,10 @@ class Driver(Generic[T, R]):
         self._looked = time.monotonic()
         for key, prompts in self._elsewhere.items():
             if prompts:
-                left = self._answers[key].look_up(sorted(prompts))
+                unanswered = self._answers[key].look_up(sorted(prompts))
                 self._elsewhere[key] = set()
-                self._settle(key, prompts.difference(left))
-                self._claim(key, left)
+                self._settle(key, prompts.difference(unanswered))
+                self._claim(key, unanswered)
         if any(self._asked.values()):
             self._busy = self._looked
         elif self._looked - self._busy > REST and any(self._elsewhere.values()):

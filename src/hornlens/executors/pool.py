@@ -14,6 +14,7 @@ from hornlens.errors import HornlensError
 from hornlens.executors.actors import Failure, Loaded, ModelActor
 from hornlens.executors.blocks import BLOCK, SMALLEST, Block, Bundle, cut, packed
 from hornlens.executors.cluster import Cluster, Needs
+from hornlens.logging import get_logger
 from hornlens.models.protocol import TOGETHER, Answer, Model, ModelError
 
 IN_FLIGHT = 2
@@ -24,6 +25,7 @@ DEATHS = 4
 """How often a process may die over the same block, or before it has loaded its model."""
 LOOK_AGAIN = 2.0
 """Seconds after which nodes are counted again."""
+_log = get_logger(__name__)
 
 
 @dataclass(eq=False)
@@ -154,7 +156,7 @@ class Pool:
 
     def take(self, done: Iterable[Any]) -> list[tuple[Block, list[Answer]]]:
         """Return the blocks that are done, with their answers; `done` may name others' refs too."""
-        found, self._saved = self._saved, []
+        answered, self._saved = self._saved, []
         wanted = set(done)
         for replica in list(self._replicas):
             plan = replica.planning[0] if replica.planning is not None else None
@@ -162,15 +164,15 @@ class Pool:
             for ref in mine:
                 value = self._value(ref)
                 if isinstance(value, Exception):
-                    found += self._bury(replica, value)
+                    answered += self._bury(replica, value)
                     break
                 if ref is replica.loading:
                     self._loaded(replica, value)
                 elif ref is plan:
                     self._planned(replica, value)
                 else:
-                    found.append((replica.flight.pop(ref), self._answered(value)))
-        return found
+                    answered.append((replica.flight.pop(ref), self._answered(value)))
+        return answered
 
     def close(self) -> None:
         """End all replicas; what was not answered is forgotten."""
@@ -234,6 +236,7 @@ class Pool:
                 f"({self.identity}): put the same files there"
             )
         replica.loading, replica.about, self._stillborn = None, value, 0
+        _log.info("%s: loaded on node %s, process %d", self.name, value.ip, value.pid)
         self._checked.add(replica.words)
 
     def _planned(self, replica: _Replica, value: list[list[int]] | Failure) -> None:
@@ -275,24 +278,24 @@ class Pool:
         """Take a dead replica's blocks back; return those that it had done before."""
         self._replicas.remove(replica)
         self.cluster.ray.kill(replica.actor)  # if it is only out of reach, it is dead now
-        said = str(error)
+        text = str(error)
         if getattr(error, "actor_init_failed", getattr(error, "_actor_init_failed", False)):
-            reason = said.strip().splitlines()[-1]
+            reason = text.strip().splitlines()[-1]
             raise HornlensError(
                 f"a node cannot run hornlens {__version__}: {reason}; install it there"
             )
-        found: list[tuple[Block, list[Answer]]] = []
-        left: list[Block | Bundle] = []
+        answered: list[tuple[Block, list[Answer]]] = []
+        unanswered: list[Block | Bundle] = []
         for ref, block in replica.flight.items():
             value = self._value(ref)
             if isinstance(value, Exception):
-                left.append(block)
+                unanswered.append(block)
             else:
-                found.append((block, self._answered(value)))
-        self._queue.extendleft(block for block in reversed(left) if isinstance(block, Block))
+                answered.append((block, self._answered(value)))
+        self._queue.extendleft(block for block in reversed(unanswered) if isinstance(block, Block))
         if replica.planning is not None:
             self._uncut.appendleft(replica.planning[1])
-            left.append(replica.planning[1])
+            unanswered.append(replica.planning[1])
         cause, where = (
             _cause(error),
             f"on node {replica.about.ip}" if replica.about else "somewhere",
@@ -303,15 +306,17 @@ class Pool:
             self._stillborn += 1
             if self._stillborn >= DEATHS:
                 raise HornlensError(f"{about} before it had loaded, {DEATHS} times running{log}")
-        elif left and cause != NODE_LOST:
-            left[0].deaths += 1  # only the first was at work
-            if left[0].deaths >= DEATHS:
+        elif unanswered and cause != NODE_LOST:
+            unanswered[0].deaths += 1  # only the first was at work
+            if unanswered[0].deaths >= DEATHS:
                 raise HornlensError(
                     f"{about}, as did {DEATHS - 1} before it over the same prompts, of which the "
-                    f"first is {left[0].prompts[0]!r}{log}"
+                    f"first is {unanswered[0].prompts[0]!r}{log}"
                 )
-        self.cluster.warn(f"{about}; what it was asked is asked again{log}")
-        return found
+        message = f"{about}; what it was asked is asked again{log}"
+        _log.warning("%s", message)
+        self.cluster.warn(message)
+        return answered
 
 
 NODE_LOST = "its node was lost"
@@ -319,9 +324,9 @@ NODE_LOST = "its node was lost"
 
 def _cause(error: Exception) -> str:
     """Say why a process died, from what Ray says at length."""
-    kind, said = type(error).__name__, str(error)
-    if kind == "NodeDiedError" or "node has died" in said or "node was terminated" in said:
+    kind, text = type(error).__name__, str(error)
+    if kind == "NodeDiedError" or "node has died" in text or "node was terminated" in text:
         return NODE_LOST
-    if kind == "OutOfMemoryError" or "low on memory" in said or "memory pressure" in said:
+    if kind == "OutOfMemoryError" or "low on memory" in text or "memory pressure" in text:
         return "its node ran out of memory; fewer --replicas or more --model-cpus leave it more"
     return "killed, or crashed; perhaps for want of memory"

@@ -9,8 +9,9 @@ from random import Random
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from hornlens.errors import InputError
+from hornlens.exact.readings import reading
 from hornlens.exploring.variables import Variables
-from hornlens.extraction.questions import Questions
+from hornlens.extraction.asking import Questions
 from hornlens.learning.protocol import (
     Counterexample,
     EntailmentOracle,
@@ -25,6 +26,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.oracles.entailment import RowsEntailment
 from hornlens.targets.answers import Answers
+from hornlens.targets.asking import check_scored, decision_of
 from hornlens.targets.protocol import Target
 
 LIMIT = 200_000
@@ -105,7 +107,8 @@ class TargetEntailment:
 
     @cached_property
     def _all(self) -> RowsEntailment:
-        labelled = self.questions.tabulate()
+        self.questions.decide(list(self.space.cells()))
+        labelled = reading(self.questions.knowledge)
         return RowsEntailment(unpack(self.space.masks()[labelled.positive]), self.space.width)
 
     def entails(self, rule: Rule) -> Reply:
@@ -122,9 +125,16 @@ class TargetEntailment:
     def _above(self, x: int) -> int | None:
         """Draw an interpretation that has all of `x`; None if what was drawn breaks a rule."""
         drawn = self.space.sample(self.rng)
-        for group in self.space.groups:
-            if x & group:
-                drawn = drawn & ~group | x & group
+        for axis, group in enumerate(self.space.groups):
+            if not x & group:
+                continue
+            said = x & group
+            if self.space.complete and axis < len(self.space.attributes):
+                fitting = [leaf for leaf in self.space.leaves[axis] if not said & ~leaf]
+                if not fitting:
+                    return None
+                said = self.rng.choice(fitting)
+            drawn = drawn & ~group | said
         return drawn if drawn in self.space else None
 
 
@@ -146,22 +156,20 @@ class ModelExpert:
         if rule.is_negative:
             return self._never(rule)
         heads = list(bits(rule.new))
-        asked = self.answers.ask(self._prompt(rule.antecedent, head) for head in heads)
-        said = [self._said(answer.scores, answer.outcome) for answer in asked]
-        if False in said:
-            lacks = heads[said.index(False)]
+        verdicts = self._verdicts([self._prompt(rule.antecedent, head) for head in heads])
+        if False in verdicts:
+            lacks = heads[verdicts.index(False)]
             return Counterexample(rule.antecedent, self.full & ~(1 << lacks))
-        return Unknown() if None in said else Holds()
+        return Unknown() if None in verdicts else Holds()
 
     def _never(self, rule: Rule) -> Reply:
         if not rule.antecedent:
             return Counterexample(0, self.full)  # that there is something needs no model
         wording = self.variables.asking.something.replace("{if}", self._words(rule.antecedent))
-        (answer,) = self.answers.ask([wording])
-        said = self._said(answer.scores, answer.outcome)
-        if said is None:
+        (verdict,) = self._verdicts([wording])
+        if verdict is None:
             return Unknown()
-        return Counterexample(rule.antecedent, self.full) if said else Holds()
+        return Counterexample(rule.antecedent, self.full) if verdict else Holds()
 
     def _prompt(self, x: int, head: int) -> str:
         asking = self.variables.asking
@@ -173,11 +181,16 @@ class ModelExpert:
     def _words(self, x: int) -> str:
         return " and ".join(self.variables.text(n) for n in self.variables.vocabulary.names_of(x))
 
-    def _said(self, scores: Sequence[float], outcome: str) -> bool | None:
-        if outcome or not scores[0] - scores[1]:
-            return None
-        lead = scores[0] - scores[1]
-        return lead > 0 if abs(lead) >= self.variables.asking.margin else None
+    def _verdicts(self, prompts: Sequence[str]) -> list[bool | None]:
+        """Return of each prompt whether the answer is yes; None: neither, or by too little."""
+        policy = Policy(margin=self.variables.asking.margin)
+        if self.answers.sampled:
+            check_scored(self.name, policy, 1)
+        answers = self.answers.ask(prompts)
+        if any(answer.named is not None for answer in answers):
+            check_scored(self.name, policy, 1)
+        winners = [decision_of(answer, policy).winner for answer in answers]
+        return [None if winner is None else winner == 0 for winner in winners]
 
 
 @dataclass(frozen=True)

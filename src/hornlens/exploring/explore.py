@@ -79,7 +79,15 @@ def explore(
     """Explore from Python: yield rules, take whether each holds, return the envelope at the end.
 
     Send True (it always holds), None (don't know), or the names of what an example has that breaks
-    it; or a Reply. What cannot be is an InputError, which ends the generator.
+    it; or a Reply.
+
+    Args:
+        variables: The names of the variables, or `Variables` with attributes and texts.
+        rows: Examples that are known already, each the names of what is true in it.
+        background: Rules that are taken for granted, as text.
+
+    Raises:
+        InputError: if an answer contradicts what was said before; it ends the generator.
 
     >>> asking = explore(["bird", "flies"], rows=[["bird", "flies"]])
     >>> print(next(asking))

@@ -18,7 +18,7 @@ from hornlens.formats.files import write_files
 from hornlens.learning.exploration import Conflict, Example, Explorer
 from hornlens.learning.protocol import Counterexample, Holds, Reply, Unknown
 from hornlens.limits import Reason
-from hornlens.logic.certificates import Certificate, Interrupted
+from hornlens.logic.certificates import ended_early
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
@@ -173,17 +173,17 @@ class Session:
         If there is something left to ask: why it was not asked.
         """
         explorer = self.explorer
-        certificate: Certificate = explorer.certificate()
+        certificate = explorer.certificate()
         basis, left = explorer.basis(), explorer.open()
         if self.question() is not None:
-            certificate = Interrupted(reason, len(basis), len(left) or None)
+            certificate = ended_early(reason, len(basis), len(left))
         counts = {kind: sum(a.answer == kind for a in self.answers) for kind in KINDS}
         return Envelope.of(
             self.variables.space,
             basis,
             certificate=certificate,
             non_horn=NonHorn(None),
-            hypotheses=left,
+            open=left,
             statistics={"answers": len(self.answers), **counts, "rows": len(self.rows)},
         )
 

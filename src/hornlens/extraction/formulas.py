@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any
 
+from hornlens.deprecation import deprecated, renamed_argument
 from hornlens.errors import HornlensError
 from hornlens.exact.envelopes import non_horn_of
 from hornlens.exact.sat import cnf_counterexample, solve, solver_of
@@ -18,14 +19,14 @@ from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOra
 from hornlens.limits import Limits
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.bits import BOTTOM, bits, intersection
-from hornlens.logic.certificates import Interrupted, check_tolerances
+from hornlens.logic.certificates import check_tolerances, ended_early
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.encoding import dec, enc
 from hornlens.logic.envelope import Envelope, NonHorn
-from hornlens.logic.having import Having
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.supersets import Supersets
 from hornlens.logic.theory import Theory
 from hornlens.oracles.encoded import EncodedEquivalence, EncodedMembership
 from hornlens.oracles.equivalence import BudgetedEquivalence, Kind, SampledEquivalence
@@ -46,22 +47,36 @@ LEARNERS: dict[str, Callable[[int], Learner]] = {
 }
 CHOICES = {
     "algorithm": tuple(LEARNERS),
-    "target": ("envelope", "cnf"),
+    "goal": ("envelope", "cnf"),
     "equivalence": ("exact", "pac", "budget"),
 }
 FAIR = "interpretations drawn with each variable true or false with equal chance"
 
 
+@renamed_argument("target", "goal", since="0.3", removal="0.5")
 @dataclass(frozen=True)
 class LearnSettings:
-    """How a formula is learned. Combinations that make no sense are refused at construction.
+    """How a formula is learned.
 
-    `target` is what the equivalence oracle wants: the `envelope`, or the formula itself (`cnf`).
-    Without one, it is what suits the algorithm. `exhaustive` is taken for `exact`.
+    Args:
+        algorithm: "envelope" (the paper's Algorithm 1), or "horn" or "horn1" for Horn formulas.
+        goal: What the equivalence oracle wants: the "envelope", or the formula itself ("cnf").
+            Default: what suits the algorithm.
+        via_encoding: Learn the formula as the envelope of its encoding (the paper's Section 4.2).
+        equivalence: "exact" (or "exhaustive") by SAT, "pac" by samples, "budget" by SAT with a
+            limit on queries.
+        epsilon: PAC: the share of random interpretations on which the rules may be wrong.
+        delta: PAC: the probability that they are wrong on more than that.
+        max_equivalence_queries: Budget: how many equivalence queries are asked.
+        seed: The seed by which counterexamples and samples are chosen. None: the first ones.
+        speculate: Ask membership queries in batches; the result is the same.
+
+    Raises:
+        HornlensError: if a combination makes no sense.
     """
 
     algorithm: str = "envelope"
-    target: str | None = None
+    goal: str | None = None
     via_encoding: bool = False
     equivalence: str = "exact"
     epsilon: float = 0.05
@@ -71,10 +86,10 @@ class LearnSettings:
     speculate: bool = False
 
     def __post_init__(self) -> None:
-        """Fill in the target, and check."""
-        if self.target is None:
+        """Fill in the goal, and check."""
+        if self.goal is None:
             plain = self.algorithm == "envelope" and not self.via_encoding
-            object.__setattr__(self, "target", "envelope" if plain else "cnf")
+            object.__setattr__(self, "goal", "envelope" if plain else "cnf")
         if self.equivalence == "exhaustive":
             object.__setattr__(self, "equivalence", "exact")
         for name, allowed in CHOICES.items():
@@ -82,16 +97,22 @@ class LearnSettings:
                 raise HornlensError(
                     f"--{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}"
                 )
-        if self.algorithm != "envelope" and self.target == "envelope":
+        if self.algorithm != "envelope" and self.goal == "envelope":
             raise HornlensError(
-                f"{self.algorithm} learns the formula itself: use --target cnf, "
+                f"{self.algorithm} learns the formula itself: use --goal cnf, "
                 "or --algorithm envelope"
             )
-        if self.via_encoding and (self.algorithm != "envelope" or self.target != "cnf"):
-            raise HornlensError("--via-encoding needs --algorithm envelope and --target cnf")
+        if self.via_encoding and (self.algorithm != "envelope" or self.goal != "cnf"):
+            raise HornlensError("--via-encoding needs --algorithm envelope and --goal cnf")
         if self.via_encoding and self.equivalence == "pac":
             raise HornlensError("--via-encoding works with --equivalence exact or budget")
         check_tolerances(self.epsilon, self.delta)
+
+    @property
+    def target(self) -> str | None:
+        """The goal, by its old name."""
+        deprecated("LearnSettings.target", "LearnSettings.goal", since="0.3", removal="0.5")
+        return self.goal
 
 
 @dataclass(frozen=True)
@@ -140,8 +161,9 @@ class LearnOutcome:
             "bounds": bounds
             and {"equivalence_queries": bounds.equivalence, "refinement": bounds.membership},
         }
-        content["settings"] = asdict(self.settings)
-        if self.settings.target == "cnf":
+        # "target" is what the goal was called up to 0.2: who reads this may look for it.
+        content["settings"] = {**asdict(self.settings), "target": self.settings.goal}
+        if self.settings.goal == "cnf":
             content["cnf"] = [
                 {"if": [*names.names_of(c.antecedent)], "any": [*names.names_of(c.consequent)]}
                 for c in self.learned_formula().clauses
@@ -155,12 +177,17 @@ def learn(
     watch: Callable[[Event], None] | None = None,
     limits: Limits | None = None,
 ) -> LearnOutcome:
-    """Learn a formula or its envelope by queries; `watch` sees every event of the run.
+    """Learn a formula or its envelope by queries.
 
-    If a limit is reached, the rules that the formula entails, by SAT, are proved; the others are
-    hypotheses. `max_rules` ends the run when more than so many of both are there.
+    Args:
+        formula: The target.
+        settings: How it is learned. Default: Algorithm 1 with exact oracles.
+        watch: A function that is called with every event of the run.
+        limits: What may end the run early. The rules that the formula entails, by SAT, are proved
+            then; the others are hypotheses. `max_rules` counts both.
 
-    HORN and HORN1 raise `NotHorn`, with the proof, where the formula is not Horn.
+    Raises:
+        NotHorn: with the proof, if "horn" or "horn1" is given a formula that is not Horn.
     """
     chosen = settings or LearnSettings()
     rng = None if chosen.seed is None else Random(chosen.seed)
@@ -189,20 +216,20 @@ def learn(
             measures=FAIR,
         )
     else:
-        kind: Kind = "horn" if chosen.target == "envelope" else "full"
+        kind: Kind = "horn" if chosen.goal == "envelope" else "full"
         equivalence = FormulaEquivalence(formula, kind, rng, limits)
     if chosen.equivalence == "budget":
         equivalence = BudgetedEquivalence(equivalence, chosen.max_equivalence_queries)
     learner = LEARNERS[chosen.algorithm](goal.width)
     done = run(learner, membership, equivalence, chosen.speculate, watch, limits)
-    if isinstance(done.certificate, Interrupted):
+    if done.certificate.stopped is not None:
         envelope = _ended(formula, goal, done, cache, limits or Limits())
         done = replace(done, certificate=envelope.certificate)
         return LearnOutcome(formula, chosen, done, envelope, None, sampled.count, distinct.count)
     # H is its own basis when Algorithm 1 or HORN1 ends on an exact yes; otherwise it may not be.
     basis = dg_basis(done.learned.hypothesis.theory)
     # It may stop before it has the whole envelope of an encoding: that is not what was asked for.
-    exact = done.certificate.kind == "exact" and not chosen.via_encoding
+    exact = done.certificate.all_rules and not chosen.via_encoding
     envelope = Envelope.of(
         Space.of_variables(goal.vocabulary),
         basis,
@@ -222,12 +249,13 @@ def _ended(
 
     Of an encoded formula nothing is proved: its rules are about other variables.
     """
-    assert isinstance(done.certificate, Interrupted)
+    ended = done.certificate.stopped
+    assert ended is not None
     width = goal.width
     proved: list[Rule] = []
     others: list[Rule] = []
     known = [x for x, yes in answers.answers.items() if yes] if goal is formula else []
-    positives = Having(list({*known, *done.learned.positives}), width)
+    positives = Supersets(list({*known, *done.learned.positives}), width)
     with solver_of(goal.clauses, width) as solver:
         for rule in done.learned.hypothesis.theory:
             x = rule.antecedent
@@ -245,11 +273,9 @@ def _ended(
         basis = Theory(width, basis.rules[: limits.max_rules])
     held_true = readable(dg_basis(Theory(width, (*proved, *others))))
     hypotheses = tuple(rule for rule in held_true if not basis.entails(rule))
-    claim = Interrupted(done.certificate.reason, len(basis), len(hypotheses) or None)
+    claim = ended_early(ended, len(basis), len(hypotheses))
     space = Space.of_variables(goal.vocabulary)
-    return Envelope.of(
-        space, basis, certificate=claim, non_horn=NonHorn(None), hypotheses=hypotheses
-    )
+    return Envelope.of(space, basis, certificate=claim, non_horn=NonHorn(None), open=hypotheses)
 
 
 def _bounds(envelope: Envelope, algorithm: str) -> Bounds | None:

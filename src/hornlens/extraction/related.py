@@ -18,7 +18,7 @@ from hornlens.learning.protocol import EntailmentOracle, EquivalenceOracle, Hold
 from hornlens.limits import Limits
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.batch import unpack
-from hornlens.logic.certificates import Interrupted, check_tolerances
+from hornlens.logic.certificates import check_tolerances, ended_early
 from hornlens.logic.closures import characteristic
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.envelope import Envelope, NonHorn
@@ -149,13 +149,13 @@ def _envelope(domain: Domain, done: Run) -> Envelope:
     theory, certificate = done.learned.hypothesis.theory, done.certificate
     space = Space.of_variables(domain.vocabulary)
     basis = dg_basis(theory)
-    if not isinstance(certificate, Interrupted):
+    if (ended := certificate.stopped) is None:
         return Envelope.of(space, basis, certificate=certificate, non_horn=NonHorn(None))
     proved = tuple(r for r in basis if isinstance(domain.entailment.entails(r), Holds))
     kept = dg_basis(Theory(theory.width, proved))
     others = tuple(rule for rule in basis if not kept.entails(rule))
-    claim = Interrupted(certificate.reason, len(kept), len(others) or None)
-    return Envelope.of(space, kept, certificate=claim, non_horn=NonHorn(None), hypotheses=others)
+    claim = ended_early(ended, len(kept), len(others))
+    return Envelope.of(space, kept, certificate=claim, non_horn=NonHorn(None), open=others)
 
 
 def _counts(
@@ -170,7 +170,7 @@ def _counts(
     The bounds of HORN1 are in the rules of the target: where they are not all known, there is none.
     """
     width, queries = len(envelope.vocabulary), done.queries
-    whole = done.certificate.kind == "exact"
+    whole = done.certificate.all_rules
     if algorithm == "characteristic":
         most = len(characteristic(done.learned.positives)) + 1 if whole else None
         return {

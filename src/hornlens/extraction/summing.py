@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 ALMOST = 2
 """How many conditions almost-rules have, if nobody says: longer ones speak of few cases each, and
 one exception more or less makes them."""
-FINISHED = ("exact", "bounded")
-"""Certificates of results to which something can be added."""
-
 UNASKED = 1 << 16
 """Up to so many interpretations have their levels worked out though nobody asked: a moment."""
 MOST = 1 << 22
@@ -40,7 +37,7 @@ def summed_up(envelope: Envelope, labelled: LabelledSpace, settings: Settings) -
     """
     asked = settings.min_confidence is not None or settings.detail is not None
     count = labelled.space.count
-    if envelope.certificate.kind not in FINISHED or (count > UNASKED and not asked):
+    if not envelope.certificate.settled or (count > UNASKED and not asked):
         return envelope
     if count > MOST:
         raise HornlensError(
@@ -102,7 +99,7 @@ def summed_up_table(envelope: Envelope, table: Table, settings: Settings) -> Env
 
     Almost-rules are counted in rows; levels in interpretations, so there must be few enough.
     """
-    if envelope.certificate.kind not in FINISHED:
+    if not envelope.certificate.settled:
         return envelope
     if settings.min_confidence is not None:
         from hornlens.exact.almost_rows import almost_rules_of_table

@@ -97,15 +97,15 @@ def _is_plain(name: str) -> bool:
 
 
 def _names(cell: str) -> tuple[str, ...]:
-    found, at = [], 0
+    names, at = [], 0
     while at < len(cell):
         quoted = _QUOTED.match(cell, at)
         end = quoted.end() if quoted else at + len(cell[at:].split("; ", 1)[0])
         if end < len(cell) and not cell.startswith("; ", end):
             raise InputError(f"not the names of a rule: {cell!r}")
         try:
-            found.append(json.loads(quoted[0]) if quoted else cell[at:end])
+            names.append(json.loads(quoted[0]) if quoted else cell[at:end])
         except ValueError:
             raise InputError(f"not the names of a rule: {cell!r}") from None
         at = end + 2
-    return tuple(found)
+    return tuple(names)

@@ -82,8 +82,8 @@ def parse_data(
 def _unwritable(data: Any, where: tuple[int | str, ...] = ()) -> Iterator[Any]:
     """Yield where a text has what no UTF-8 text can hold, and what that is."""
     if isinstance(data, str):
-        if found := re.search("[\0\ud800-\udfff]", data):
-            yield where, found[0]
+        if match := re.search("[\0\ud800-\udfff]", data):
+            yield where, match[0]
     elif isinstance(data, dict):
         for key, value in data.items():
             yield from _unwritable(key, where)

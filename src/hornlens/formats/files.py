@@ -95,12 +95,12 @@ def _remove_leftovers(path: Path) -> None:
     """Remove what processes that were killed while they wrote this very file have left."""
     start = f".{path.name}."
     with suppress(OSError):
-        for left in path.parent.iterdir():
-            if not (left.name.startswith(start) and left.name.endswith(".tmp")):
+        for leftover in path.parent.iterdir():
+            if not (leftover.name.startswith(start) and leftover.name.endswith(".tmp")):
                 continue
-            process = left.name[len(start) : -len(".tmp")]
+            process = leftover.name[len(start) : -len(".tmp")]
             if process.isdigit() and not _is_alive(int(process)):
-                left.unlink(missing_ok=True)
+                leftover.unlink(missing_ok=True)
 
 
 def _is_alive(process: int) -> bool:

@@ -46,17 +46,17 @@ class Scaled:
 
 def parse_scales(given: Iterable[str]) -> dict[str, Scale]:
     """Return the scales that `--scale COLUMN=KIND` asks for, by column."""
-    found: dict[str, Scale] = {}
+    scales: dict[str, Scale] = {}
     for text in given:
         match = _SCALE.fullmatch(text)
         if match is None:
             raise InputError(
                 f"--scale {text!r} is not COLUMN=KIND, of one of the kinds {', '.join(KINDS)}"
             )
-        if match["name"] in found:
+        if match["name"] in scales:
             raise InputError(f"--scale: column {match['name']!r} stands there twice")
-        found[match["name"]] = Scale(match["kind"], match["rest"])
-    return found
+        scales[match["name"]] = Scale(match["kind"], match["rest"])
+    return scales
 
 
 def scaled(

@@ -17,6 +17,7 @@ def space_as_json(space: Space) -> dict[str, Any]:
         "attributes": [attribute.as_json() for attribute in space.attributes],
         "label": None if space.label is None else space.label.as_json(),
         **({} if space.label_always else {"label_always": False}),
+        **({"complete": True} if space.complete else {}),
     }
 
 
@@ -27,7 +28,8 @@ def space_from_json(content: Mapping[str, Any]) -> Space:
         label = None if found["label"] is None else _attribute_from_json(found["label"])
         if not (label is None or isinstance(label, Nominal)):
             raise InputError("the label must have plain values")
-        return Space(attributes, label, label_always=found.get("label_always", True))
+        always, complete = found.get("label_always", True), found.get("complete", False)
+        return Space(attributes, label, label_always=always, complete=complete)
     if probe := content.get("probe"):  # of 0.1
         groups = (Nominal(name, tuple(values)) for name, values in probe["attributes"].items())
         return Space(tuple(groups), Nominal(probe["label_attribute"], tuple(probe["label"])))
@@ -38,9 +40,11 @@ def _attribute_from_json(line: Mapping[str, Any]) -> Attribute:
     if "levels" in line or "cuts" in line:
         from hornlens.logic.ordered import Ordered
 
+        missing = line.get("missing", False)
         if "cuts" in line:
-            return Ordered.cut(line["name"], line["cuts"])
-        return Ordered(line["name"], tuple(line["levels"]))
+            at, after = line.get("at"), line.get("after", ())
+            return Ordered.cut(line["name"], line["cuts"], at=at, after=after, missing=missing)
+        return Ordered(line["name"], tuple(line["levels"]), missing=missing)
     if "under" in line:
         from hornlens.logic.taxonomy import Taxonomy
 

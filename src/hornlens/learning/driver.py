@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
+from hornlens.deprecation import deprecated
 from hornlens.errors import HornlensError
 from hornlens.learning.events import Asked, Conjectured, Ended, Event, Progress, Queries
 from hornlens.learning.protocol import (
@@ -15,12 +17,19 @@ from hornlens.learning.protocol import (
     EntailmentOracle,
     Entails,
     EquivalenceOracle,
+    Hypothesis,
     Learned,
     Learner,
     MembershipOracle,
+    Verdict,
 )
 from hornlens.limits import Limits, Stopped
-from hornlens.logic.certificates import Budget, Certificate, Interrupted
+from hornlens.logic.certificates import Certificate, ended_early
+
+Judging: TypeAlias = Generator[Ask | Event, Sequence[bool] | None, Verdict]
+"""An equivalence query that asks questions of its own, and is sent their answers."""
+Judge: TypeAlias = Callable[[Hypothesis], Verdict | Judging]
+Conversation: TypeAlias = Generator[Ask | Event, Sequence[bool] | None, None]
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,7 @@ def run(
     queries, certificate = Queries(), None
     told = watch or (lambda event: None)
     try:
-        for event in events(learner, membership, equivalence, speculate, entailment):
+        for event in events_of(learner, membership, equivalence, speculate, entailment):
             if isinstance(event, Progress):
                 queries = event.queries
             elif isinstance(event, Ended):
@@ -61,13 +70,13 @@ def run(
                 limits.check(_rules_of(event))
     except Exception as error:
         if isinstance(error, Stopped):
-            certificate = Interrupted(error.reason, 0)
+            certificate = ended_early(error.reason, 0)
         elif limits is not None and limits.caught(error):
-            certificate = Interrupted("interrupt", 0)
+            certificate = ended_early("interrupt", 0)
         else:
             raise
         told(Ended(certificate))
-    assert certificate is not None  # or else `events` had raised
+    assert certificate is not None  # or else `events_of` had raised
     return Run(learner.learned(), certificate, queries)
 
 
@@ -76,7 +85,7 @@ def _rules_of(event: Event) -> int:
     return len(event.theory) if isinstance(event, Conjectured) else 0
 
 
-def events(
+def events_of(
     learner: Learner,
     membership: MembershipOracle,
     equivalence: EquivalenceOracle,
@@ -87,6 +96,34 @@ def events(
 
     With `speculate`, all membership queries of a refinement go out as one batch. That asks some
     which the algorithm would not have asked; they are counted apart, and the result is the same.
+    """
+    talk = conversation(learner, equivalence.judge, speculate, entailment)
+    answers: Sequence[bool] | None = None
+    try:
+        while True:
+            try:
+                step = talk.send(answers)
+            except StopIteration:
+                return
+            answers = None
+            if isinstance(step, Ask):
+                answers = membership.ask(step.batch)
+            else:
+                yield step
+    finally:
+        talk.close()
+
+
+def conversation(
+    learner: Learner,
+    judge: Judge,
+    speculate: bool = False,
+    entailment: EntailmentOracle | None = None,
+) -> Conversation:
+    """Yield membership queries, whose answers are sent back, and events, until the learner ends.
+
+    Nothing is asked here. `judge` gives the verdict on a hypothesis; it may be a generator that
+    yields queries of its own, which are all needed.
     """
     asked = refinement = speculative = entailed = 0
     certificate: Certificate | None = None
@@ -101,16 +138,19 @@ def events(
                 break
             answer = None
             if isinstance(step, Ask):
-                answer, needed = _ask(membership, step, speculate)
+                answer, needed = yield from _answers(step, speculate)
                 refinement += needed
                 speculative += len(answer) - needed
                 yield Asked(step.batch, tuple(answer), needed)
             elif isinstance(step, Conjecture):
                 yield Conjectured(asked + 1, step.hypothesis.theory)
-                answer = equivalence.judge(step.hypothesis)
+                verdict = judge(step.hypothesis)
+                if isinstance(verdict, Generator):
+                    verdict = yield from verdict
+                answer = verdict
                 certificate = answer.certificate if isinstance(answer, Accepted) else None
                 # A query that the budget refuses was not asked.
-                asked += not (isinstance(certificate, Budget) and certificate.samples is None)
+                asked += certificate is None or not certificate.refused
             elif isinstance(step, Entails):
                 if entailment is None:
                     raise HornlensError(
@@ -132,16 +172,25 @@ def events(
     yield Ended(certificate)
 
 
-def _ask(oracle: MembershipOracle, question: Ask, speculate: bool) -> tuple[list[bool], int]:
-    """Answer an Ask, in one batch or one by one up to the first no; say how many were needed."""
+def events(*args: Any, **options: Any) -> Iterator[Event]:
+    """Run `events_of` by its old name."""
+    old, new = "hornlens.learning.driver.events", "hornlens.learning.events_of"
+    deprecated(old, new, since="0.3", removal="0.5")
+    return events_of(*args, **options)
+
+
+def _answers(
+    question: Ask, speculate: bool
+) -> Generator[Ask | Event, Sequence[bool] | None, tuple[list[bool], int]]:
+    """Have an Ask answered, in one batch or one by one up to the first no; count the needed."""
     if question.all_answers or speculate:
-        answers = oracle.ask(question.batch)
+        answers = list((yield Ask(question.batch, all_answers=True)) or ())
         if question.all_answers or False not in answers:
             return answers, len(answers)
         return answers, answers.index(False) + 1
     answers = []
     for x in question.batch:
-        answers += oracle.ask((x,))
+        answers += (yield Ask((x,), all_answers=True)) or ()
         if not answers[-1]:
             break
     return answers, len(answers)

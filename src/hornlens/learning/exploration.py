@@ -31,7 +31,7 @@ from hornlens.learning.protocol import (
 )
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.bits import BOTTOM, bits
-from hornlens.logic.certificates import Explored
+from hornlens.logic.certificates import Certificate, explored
 from hornlens.logic.closures import next_closed
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory, forward_chain
@@ -96,9 +96,9 @@ class Explorer:
         shown = [self._completed(example, rules) for example in self.examples]
         while x != BOTTOM:
             self._at = x
-            found = self._question_about(x, shown, rules)
-            if found is not None:
-                return found
+            rule = self._question_about(x, shown, rules)
+            if rule is not None:
+                return rule
             x = next_closed(rules, x, self.width, exclusive)
         self._at = self.full
         return None
@@ -182,7 +182,7 @@ class Explorer:
 
     # --- the learner's protocol ---
 
-    def steps(self) -> Generator[Entails, Answer, Explored]:
+    def steps(self) -> Generator[Entails, Answer, Certificate]:
         """Ask until there is nothing left to ask; return what may be claimed."""
         while (rule := self.question()) is not None:
             reply = yield Entails(rule)
@@ -190,9 +190,9 @@ class Explorer:
             self.answer(rule, reply)
         return self.certificate()
 
-    def certificate(self) -> Explored:
+    def certificate(self) -> Certificate:
         """Return what may be claimed when there is nothing left to ask."""
-        return Explored(self.answers, len(self.open()), self.sampled)
+        return explored(self.answers, len(self.open()), self.sampled)
 
     def basis(self) -> Theory:
         """Return the DG basis of what was accepted, relative to the background."""

@@ -75,9 +75,22 @@ class Nominal:
         """All choices as masks of the attribute's own variables, in an order that goes up."""
         return tuple(self.choice(place) for place in range(self.count))
 
+    @cached_property
+    def leaves(self) -> tuple[int, ...]:
+        """The choices that leave nothing open: the values; with one value, that it is not so, too.
+
+        A cell of a complete space has one of them.
+        """
+        return self.choices[1:] if len(self.variables) > 1 else self.choices
+
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules that every choice obeys, beside `exclusive`."""
+        return ()
+
+    @property
+    def rules_of_leaves(self) -> tuple[Rule, ...]:
+        """The rules that every leaf obeys, beside those of all choices."""
         return ()
 
     @cached_property

@@ -1,348 +1,459 @@
-"""Certificates: what a finished run may claim, each kind able to say itself in one true sentence.
+"""Certificates: what may be claimed of all rules of a result together.
 
-A new kind is a new class, named in `Certificate` and in `KINDS`.
+One class. It holds what is known (the weakest warrant, what is complete, of what it speaks, what
+was left open and why), and whatever is shown, gated or checked asks its properties. `kind` is a
+name for JSON that follows from them: nobody else decides anything by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from decimal import Decimal
-from typing import Any, ClassVar, TypeAlias
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, TypeAlias
 
-from hornlens.errors import HornlensError, InputError
+from hornlens.counts import plural
+from hornlens.errors import HornlensError
 from hornlens.limits import Reason
+from hornlens.logic.grounds import (
+    EVERYTHING,
+    NOTHING,
+    Complete,
+    Ended,
+    Joint,
+    Noise,
+    Trial,
+    Word,
+)
+from hornlens.logic.scopes import CELLS, WORD, Scope
+from hornlens.logic.warrants import WARRANTS, WarrantKind, check_count
 
 SMALLEST = 1e-9
 """The smallest ε and δ that are accepted: less would take more samples than anyone can draw."""
-
-ENDED: dict[Reason, str] = {
-    "time_limit": "by its time limit",
-    "max_rules": "by the limit on rules",
-    "interrupt": "by hand",
+Level: TypeAlias = Literal["exact", "bounded", "tested"]
+LEVELS: tuple[Level, ...] = ("exact", "bounded", "tested")
+"""What a gate may ask for, the strongest first."""
+TITLES = {
+    "exact": "Exact",
+    "bounded": "Bounded",
+    "interrupted": "Interrupted",
+    "noisy": "Certain despite noise",
+    "pac": "Probably approximately correct",
+    "budget_exhausted": "Budget exhausted",
+    "explored": "Explored",
+    "tested": "Tested",
+    "surrogate": "Rules of a stand-in",
+    "partial": "Partial",
+    "unanswered": "Unanswered",
 }
-"""Why a run was ended early, in words."""
-
-
-class _Certificate:
-    """What all kinds share: a name for machines, one for people, and the JSON."""
-
-    kind: ClassVar[str]
-    title: ClassVar[str]
-    proved: ClassVar[bool] = False
-    """Whether every rule holds of every interpretation."""
-    complete: ClassVar[bool] = False
-    """Whether every Horn rule that holds follows from the rules."""
-    settled: ClassVar[bool] = False
-    """Whether all of the target was looked at: then what no answer breaks holds."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the certificate as it stands in envelope.json: its kind, and what is known."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
-        return {"kind": self.kind} | {name: value for name, value in values if value is not None}
+"""For each kind, what people call it."""
 
 
 @dataclass(frozen=True)
-class Exact(_Certificate):
-    """Proved, or looked up, for every interpretation.
+class Certificate:
+    """What may be claimed of all rules together: derived from what is known, never chosen.
 
-    >>> Exact().sentence
-    'Every interpretation was settled, none was left to sampling.'
-    """
+    `weakest` is the weakest warrant of a listed rule, `complete` what no rule is missing of, and
+    `scope` of what all this speaks. `rules` are listed and `open` more are neither proved nor
+    broken. `answered` counts the questions that got an answer, and all that were asked (None where
+    nobody was asked). `ended` says why the run ended early; of `cells`, `unasked` were not asked.
+    `noise`, `joint`, `trial` and `word` say where a claim rests on repeated answers, on samples or
+    on what experts said.
 
-    kind: ClassVar[str] = "exact"
-    title: ClassVar[str] = "Exact"
-    proved: ClassVar[bool] = True
-    complete: ClassVar[bool] = True
-    settled: ClassVar[bool] = True
-
-    @property
-    def sentence(self) -> str:
-        """What is claimed."""
-        return "Every interpretation was settled, none was left to sampling."
-
-
-@dataclass(frozen=True)
-class Bounded(_Certificate):
-    """Proved, and complete for rules with at most so many conditions; longer ones may be missing.
-
-    A condition is what a rule's left side says of one attribute, or of the label. `rules` is how
-    many rules there are. With `min_support`, sets of conditions that fewer positive examples have
-    (or prompts, or cells, as `of` says) were not looked at; then `max_conditions` may be None.
-
-    >>> Bounded(max_conditions=2, rules=7).sentence
+    >>> EXACT.sentence, EXACT.meets("exact")
+    ('Every interpretation was settled, none was left to sampling.', True)
+    >>> bounded(2, rules=7).sentence
     'Every rule with at most 2 conditions follows from these.'
-    """
-
-    kind: ClassVar[str] = "bounded"
-    title: ClassVar[str] = "Bounded"
-    proved: ClassVar[bool] = True
-    settled: ClassVar[bool] = True
-    max_conditions: int | None = None
-    rules: int = 0
-    min_support: int | None = None
-    of: str | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse what can not be."""
-        _check_counts(self, "max_conditions", "rules", "min_support")
-        if self.max_conditions is None and self.min_support is None:
-            raise ValueError("max_conditions or min_support must be there")
-        if self.of not in (None, "prompts", "cells"):
-            raise ValueError(f"of must be prompts or cells, not {self.of!r}")
-
-    @property
-    def sentence(self) -> str:
-        """What is claimed."""
-        most, rule = self.max_conditions, "rule"
-        if most is not None:
-            rule += f" with at most {most:,} {'condition' if most == 1 else 'conditions'}"
-        if self.min_support and self.of:
-            rule += f" that speaks of at least {self.min_support:,} {self.of}"
-        elif self.min_support:
-            examples = "example has" if self.min_support == 1 else "examples have"
-            which = "the conditions of which" if most is None else "which"
-            rule += f", {which} at least {self.min_support:,} positive {examples},"
-        if not self.rules:
-            return f"There is no {rule.rstrip(',')}."
-        return f"Every {rule} follows from these."
-
-
-@dataclass(frozen=True)
-class Interrupted(_Certificate):
-    """Proved, but the run was ended early, for a `reason`: there may be more rules than these.
-
-    `rules` is how many are proved. A learner has `hypotheses` beside them, which are not. Of
-    `cells`, where they are counted, `unasked` were not asked: the rules hold whatever they say.
-    With `max_conditions`, every rule with at most so many follows already.
-
-    >>> Interrupted("time_limit", rules=3).sentence
+    >>> ended_early("time_limit", rules=3).sentence
     'The run was ended by its time limit: these rules hold; there may be more.'
     """
 
-    kind: ClassVar[str] = "interrupted"
-    title: ClassVar[str] = "Interrupted"
-    proved: ClassVar[bool] = True
-    reason: Reason
-    rules: int
-    hypotheses: int | None = None
+    weakest: WarrantKind = "proved"
+    complete: Complete = NOTHING
+    scope: Scope = CELLS
+    rules: int = field(default=0, compare=False)
+    open: int = 0
+    answered: tuple[int, int] | None = field(default=None, compare=False)
+    ended: Ended | None = None
     cells: int | None = None
-    unasked: int | None = None
-    max_conditions: int | None = None
+    unasked: int = 0
+    noise: Noise | None = None
+    joint: Joint | None = None
+    trial: Trial | None = None
+    word: Word | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what can not be."""
-        if self.reason not in ENDED:
-            raise ValueError(f"reason must be one of {', '.join(ENDED)}, not {self.reason!r}")
-        _check_counts(self, "rules", "hypotheses", "cells", "unasked", "max_conditions")
+        """Reject a claim that contradicts what it rests on."""
+        if self.weakest not in WARRANTS:
+            raise ValueError(f"weakest is {', '.join(WARRANTS)}, not {self.weakest!r}")
+        for name in ("rules", "open", "unasked"):
+            check_count(name, getattr(self, name))
+        if self.cells is not None:
+            check_count("cells", self.cells)
+        if self.answered is not None:
+            answers, questions = self.answered
+            check_count("answered", answers)
+            check_count("answered", questions)
+            if answers > questions:
+                raise ValueError("more answers than questions")
+        if self.complete and self.complete.every and (self.ended or self.unasked or self.undecided):
+            raise ValueError("a run that left something open is not complete")
+
+    # --- what is asked of it ---
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether no question got an answer: then nothing is known of the target."""
+        return self.answered is not None and not self.answered[0]
+
+    @property
+    def proved(self) -> bool:
+        """Whether every listed rule holds of all that the scope names."""
+        return self.weakest == "proved" and not self.unanswered
+
+    @property
+    def undecided(self) -> int:
+        """How many prompts have an answer that is not known."""
+        return 0 if self.noise is None else self.noise.undecided
+
+    @property
+    def stopped(self) -> Reason | None:
+        """Which limit ended the run; None where it, or its oracle's budget, came to its end."""
+        return None if self.ended is None or self.ended.after is not None else self.ended.reason
+
+    @property
+    def refused(self) -> bool:
+        """Whether the last equivalence query was not asked, because there was no budget for it."""
+        return self.ended is not None and self.ended.after is not None and not self.ended.samples
+
+    @property
+    def samples(self) -> int:
+        """How many samples the last equivalence query drew."""
+        drawn = self.joint or self.ended
+        return 0 if drawn is None else drawn.samples or 0
+
+    @property
+    def certain(self) -> bool:
+        """Whether nothing rests on chance, on repeated answers or on somebody's word."""
+        return not (self.noise or self.joint or self.trial or self.word)
+
+    @property
+    def settled(self) -> bool:
+        """Whether all of it was looked at and decided: then what no answer breaks, holds."""
+        looked = self.proved and self.certain and not (self.ended or self.unasked)
+        return looked and bool(self.complete)
+
+    @property
+    def all_rules(self) -> bool:
+        """Whether every Horn rule that holds follows from the rules."""
+        return self.settled and self.complete.every
+
+    @property
+    def has_all(self) -> bool:
+        """Whether no rule of what it speaks of is missing, on whatever the claim rests."""
+        return self.complete.every and not (self.unanswered or self.ended or self.open)
+
+    def meets(self, level: Level) -> bool:
+        """Return whether the claim is as strong as a level that a gate may ask for.
+
+        *exact*: proved of all of the target itself, every rule there or every cell decided.
+        *bounded*: proved, and every rule within bounds. *tested*: each rule is proved or has a
+        bound, or all err together on little, and the run came to its end.
+        """
+        if level not in LEVELS:
+            raise ValueError(f"a level is {', '.join(LEVELS)}, not {level!r}")
+        if self.unanswered or not self.scope.direct:
+            return False
+        proved = self.proved and self.certain and self.scope.whole and not self.ended
+        if level == "exact":
+            return proved and not self.unasked and (self.complete.every or self.complete.decides)
+        if level == "bounded":
+            return proved and bool(self.complete)
+        if self.noise is not None and self.noise.alpha is None:
+            return False
+        bounded = self.weakest == "proved" or self.trial is not None or self.joint is not None
+        return bounded and not self.ended and not self.complete.unsettled
+
+    @property
+    def about_itself(self) -> Certificate:
+        """The same claim, of whatever it is made of: a stand-in counts as what is meant."""
+        return self if self.scope.direct else replace(self, scope=CELLS)
+
+    @property
+    def strength(self) -> int:
+        """How many of the levels it meets: for the weakest of several."""
+        return sum(map(self.meets, LEVELS))
+
+    # --- what it is called ---
+
+    @property
+    def kind(self) -> str:
+        """The name in JSON. Where several fit, the weakest."""
+        if self.unanswered:
+            return "unanswered"
+        if self.joint is not None:
+            return "pac"
+        if self.ended is not None:
+            return "budget_exhausted" if self.ended.after is not None else "interrupted"
+        if self.word is not None:
+            return "explored"
+        if self.noise is not None:
+            return "noisy"
+        if self.weakest != "proved":
+            return "tested"
+        if not self.complete:
+            return "partial"
+        if not self.scope.direct:
+            return "surrogate"
+        if not self.scope.whole:
+            return "partial"
+        return "exact" if self.complete.every or self.complete.decides else "bounded"
+
+    @property
+    def title(self) -> str:
+        """The name for people."""
+        return TITLES[self.kind]
+
+    # --- what it says ---
 
     @property
     def sentence(self) -> str:
-        """What is claimed."""
-        said = f"The run was ended {ENDED[self.reason]}"
+        """What is claimed, in words that claim no more."""
+        if self.unanswered:
+            questions = (self.answered or (0, 0))[1]
+            if not questions:
+                return "Nothing was asked: nothing is known of the target."
+            return (
+                f"None of {plural(questions, 'question')} was answered: nothing is known of the "
+                "target, and the rules only say what no answer counts as."
+            )
+        if self.joint is not None:
+            return self.joint.sentence
+        if self.word is not None and self.ended is None:
+            return self.word.sentence(self.open)
+        if self.noise is not None:
+            return self.noise.sentence(self.complete.which.rstrip(","), self.ended)
+        if self.ended is not None:
+            return self._ended(self.ended)
+        if self.trial is not None:
+            return self._about(self.trial.sentence)
+        return self._about(self._settled())
+
+    @property
+    def together(self) -> str:
+        """What the rules say together, for a page that lists them: nothing more than is claimed."""
+        if self.unanswered or self.weakest == "open":
+            return "They are not proved, and others may be missing."
+        if self.weakest != "proved":
+            return "They are tested, not proved, and others may be missing."
+        if self.all_rules:
+            return "Together they are complete: every other Horn rule that holds follows from them."
+        if self.settled and self.complete.decides:
+            return "Together they decide every cell."
+        if self.noise is not None:
+            return "They are certain; what else is possible is listed apart."
+        if self.complete and not self.ended:
+            which = self.complete.which.rstrip(",")
+            return f"Every {which} follows from them; longer or rarer rules may hold as well."
+        return "Each of them holds; others may be missing."
+
+    def _settled(self) -> str:
+        """What is claimed where nothing was left to chance and nobody ended the run."""
+        complete = self.complete
+        if complete.unsettled:
+            sets = f"{complete.unsettled:,} sets of {complete.short or 'conditions'}"
+            return (
+                f"Every one of these rules is proved{self._of()}; {sets} were too hard to settle, "
+                "so that rules may be missing."
+            )
+        if complete.decides and self.cells is not None:
+            cells = f"{self.cells:,} {'cell was' if self.cells == 1 else 'cells were'} asked"
+            return f"{cells}, {self.scope.words}." if self.scope.words else f"{cells}."
+        if complete.decides:
+            return "The rules decide every cell."
+        if complete.every:
+            return "Every interpretation was settled, none was left to sampling."
+        if not complete:
+            return "Each of these rules holds; others may be missing."
+        if not self.rules:
+            return f"There is no {complete.which.rstrip(',')}{self._of(': proved')}."
+        if self.scope.words:
+            here = f"Every {complete.which} is here, or follows from one that is"
+            return f"{here}{self._of(': proved')}."
+        return f"Every {complete.which} follows from these."
+
+    def _of(self, lead: str = "") -> str:
+        return f"{lead}, {self.scope.words}" if self.scope.words else ""
+
+    def _about(self, claim: str) -> str:
+        """Return a claim, and of what it is true."""
+        scope, agreement = self.scope, self.scope.agreement
+        if scope.of == "every input" and self.complete.decides:
+            return (
+                f"{claim[:-1]}; with {scope.how}, that is {scope.inputs}: the rules decide all as "
+                "the model does."
+            )
+        if scope.direct:
+            return claim
+        bins = f" ({scope.how})" if scope.how else ""
+        said = f"{claim} That is of the binned model{bins}, not of yours"
+        if agreement is None:
+            return f"{said}."
+        said = f"{said}: it {agreement.shares}."
+        return f"{said} {agreement.varying}" if agreement.varied else said
+
+    def _ended(self, ended: Ended) -> str:
+        if self.weakest == "open" and ended.samples is not None:
+            return (
+                f"There was no counterexample in the last {ended.samples:,} samples, which are too "
+                f"few to claim anything after {ended.queries}."
+            )
+        if self.weakest == "open":
+            return (
+                f"The run was {'cut off' if ended.after is not None else 'ended'} {ended.words}: "
+                "rules may be missing or too strong."
+            )
+        text = f"The run was ended {ended.words}"
         if self.unasked:
-            said += f", before {self.unasked:,} of {self.cells:,} cells were asked"
-        more = "there are more" if self.reason == "max_rules" else "there may be more"
+            text += f", before {self.unasked:,} of {self.cells:,} cells were asked"
+        more = "there are more" if ended.reason == "max_rules" else "there may be more"
         whatever = " whatever the answers would be" if self.unasked else ""
-        said += f": these rules hold{whatever}; {more}" if self.rules else ": no rule is proved yet"
-        if self.max_conditions is not None:
-            most = self.max_conditions
-            short = f"at most {most:,} {'condition' if most == 1 else 'conditions'}"
-            said += f", but none with {short}" if self.rules else f", and none has {short}"
-        if self.hypotheses:
-            said += "; the hypotheses are not proved"
-        return f"{said}."
+        text += f": these rules hold{whatever}; {more}" if self.rules else ": no rule is proved yet"
+        if self.complete.short:
+            short = self.complete.short
+            text += f", but none with {short}" if self.rules else f", and none has {short}"
+        if self.open:
+            text += "; the open rules are not proved"
+        return f"{text}."
+
+    # --- JSON ---
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the certificate as results have it: its kind, and all that it follows from."""
+        content: dict[str, Any] = {"kind": self.kind, "weakest": self.weakest}
+        content["complete"] = _known(self.complete)
+        content["scope"] = self.scope.as_json()
+        content["rules"] = self.rules
+        if self.open:
+            content["open"] = self.open
+        if self.answered is not None:
+            content["answered"] = list(self.answered)
+        if self.cells is not None:
+            content["cells"] = self.cells
+        if self.unasked:
+            content["unasked"] = self.unasked
+        for name in PARTS:
+            part = getattr(self, name)
+            if part is not None:
+                content[name] = _known(part)
+        return content
 
 
-@dataclass(frozen=True)
-class Pac(_Certificate):
-    """Probably approximately correct: wrong on more than ε with probability at most δ.
+def _known(value: Any) -> dict[str, Any]:
+    """Return the fields of a value that are not as by default."""
+    values = ((each.name, getattr(value, each.name), each.default) for each in fields(value))
+    return {name: given for name, given, default in values if given != default}
 
-    `samples` were drawn for the last equivalence query, of which the target accepted `accepted`.
-    `measures` says of what ε is a fraction: "interpretations drawn with …".
 
-    >>> print(Pac(epsilon=0.1, delta=0.05, samples=52).sentence)
+PARTS: dict[str, type[Any]] = {
+    "ended": Ended,
+    "noise": Noise,
+    "joint": Joint,
+    "trial": Trial,
+    "word": Word,
+}
+"""What a certificate may rest on, by its name in JSON."""
+EXACT = Certificate(complete=EVERYTHING)
+
+
+# --- those that engines, oracles and runs make ---
+
+
+def bounded(
+    max_conditions: int | None = None,
+    rules: int = 0,
+    min_support: int | None = None,
+    unit: str = "",
+) -> Certificate:
+    """Return the certificate of rules that are proved, and complete within bounds."""
+    if max_conditions is None and min_support is None:
+        raise ValueError("max_conditions or min_support must be there")
+    complete = Complete(max_conditions=max_conditions, min_support=min_support, unit=unit)
+    return Certificate(complete=complete, rules=rules)
+
+
+def ended_early(
+    reason: Reason,
+    rules: int,
+    open: int = 0,
+    cells: int | None = None,
+    unasked: int = 0,
+    max_conditions: int | None = None,
+) -> Certificate:
+    """Return the certificate of a run that was ended early: its rules are proved, not complete.
+
+    With `max_conditions`, every rule with at most so many follows already.
+    """
+    return Certificate(
+        complete=Complete(max_conditions=max_conditions),
+        rules=rules,
+        open=open,
+        ended=Ended(reason),
+        cells=cells,
+        unasked=unasked,
+    )
+
+
+def pac(
+    epsilon: float,
+    delta: float,
+    samples: int,
+    measures: str | None = None,
+    accepted: int | None = None,
+) -> Certificate:
+    """Return the certificate of a hypothesis that samples have found no fault with.
+
+    >>> print(pac(epsilon=0.1, delta=0.05, samples=52).sentence)
     With probability 0.95, the rules and the non-Horn negatives beside them err together on at most
     10% of random interpretations.
     """
-
-    kind: ClassVar[str] = "pac"
-    title: ClassVar[str] = "Probably approximately correct"
-    epsilon: float
-    delta: float
-    samples: int
-    measures: str | None = None
-    accepted: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse to claim what is no claim."""
-        for name, value in (("epsilon", self.epsilon), ("delta", self.delta)):
-            if not 0 < value < 1:
-                raise ValueError(f"{name} must lie between 0 and 1 (exclusive), not {value:g}")
-
-    @property
-    def sentence(self) -> str:
-        """What is claimed, in figures that claim no more."""
-        sure = Decimal(1) - Decimal(repr(self.delta))
-        claim = (
-            f"With probability {sure:f}, the rules and the non-Horn negatives beside them err "
-            f"together on at most {100 * self.epsilon:.6g}% of random "
-            f"{self.measures or 'interpretations'}"
-        )
-        if self.accepted is None:
-            return f"{claim}."
-        if self.accepted > self.epsilon * self.samples:
-            return f"{claim}; the target accepted {self.accepted:,} of the last {self.samples:,}."
-        return (
-            f"{claim}; but the target accepted only {self.accepted:,} of the last "
-            f"{self.samples:,}, so a theory that rejects everything would err on no more of them."
-        )
+    return Certificate("open", joint=Joint(epsilon, delta, samples, measures, accepted))
 
 
-@dataclass(frozen=True)
-class Budget(_Certificate):
-    """Nothing is claimed: the equivalence queries were used up.
+def cut_off(equivalence_queries: int, samples: int | None = None) -> Certificate:
+    """Return the certificate that claims nothing: the equivalence queries were used up.
 
-    With `samples`, the last of them found no counterexample in so many, but they are too few to
-    support any ε below 1 after so many queries.
-
-    >>> Budget(equivalence_queries=20).sentence
+    >>> cut_off(20).sentence
     'The run was cut off after 20 equivalence queries: rules may be missing or too strong.'
     """
-
-    kind: ClassVar[str] = "budget_exhausted"
-    title: ClassVar[str] = "Budget exhausted"
-    equivalence_queries: int
-    samples: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        """Why nothing is claimed."""
-        many = self.equivalence_queries
-        queries = f"{many:,} equivalence {'query' if many == 1 else 'queries'}"
-        if self.samples is None:
-            return f"The run was cut off after {queries}: rules may be missing or too strong."
-        return (
-            f"There was no counterexample in the last {self.samples:,} samples, which are too few "
-            f"to claim anything after {queries}."
-        )
+    reason: Reason = "max_equivalence_queries" if samples is None else "samples"
+    return Certificate("open", ended=Ended(reason, equivalence_queries, samples))
 
 
-@dataclass(frozen=True)
-class Noisy(_Certificate):
-    """Answers vary: the rules are certain, and beside them stand those that are possible.
+def noisy(
+    prompts: int,
+    undecided: int,
+    answers: int,
+    alpha: float | None = None,
+    most: int | None = None,
+    drift: float | None = None,
+    reasked: int | None = None,
+) -> Certificate:
+    """Return the certificate of rules that are certain although answers vary; see `Noise`."""
+    return Certificate(noise=Noise(prompts, undecided, answers, alpha, most, drift, reasked))
 
-    Of `prompts`, `undecided` have an answer that is not known. With `alpha`, the others were
-    decided by a test of repeated answers, `answers` in all and at most `most` of one prompt. With
-    `drift`, one answer with log-probabilities decided each: `reasked` of them were asked again, and
-    no lead moved further than that.
+
+def explored(answers: int, open: int = 0, sampled: int = 0) -> Certificate:
+    """Return the certificate of what experts said.
+
+    >>> print(explored(7).sentence)
+    According to 7 answers, these rules hold, and every rule that holds follows from these.
     """
-
-    kind: ClassVar[str] = "noisy"
-    title: ClassVar[str] = "Certain despite noise"
-    proved: ClassVar[bool] = True
-    prompts: int
-    undecided: int
-    answers: int
-    alpha: float | None = None
-    most: int | None = None
-    drift: float | None = None
-    reasked: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        counts = (self.prompts, self.undecided, self.answers, self.most or 0, self.reasked or 0)
-        if not all(isinstance(n, int) and n >= 0 for n in counts) or self.undecided > self.prompts:
-            raise ValueError("numbers of prompts and answers that cannot be")
-        if (self.alpha is None) == (self.drift is None):
-            raise ValueError("either alpha or drift must be known")
-        if self.alpha is not None and not 0 < self.alpha < 1:
-            raise ValueError(f"alpha must lie between 0 and 1 (exclusive), not {self.alpha:g}")
-        if self.drift is not None and not self.drift >= 0:
-            raise ValueError(f"drift must be 0 or more, not {self.drift}")
-
-    @property
-    def sentence(self) -> str:
-        """What is claimed, of what, and on what condition."""
-        left = f"{self.undecided:,} of {self.prompts:,} prompts"
-        covers = "It covers this wording, this snapshot of the model, and this way of asking it."
-        if self.alpha is not None:
-            sure = Decimal(1) - Decimal(repr(self.alpha))
-            return (
-                f"With probability {sure:f} or more, if repeated answers are independent, each of "
-                "these rules holds of what is answered most often, and every rule that does "
-                f"follows from the possible ones; {left} are undecided after {self.most:,} "
-                f"answers at most. {covers}"
-            )
-        return (
-            f"One answer decided each prompt; when {self.reasked:,} were asked again, no lead "
-            f"moved by more than {self.drift:.3g}, and {left}, which lead by no more or changed, "
-            f"are undecided. No probability is claimed. {covers}"
-        )
+    weakest: WarrantKind = "tested" if sampled else "proved"
+    return Certificate(weakest, EVERYTHING, scope=WORD, open=open, word=Word(answers, sampled))
 
 
-@dataclass(frozen=True)
-class Explored(_Certificate):
-    """Everything was asked of experts, in `answers`: what is claimed is claimed on their word.
-
-    Of what was asked, `open` rules are neither known to hold nor known not to; they stand beside
-    the others as hypotheses. Of the rules, `sampled` were held against samples only.
-
-    >>> print(Explored(7).sentence)
-    By 7 answers, these rules hold, and every rule that holds follows from these.
-    """
-
-    kind: ClassVar[str] = "explored"
-    title: ClassVar[str] = "Explored"
-    proved: ClassVar[bool] = True
-    answers: int
-    open: int = 0
-    sampled: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse what can not be."""
-        _check_counts(self, "answers", "open", "sampled")
-
-    @property
-    def sentence(self) -> str:
-        """What is claimed, and on whose word."""
-        answers = f"{self.answers:,} {'answer' if self.answers == 1 else 'answers'}"
-        from_these = "these and the hypotheses, which were left open" if self.open else "these"
-        said = (
-            f"By {answers}, these rules hold, and every rule that holds follows from {from_these}"
-        )
-        if self.sampled:
-            many = "1 yes rests" if self.sampled == 1 else f"{self.sampled:,} times yes rest"
-            said += f"; {many} on samples only"
-        return f"{said}."
-
-
-Certificate: TypeAlias = Exact | Bounded | Interrupted | Noisy | Pac | Budget | Explored
-KINDS: tuple[type[Certificate], ...] = (Exact, Bounded, Interrupted, Noisy, Pac, Budget, Explored)
-EXACT = Exact()
-
-
-def _check_counts(certificate: _Certificate, *names: str) -> None:
-    """Refuse a number that can not be."""
-    for name in names:
-        value = getattr(certificate, name)
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if value is not None and not (whole and value >= 0):
-            raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
-
-
-def certificate_from_json(content: Mapping[str, Any]) -> Certificate:
-    """Return the certificate that `as_json` gave; keys that are not known are passed over."""
-    kind = content.get("kind")
-    found = next((known for known in KINDS if known.kind == kind), None)
-    if found is None:
-        names = ", ".join(known.kind for known in KINDS)
-        raise InputError(f"certificate: unknown kind {kind!r}; this version knows {names}")
-    names_of_fields = {field.name for field in fields(found)}
-    try:
-        return found(**{name: content[name] for name in content if name in names_of_fields})
-    except (TypeError, ValueError) as error:
-        raise InputError(f"certificate of kind {kind}: {error}") from error
+def names_cut_off(kind: str) -> bool:
+    """Return whether a kind, as summaries of runs keep it, names a run whose budget was used up."""
+    return kind == cut_off(0).kind
 
 
 def check_tolerances(epsilon: float, delta: float) -> None:

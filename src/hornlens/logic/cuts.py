@@ -94,13 +94,9 @@ class Cuts:
         """The cuts with their texts."""
         return list(zip(self.values, self.texts, strict=True))
 
-    def ordered(self, name: str) -> Ordered:
+    def ordered(self, name: str, missing: bool = False) -> Ordered:
         """Return the attribute of a space whose intervals are those of these bins."""
-        texts = (
-            number_text(value) if place in self.after else text
-            for place, (value, text) in enumerate(self.pairs)
-        )
-        return Ordered.cut(name, tuple(texts))
+        return Ordered.cut(name, self.texts, at=self.values, after=self.after, missing=missing)
 
 
 def number_text(value: float) -> str:

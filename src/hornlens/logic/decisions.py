@@ -73,13 +73,19 @@ def _hints(kind: type) -> dict[str, Any]:
 class Policy:
     """How scores become a label. It sits above the cache: changing it asks nothing anew.
 
-    `label_unset`: whether an interpretation without a label is accepted (it claims nothing).
-    `margin`: how much more (in log-probability) the winner must have than the next.
-    `top_k`: the winner must be among the model's k first choices of all words; None: anywhere.
-    `abstain`: what an interpretation counts as where there is no winner.
-    `calibration`: what is subtracted from the log-scores of each cell: `neutral` those of the cell
-    with every attribute unset, `mean` their mean over all cells.
-    `phrasings`: of several, `each` is decided by itself, or their log-scores are averaged.
+    Args:
+        label_unset: Whether an interpretation without a label is accepted (it claims nothing).
+        margin: How much more (in log-probability) the winner must have than the next. With less,
+            the model abstains.
+        top_k: The winner must be among the model's k most probable words. None: anywhere.
+        abstain: What an interpretation counts as where there is no winner.
+        calibration: What is subtracted from the log-scores of each cell: "none", "neutral" (the
+            scores of the cell with every attribute unset) or "mean" (the mean over all cells).
+        phrasings: Of several phrasings, "each" is decided by itself; "average" averages their
+            log-scores.
+
+    Raises:
+        HornlensError: if a value makes no sense.
 
     >>> decide(Policy(margin=1.0), [-0.6, -0.9]).abstained
     'margin'
@@ -104,10 +110,10 @@ class Policy:
 class Decision(NamedTuple):
     """What a target says of a cell: the winning label's place, or None and why there is none.
 
-    In a space without a label the winner is YES or NO. `margin` is the winner's score minus the
-    next, `scores` are those that were compared: empty where a target gives none. `repeats` counts
-    how often each label won, where the cell was asked more than once, and `silent` how often none
-    did, where that is known.
+    In a space without a label the winner is YES or NO. `scores` are those that were compared, and
+    `margin` is the winner's minus the next; a target that names a label has none, and a margin of 0
+    that means nothing. `repeats` counts how often each label won, where the cell was asked more
+    than once, and `silent` how often none did, where that is known.
 
     >>> decide(Policy(), [-0.1, -2.3]).winner
     0
@@ -119,6 +125,11 @@ class Decision(NamedTuple):
     abstained: str = ""
     repeats: tuple[int, ...] = ()
     silent: int = 0
+
+    @property
+    def answered(self) -> bool:
+        """Whether there was an answer, though it may not be known which."""
+        return self.winner is not None or self.abstained == UNDECIDED
 
     @property
     def place(self) -> int:

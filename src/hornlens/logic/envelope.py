@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
+from hornlens.logic.warrants import Warrant
 
 EXAMPLES = 10
 """How many non-Horn negatives are shown."""
@@ -41,6 +42,14 @@ class NonHorn:
         return cls(len(found) if complete else None, examples, len(found))
 
 
+@dataclass(frozen=True)
+class LearnedRules:
+    """The hypothesis of a learner, as a basis, and what its oracle claims of it."""
+
+    basis: Theory
+    certificate: Certificate
+
+
 @dataclass(frozen=True, repr=False)
 class Envelope:
     """The DG basis of a target's Horn consequences relative to a space, and its readable form.
@@ -50,7 +59,7 @@ class Envelope:
     what nearly holds, and how few rules say most of it: neither is part of the envelope.
 
     >>> from hornlens import FunctionTarget, Space, extract
-    >>> from hornlens.logic.vocabulary import Vocabulary
+    >>> from hornlens.theory import Vocabulary
     >>> space = Space.of_variables(Vocabulary(("flies", "penguin")))
     >>> target = FunctionTarget(lambda names: "penguin" not in names or "flies" not in names, space)
     >>> extract(target).envelope
@@ -66,10 +75,42 @@ class Envelope:
     non_horn: NonHorn = NonHorn()
     support: Sequence[int] | None = None
     statistics: Mapping[str, Any] = field(default_factory=dict)
-    hypotheses: tuple[Rule, ...] = ()
-    """What a learner that was ended early held for true: no answer breaks it, nothing proves it."""
+    open: tuple[Rule, ...] = ()
+    """Rules that no recorded answer breaks, and nothing proves."""
     almost: AlmostRules | None = None
     levels: Levels | None = None
+    own_warrants: tuple[Warrant, ...] | None = None
+    """What stands behind each rule, where they differ."""
+    hypothesis: LearnedRules | None = None
+    """What a learner took for true when it ended, whatever became of its rules."""
+
+    @cached_property
+    def learned(self) -> Envelope:
+        """The envelope as a learner left it, for studies of learners: nothing is claimed of it."""
+        if self.hypothesis is None:
+            return self
+        basis, certificate = self.hypothesis.basis, self.hypothesis.certificate
+        return replace(
+            self,
+            basis=basis,
+            readable=readable(basis, self.space.background),
+            certificate=certificate,
+            support=None,
+            own_warrants=None,
+            open=(),
+        )
+
+    def __post_init__(self) -> None:
+        """Let the certificate count the rules that are here."""
+        counted = replace(self.certificate, rules=len(self.basis))
+        object.__setattr__(self, "certificate", counted)
+
+    @property
+    def warrants(self) -> tuple[Warrant, ...]:
+        """What stands behind each rule; without more, what stands behind the weakest of them."""
+        if self.own_warrants is not None:
+            return self.own_warrants
+        return (Warrant(self.certificate.weakest),) * len(self.basis)
 
     @classmethod
     def of(

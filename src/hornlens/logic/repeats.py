@@ -32,10 +32,21 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Repeats:
-    """How often a cell is asked: at most `most` times, until its answers decide at level `alpha`.
+    """How often a cell is asked whose answers vary: until a test decides, for `extract(repeats=…)`.
 
-    The level is that of all cells together. `settle`: how many times more those are asked that
-    would settle a rule.
+    Args:
+        most: How often each cell is asked at most.
+        alpha: The risk that any decision is wrong, over all cells together.
+        settle: How many times more those cells are asked whose answers would settle a rule.
+
+    Raises:
+        HornlensError: if a number makes no sense.
+
+    >>> from hornlens import extract
+    >>> from hornlens.models import FunctionModel
+    >>> coin = FunctionModel(lambda prompt, words: [1, 0], sampled=True)
+    >>> print(extract(coin, cache=False, repeats=Repeats(most=30)).rules)
+    male → ⊥
     """
 
     most: int = MOST

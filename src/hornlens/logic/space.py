@@ -4,6 +4,12 @@ Its interpretations are a grid with one axis for each attribute, and the last fo
 axis has the attribute's choices, unset first. A *cell* is an interpretation without its label. The
 space is closed under intersection, so the learners work inside it; that an attribute has one choice
 at a time is its *background*: never learned, never printed as a finding.
+
+In a *complete* space no cell leaves an attribute unset: the rows of a table and the inputs of a
+classifier are such. What can be *said*, as conditions of rules, is the same grid, unset among the
+choices. What can be *asked* is less: a leaf of each attribute. The first is never laid out where
+only the second is needed: 10 columns of 4 levels have a million cells and 10¹⁰ combinations of
+choices.
 """
 
 from __future__ import annotations
@@ -51,20 +57,29 @@ class Space:
     """Attributes, the label that a target gives to each cell (None: it says yes or no), background.
 
     `granted` are rules beyond the attributes' own, by bits: what breaks them does not occur.
-    `label_always`: whether random samples always set the label.
+    `label_always`: whether random samples always set the label. `complete`: whether every cell sets
+    every attribute, and has a label; what follows from that is granted as well.
 
-    >>> space = Space((Nominal("work", ("nurse", "priest")),), Nominal("pronoun", ("he", "she")))
+    >>> work, label = Nominal("work", ("nurse", "priest")), Nominal("pronoun", ("he", "she"))
+    >>> space = Space((work,), label)
     >>> len(space), list(space.cells()), space.width
     (9, [0, 1, 2], 4)
+    >>> list(Space((work,), label, complete=True).cells())
+    [1, 2]
     """
 
     attributes: tuple[Attribute, ...]
     label: Nominal | None = None
     granted: tuple[Rule, ...] = ()
     label_always: bool = True
+    complete: bool = False
 
     def __post_init__(self) -> None:
         """Refuse two attributes of one name; names of variables are checked by the vocabulary."""
+        if self.complete and not self.label_always:
+            raise InputError("in a complete space the label is always set")
+        if self.complete:
+            object.__setattr__(self, "granted", tuple(dict.fromkeys([*self.granted, *self._ways])))
         if not isinstance(self.label, Nominal | None):
             raise InputError(f"the label {self.label.name!r} must have plain values")
         seen: set[str] = set()
@@ -111,6 +126,15 @@ class Space:
             ((1 << len(a.variables)) - 1) << at
             for a, at in zip(self.all_attributes, self.offsets, strict=True)
         )
+
+    @property
+    def _ways(self) -> list[Rule]:
+        """What is said where there is one thing to say: of Europe with Germany alone, Germany."""
+        return [
+            Rule(rule.antecedent << at, rule.consequent << at)
+            for attribute, at in zip(self.attributes, self.offsets, strict=False)
+            for rule in attribute.rules_of_leaves
+        ]
 
     @cached_property
     def background(self) -> Theory:
@@ -164,13 +188,28 @@ class Space:
         """Yield every interpretation, in the order of the grid; nothing is kept in memory."""
         return self._combinations(self.axes)
 
+    @cached_property
+    def leaves(self) -> tuple[tuple[int, ...], ...]:
+        """For each attribute the masks of its leaves: what a complete cell says of it."""
+        pairs = zip(self.attributes, self.offsets, strict=False)
+        return tuple(tuple(leaf << at for leaf in attribute.leaves) for attribute, at in pairs)
+
+    @cached_property
+    def leaf_places(self) -> tuple[tuple[int, ...], ...]:
+        """For each attribute the places of its leaves on its axis."""
+        return tuple(tuple(map(a.place, a.leaves)) for a in self.attributes)
+
     def cells(self) -> Iterator[int]:
         """Yield every cell, in the order of the grid; nothing is kept in memory."""
+        if self.complete:
+            return self._combinations(self.leaves)
         return self._combinations(self.axes[: len(self.attributes)])
 
     @cached_property
     def cell_count(self) -> int:
-        """The number of cells of the grid."""
+        """The number of cells of the grid; those that break `granted` are counted too."""
+        if self.complete:
+            return prod(len(attribute.leaves) for attribute in self.attributes)
         return prod(self.shape[: len(self.attributes)])
 
     def _combinations(self, axes: tuple[tuple[int, ...], ...]) -> Iterator[int]:
@@ -207,7 +246,10 @@ class Space:
     # --- samples ---
 
     def sample(self, rng: Random) -> int:
-        """Draw an interpretation: each attribute uniform over its choices, unset among them."""
+        """Draw an interpretation: each attribute uniform over its choices, unset among them.
+
+        In a complete space: each uniform over its leaves, the label always set.
+        """
         for _ in range(TRIES):
             x = 0
             for axis in self._drawn_from:
@@ -221,15 +263,35 @@ class Space:
         """For each axis, the choices that a sample can have; a long axis is not written out."""
         found: list[Sequence[int]] = []
         for attribute, at in zip(self.all_attributes, self.offsets, strict=True):
+            if self.complete and attribute is not self.label:
+                found.append(tuple(leaf << at for leaf in attribute.leaves))
+                continue
             first = int(attribute is self.label and self.label_always)
             choices: Sequence[int] = _Choices(attribute, at, first)
             found.append(choices if attribute.count > LONG else tuple(choices))
         return tuple(found)
 
+    def chance(self, x: int) -> float | None:
+        """Return how likely a sample has all of `x`; None where that is not known.
+
+        Samples that break what is granted are drawn again, so that nobody knows how many do.
+        """
+        if self.granted:
+            return None
+        chance = 1.0
+        for choices, group in zip(self._drawn_from, self.groups, strict=True):
+            wanted = x & group
+            if wanted:
+                having = sum(1 for choice in choices if wanted & ~choice == 0)
+                chance *= having / len(choices)
+        return chance
+
     @property
     def sampling(self) -> str:
         """How samples are drawn, in words: what an error rate on them is measured by."""
         uniform = "interpretations drawn with each attribute uniform over its choices and unset"
+        if self.complete:
+            uniform = "cells drawn with each attribute uniform over its values, none unset"
         if self.granted:
             uniform += ", again until they obey the background"
         if self.label is None:

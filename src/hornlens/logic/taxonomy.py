@@ -105,6 +105,28 @@ class Taxonomy:
         return tuple(masks.values())
 
     @cached_property
+    def leaves(self) -> tuple[int, ...]:
+        """The choices that leave nothing open: what has nothing under it, in preorder.
+
+        With one value, that it is not so is a leaf, too.
+        """
+        if len(self.variables) < 2:
+            return self.choices
+        nodes = zip(self._preorder[0], self.choices[1:], strict=True)
+        return tuple(choice for node, choice in nodes if node not in self._children)
+
+    @cached_property
+    def rules_of_leaves(self) -> tuple[Rule, ...]:
+        """The rules that every leaf obeys, beside those of all choices: where there is one way."""
+        if len(self.variables) < 2:
+            return ()
+        return tuple(
+            Rule(0 if node is None else 1 << node, 1 << under[0])
+            for node, under in self._children.items()
+            if len(under) == 1
+        )
+
+    @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The rules that every choice obeys: each value implies the one above it."""
         return tuple(

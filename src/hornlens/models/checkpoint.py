@@ -14,6 +14,7 @@ import importlib
 import json
 import logging
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from hornlens.logging import get_logger
 from hornlens.models.privacy import keep_private
 from hornlens.models.protocol import ModelError, ModelOptions, Remember
 
@@ -30,6 +32,7 @@ HASHED = {".safetensors", ".json", ".txt", ".model"}
 """Suffixes of the files that weights, configuration and tokenizer are read from."""
 WORTH_REMEMBERING = 1 << 24
 """Bytes: hashing a larger file takes longer than looking its hash up."""
+_log = get_logger(__name__)
 
 HUB_TROUBLE = {
     "GatedRepoError": "is gated on the Hugging Face hub: accept its terms and log in first",
@@ -190,6 +193,7 @@ def load(source: Source, auto_class: str, kind: str, options: ModelOptions) -> C
     A checkpoint that lacks weights (say, a bare encoder without its head) is refused: they would
     be drawn at random, and so would the answers.
     """
+    began = time.perf_counter()
     torch = require("torch")
     transformers = require("transformers")
     if options.threads is not None:
@@ -220,7 +224,10 @@ def load(source: Source, auto_class: str, kind: str, options: ModelOptions) -> C
             f"{source.place}: not a {kind}: its files lack {', '.join(missing[:3])}"
             + (f" and {len(missing) - 3} more weights" if len(missing) > 3 else "")
         )
-    return Checkpoint(model, tokenizer, str(next(model.parameters()).dtype).removeprefix("torch."))
+    dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
+    seconds = time.perf_counter() - began
+    _log.info("%s: loaded in %.1f s, %s on %s", source.place, seconds, dtype, device)
+    return Checkpoint(model, tokenizer, dtype)
 
 
 def _device(torch: Any, name: str) -> Any:

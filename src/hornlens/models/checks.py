@@ -36,10 +36,22 @@ def check_length(name: str, prompt: str, tokens: int, longest: int) -> None:
 
 
 def check_answer(answer: Answer, prompt: str, candidates: Sequence[str], name: str) -> None:
-    """Raise ModelError for an answer that cannot be compared: the wrong length, or no numbers.
+    """Raise ModelError for what is no answer: the wrong length, no numbers, no such candidate.
 
     Whoever asks a model calls this, so models need not. A score of -inf is a probability of 0.
     """
+    named = answer.named
+    if named is not None:
+        if answer.scores or answer.outcome:
+            raise ModelError(f"model {name} named a candidate and gave scores or an outcome, too")
+        if not isinstance(named, int) or not 0 <= named < len(candidates):
+            raise ModelError(
+                f"model {name} must name a candidate by its place, an int from 0 to "
+                f"{len(candidates) - 1}, not {named!r}, in the prompt {prompt!r}"
+            )
+        return
+    if answer.outcome and not answer.scores:
+        return
     if len(answer.scores) != len(candidates):
         raise ModelError(
             f"model {name} gave {len(answer.scores)} scores for {len(candidates)} candidates"

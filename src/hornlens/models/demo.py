@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from hornlens.logging import get_logger
 from hornlens.models.checks import check_prompts
 from hornlens.models.privacy import keep_private
 from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions
@@ -31,6 +32,7 @@ SCORER_VERSION = 1
 BATCH_SIZE = 128
 LONGEST = 64
 """Tokens, with the two that frame a prompt: the positions that the models have."""
+_log = get_logger(__name__)
 
 
 class DemoModel:
@@ -137,6 +139,7 @@ class DemoModel:
         session = onnxruntime.InferenceSession(
             weights, sess_options=options, providers=["CPUExecutionProvider"]
         )
+        _log.info("%s: loaded", self.name)
         self._loaded = tokenizer, session
         return self._loaded
 

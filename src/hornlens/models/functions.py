@@ -1,23 +1,33 @@
-"""Any callable as a model: it gets a prompt and returns a score for each candidate word."""
+"""Any callable as a model: it gets a prompt and returns scores, or names a candidate word."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from hornlens.models.checks import check_prompts
 from hornlens.models.protocol import Answer
 
+Given: TypeAlias = Sequence[float] | Mapping[str, float] | str | None
+"""What a function may return for a prompt."""
+
 
 class FunctionModel:
-    """Wraps `call(prompt, candidates)`, which returns a sequence or a mapping of scores.
+    """Wraps `call(prompt, candidates)`, which returns scores or the candidate that it names.
 
-    Its answers cannot be told from another function's, so they are not kept on disk unless it is
-    given an `identity`. `sampled`: the best score is what it happens to say this time.
+    Scores are a sequence or a mapping. A text that is no candidate is "something else", and None
+    is no answer. Its answers cannot be told from another function's, so they are not kept on disk
+    unless it is given an `identity`. `sampled`: what it names, or scores highest, is a sample.
+
+    >>> model = FunctionModel(lambda prompt, words: "He" if "pilot" in prompt else "nobody")
+    >>> [[(_, answer)]] = model.score(["[MASK] is a pilot."], ["She", "He"])
+    >>> answer.named, answer.scores
+    (1, ())
     """
 
     def __init__(
         self,
-        call: Callable[[str, Sequence[str]], Sequence[float] | Mapping[str, float]],
+        call: Callable[[str, Sequence[str]], Given],
         name: str = "function",
         identity: str | None = None,
         sampled: bool = False,
@@ -39,7 +49,15 @@ class FunctionModel:
         """Call the function, prompt by prompt."""
         check_prompts(self.name, prompts)
         for index, prompt in enumerate(prompts):
-            given = self.call(prompt, candidates)
-            if isinstance(given, Mapping):
-                given = [given[word] for word in candidates]
-            yield [(index, Answer(tuple(float(score) for score in given)))]
+            yield [(index, _answer(self.call(prompt, candidates), candidates))]
+
+
+def _answer(given: Given, candidates: Sequence[str]) -> Answer:
+    if given is None:
+        return Answer(outcome="none")
+    if isinstance(given, str):
+        known = given in candidates
+        return Answer(named=candidates.index(given)) if known else Answer(outcome="other")
+    if isinstance(given, Mapping):
+        given = [given[word] for word in candidates]
+    return Answer(tuple(float(score) for score in given))

@@ -1,4 +1,4 @@
-"""What a model is to Hornlens: prompts and candidate words in, scores out, in batches."""
+"""What a model is to Hornlens: prompts and candidate words in, answers out, in batches."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from hornlens.errors import HornlensError
+from hornlens.formats.replies import Reply
+from hornlens.limits import UsedUp
 
 MASK = "[MASK]"
 """Stands in every prompt, once, where the candidate words go; a backend puts its own mask there."""
@@ -17,32 +19,12 @@ class ModelError(HornlensError):
     """A model that cannot be had, or that cannot answer what it is asked."""
 
 
+class SpendingReached(UsedUp, ModelError):
+    """What a run may take of a model is used up."""
+
+
 FirstWords = tuple[tuple[str, float], ...]
 """Words with their probabilities, the most probable first."""
-
-
-class Said(NamedTuple):
-    """One reply of a chat model, of those that an answer rests on."""
-
-    text: str
-    order: tuple[int, ...] = ()
-    """The candidates as they were offered, by their places; empty: none were."""
-    scores: tuple[float | None, ...] = ()
-    """Their log-probabilities in this reply, where it has any; None: not among those listed."""
-    bound: float = 0.0
-    """What a candidate that is not listed has at most."""
-    finish: str = ""
-    """Why the reply ended, in the endpoint's word."""
-    refused: bool = False
-    """Whether the endpoint itself calls it a refusal."""
-    tokens: tuple[int, int] = (0, 0)
-    """Of the question and of the reply."""
-    fingerprint: str = ""
-    """What the endpoint says has answered."""
-    how: str = ""
-    """How it was asked, as far as the endpoint had a say in it."""
-    named: int = -1
-    """The place of the candidate that this reply by itself speaks for; -1: none."""
 
 
 class Answer(NamedTuple):
@@ -51,22 +33,33 @@ class Answer(NamedTuple):
     `scores` are natural log-probabilities. `ranks`, where the model has a vocabulary to rank, are
     the numbers of words that score higher than each candidate (0: it is the model's first choice).
 
+    A model that gives no log-probabilities names a candidate: `named` is its place, and there are
+    no scores. One that names none has an `outcome` instead: "refusal", "other" (something else, or
+    several), "tie" (its replies disagree) or "none".
+
     What else a model can say is optional. `first` are the words, of its whole vocabulary, that it
     would itself put first in the mask's place: the five most probable. `share` is how much of its
     probability there the candidates hold together. `unknown` are the words of the prompt that it
-    does not know, and so cannot tell from other such words.
-
-    A chat model may answer none of the candidates: `outcome` is then "refusal" or "other", and the
-    scores say nothing. `said` are the replies that the answer rests on.
+    does not know, and so cannot tell from other such words. `replies` are those of a chat model
+    that the answer rests on.
     """
 
-    scores: tuple[float, ...]
+    scores: tuple[float, ...] = ()
     ranks: tuple[int, ...] | None = None
     first: FirstWords = ()
     share: float | None = None
     unknown: tuple[str, ...] = ()
     outcome: str = ""
-    said: tuple[Said, ...] = ()
+    replies: tuple[Reply, ...] = ()
+    named: int | None = None
+
+    def as_choice(self) -> Answer:
+        """Return it as that of a model that samples: what it names, or its best score, alone."""
+        named, top = self.named, max(self.scores, default=0.0)
+        if named is None and not self.outcome and self.scores.count(top) == 1:
+            named = self.scores.index(top)
+        outcome = self.outcome or ("tie" if named is None else "")
+        return self._replace(scores=(), ranks=None, outcome=outcome, named=named)
 
 
 @runtime_checkable
@@ -181,7 +174,7 @@ class Samples(Protocol):
 
     @property
     def sampled(self) -> bool:
-        """Whether it is, as the model is asked; else it has log-probabilities."""
+        """Whether it is, as the model is asked; otherwise it has log-probabilities."""
         ...
 
 

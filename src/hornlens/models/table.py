@@ -1,6 +1,7 @@
-"""Recorded scores as a model, so that an audit can be repeated without the model itself.
+"""Recorded answers as a model, so that an audit can be repeated without the model itself.
 
-A CSV file with a column `prompt` and one column for each candidate word, holding log-probabilities.
+A CSV file with a column `prompt` and one column for each candidate word, holding log-probabilities;
+or, where a model named a word instead, with its number in a column `[MASK]`.
 `hornlens extract` writes one beside its results.
 """
 
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from hornlens.errors import InputError
 from hornlens.formats.files import UNENCODABLE
-from hornlens.formats.scorefiles import Scored, parse_scores
+from hornlens.formats.scorefiles import Recorded, parse_scores
 from hornlens.models.protocol import Answer, ModelError
 
 
@@ -24,19 +25,19 @@ class TableModel:
         self.path = path
         # A path may hold what no text can, and the name goes into stores and files.
         self.name = f"table/{path}".encode("utf-8", UNENCODABLE).decode("utf-8")
-        self._rows: Scored | None = None
+        self._recorded: Recorded | None = None
 
     def check(self, candidates: Sequence[str]) -> None:
         """Read the file; every candidate must have a column."""
-        rows, words = self._read()
-        known = set(words)
+        recorded = self._read()
+        known = set(recorded.words)
         for word in candidates:
             if word not in known:
                 raise ModelError(
                     f"{self.path}:1: no column for the candidate {word!r} "
-                    f"(there are: {', '.join(words)})"
+                    f"(there are: {', '.join(recorded.words)})"
                 )
-        self._rows = rows
+        self._recorded = recorded
 
     def identity(self) -> str:
         """Return the hash of the file's contents."""
@@ -46,18 +47,24 @@ class TableModel:
         self, prompts: Sequence[str], candidates: Sequence[str]
     ) -> Iterator[list[tuple[int, Answer]]]:
         """Look every prompt up."""
-        if self._rows is None:
+        if self._recorded is None:
             self.check(candidates)
-        assert self._rows is not None
-        answers = []
-        for index, prompt in enumerate(prompts):
-            row = self._rows.get(prompt)
-            if row is None:
-                raise ModelError(f"{self.path}: has no scores for the prompt {prompt!r}")
-            if missing := next((word for word in candidates if word not in row), None):
-                raise ModelError(f"{self.path}: has no score of {missing!r} for {prompt!r}")
-            answers.append((index, Answer(tuple(row[word] for word in candidates))))
-        yield answers
+        yield [(index, self._answer(prompt, candidates)) for index, prompt in enumerate(prompts)]
+
+    def _answer(self, prompt: str, candidates: Sequence[str]) -> Answer:
+        assert self._recorded is not None
+        named, scores = self._recorded.named, self._recorded.scored.get(prompt)
+        if scores is None:
+            raise ModelError(f"{self.path}: has no scores for the prompt {prompt!r}")
+        if named is not None and not scores:
+            if prompt not in named:
+                return Answer(outcome="none")
+            if named[prompt] not in candidates:
+                return Answer(outcome="other")
+            return Answer(named=candidates.index(named[prompt]))
+        if missing := next((word for word in candidates if word not in scores), None):
+            raise ModelError(f"{self.path}: has no score of {missing!r} for {prompt!r}")
+        return Answer(tuple(scores[word] for word in candidates))
 
     def _bytes(self) -> bytes:
         try:
@@ -65,11 +72,10 @@ class TableModel:
         except OSError as error:
             raise ModelError(f"{self.path}: {(error.strerror or str(error)).lower()}") from None
 
-    def _read(self) -> tuple[Scored, list[str]]:
+    def _read(self) -> Recorded:
         try:
-            words, rows = parse_scores(self._bytes().decode("utf-8-sig"), self.path)
+            return parse_scores(self._bytes().decode("utf-8-sig"), self.path)
         except UnicodeDecodeError:
             raise ModelError(f"{self.path}: is not UTF-8 text") from None
         except InputError as error:
             raise ModelError(str(error)) from None
-        return rows, words

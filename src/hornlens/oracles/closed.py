@@ -19,7 +19,7 @@ from hornlens.learning.protocol import (
     Verdict,
 )
 from hornlens.logic.bits import BOTTOM
-from hornlens.logic.certificates import EXACT, Pac
+from hornlens.logic.certificates import EXACT, pac
 from hornlens.logic.closures import next_closed
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import forward_chain
@@ -63,7 +63,7 @@ class SampledClosures:
             if theirs != BOTTOM and not hypothesis.theory.satisfied_by(theirs):
                 return Counterexample(theirs)
             return Counterexample(mine)  # x ⊆ mine ⊂ theirs: it is not closed
-        return Accepted(Pac(self.epsilon, self.delta, samples, MEASURES))
+        return Accepted(pac(self.epsilon, self.delta, samples, MEASURES))
 
 
 class ClosedEquivalence:

@@ -47,7 +47,7 @@ class EncodedEquivalence:
 
     def judge(self, hypothesis: Hypothesis) -> Verdict:
         """Return the encoded counterexample, or yes: the decoded hypothesis is equivalent to φ."""
-        found = self.compare(dec(hypothesis.clauses(), self.vocabulary))
-        if found is None:
+        counterexample = self.compare(dec(hypothesis.clauses(), self.vocabulary))
+        if counterexample is None:
             return Accepted(EXACT)
-        return Counterexample(enc_example(found, len(self.vocabulary)))
+        return Counterexample(enc_example(counterexample, len(self.vocabulary)))

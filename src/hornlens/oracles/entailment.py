@@ -55,9 +55,9 @@ class FormulaEntailment:
         """Look for a positive above the left side that lacks something of the right side."""
         heads = [ABSURD] if rule.is_negative else list(bits(rule.new))
         for head in heads:
-            found = self.source.positive(rule.antecedent, head)
-            if found is not None:
-                return Counterexample(found)
+            positive = self.source.positive(rule.antecedent, head)
+            if positive is not None:
+                return Counterexample(positive)
         return Holds()
 
 

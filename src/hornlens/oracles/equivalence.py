@@ -6,7 +6,7 @@ certificate that says on what grounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, floor, log
@@ -20,6 +20,7 @@ from hornlens.errors import HornlensError
 from hornlens.exact.grid import LabelledSpace
 from hornlens.learning.protocol import (
     Accepted,
+    Ask,
     Counterexample,
     EquivalenceOracle,
     Hypothesis,
@@ -27,7 +28,7 @@ from hornlens.learning.protocol import (
     Verdict,
 )
 from hornlens.logic.batch import Words, obeys, pack, unpack
-from hornlens.logic.certificates import EXACT, SMALLEST, Budget, Pac
+from hornlens.logic.certificates import EXACT, SMALLEST, cut_off, pac
 from hornlens.logic.space import Space
 from hornlens.oracles.known import KnownAnswers
 
@@ -90,6 +91,17 @@ class ExhaustiveEquivalence:
         return Counterexample(self.choose(unpack(self._masks[wrong])))
 
 
+def judging_of(
+    oracle: EquivalenceOracle, hypothesis: Hypothesis
+) -> Generator[Ask, Sequence[bool] | None, Verdict]:
+    """Yield what an oracle wants to be asked; one that asks by itself yields nothing."""
+    own = getattr(oracle, "judging", None)
+    if own is None:
+        return oracle.judge(hypothesis)
+    verdict: Verdict = yield from own(hypothesis)
+    return verdict
+
+
 def pac_samples(query: int, epsilon: float, delta: float) -> int:
     """Return how many samples the query-th equivalence query (from 1) draws.
 
@@ -141,9 +153,21 @@ class SampledEquivalence:
         self.known = KnownAnswers(width) if known is None else known
         self.chunk, self.samples, self.measures, self.choose = chunk, samples, measures, choose
         self.queries = 0
+        self.drawn = 0
+        """How many samples were drawn, in all queries."""
 
     def judge(self, hypothesis: Hypothesis) -> Verdict:
         """Return a counterexample, or yes with ε, δ and the number of samples."""
+        judging, answers = self.judging(hypothesis), None
+        while True:
+            try:
+                answers = self.membership.ask(judging.send(answers).batch)
+            except StopIteration as end:
+                verdict: Verdict = end.value
+                return verdict
+
+    def judging(self, hypothesis: Hypothesis) -> Generator[Ask, Sequence[bool] | None, Verdict]:
+        """Yield the samples to be asked about, and return the verdict; nothing is asked here."""
         self.queries += 1
         found = self.known.first_wrong(hypothesis)
         if found is not None:
@@ -152,7 +176,8 @@ class SampledEquivalence:
         accepted = 0
         for start in range(0, samples, self.chunk):
             batch = [self.sample(self.rng) for _ in range(min(self.chunk, samples - start))]
-            labels = np.array(self.membership.ask(batch), dtype=np.bool_)
+            labels = np.array((yield Ask(tuple(batch), all_answers=True)), dtype=np.bool_)
+            self.drawn += len(batch)
             wrong = np.flatnonzero(accepted_by(hypothesis, pack(batch, self.width)) != labels)
             if len(wrong):
                 return Counterexample(self.choose([batch[i] for i in wrong]))
@@ -164,8 +189,8 @@ class SampledEquivalence:
         if self.samples is not None:  # what so many samples are good for, by the same reckoning
             epsilon = _doubt(self.queries, self.delta) / samples
         if epsilon >= 1:
-            return Accepted(Budget(self.queries, samples))
-        return Accepted(Pac(epsilon, self.delta, samples, self.measures, accepted))
+            return Accepted(cut_off(self.queries, samples))
+        return Accepted(pac(epsilon, self.delta, samples, self.measures, accepted))
 
 
 @dataclass
@@ -179,6 +204,13 @@ class BudgetedEquivalence:
     def judge(self, hypothesis: Hypothesis) -> Verdict:
         """Ask the oracle while there is budget."""
         if self.used >= self.limit:
-            return Accepted(Budget(self.limit))
+            return Accepted(cut_off(self.limit))
         self.used += 1
         return self.oracle.judge(hypothesis)
+
+    def judging(self, hypothesis: Hypothesis) -> Generator[Ask, Sequence[bool] | None, Verdict]:
+        """The same, of an oracle that yields what it wants to be asked."""
+        if self.used >= self.limit:
+            return Accepted(cut_off(self.limit))
+        self.used += 1
+        return (yield from judging_of(self.oracle, hypothesis))

@@ -48,10 +48,10 @@ class FormulaEquivalence:
 
     def judge(self, hypothesis: Hypothesis) -> Verdict:
         """Return a counterexample, positive ones first, or yes: exactly."""
-        found = self._broken_by_a_positive(hypothesis.theory)
-        if found is None:
-            found = self._not_a_consequence(hypothesis)
-        return Accepted(EXACT) if found is None else Counterexample(found)
+        counterexample = self._broken_by_a_positive(hypothesis.theory)
+        if counterexample is None:
+            counterexample = self._not_a_consequence(hypothesis)
+        return Accepted(EXACT) if counterexample is None else Counterexample(counterexample)
 
     def _broken_by_a_positive(self, theory: Theory) -> int | None:
         """Return a positive of φ that falsifies a rule of H."""
@@ -150,7 +150,7 @@ class _Outside:
         switched_on = [self._switch[rule] for rule in hypothesis.theory]
         for clause in clauses:
             broken = [-literal for literal in literals(clause)]
-            found = solve(self._solver, switched_on + broken, self.width)
-            if found is not None:
-                return found
+            solution = solve(self._solver, switched_on + broken, self.width)
+            if solution is not None:
+                return solution
         return None

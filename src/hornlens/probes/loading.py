@@ -37,6 +37,12 @@ def builtin_names() -> list[str]:
 def load_probe(name_or_path: str | Path) -> Probe:
     """Return a built-in probe by its name, or read one from a file.
 
+    Args:
+        name_or_path: The name (`hornlens probe list`), or the path of a YAML file.
+
+    Raises:
+        InputError: with the line and the field, if there is no such probe or it is wrong.
+
     >>> probe = load_probe("gender-occupation")
     >>> probe.prompt_count, [attribute.name for attribute in probe.attributes]
     (660, ['period', 'continent', 'occupation'])

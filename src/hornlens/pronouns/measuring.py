@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from hornlens.errors import HornlensError
 from hornlens.logic.decisions import Policy
-from hornlens.models.protocol import Model, ModelError, Samples
+from hornlens.models.protocol import Model, ModelError
 from hornlens.probes.probe import Probe
 from hornlens.pronouns.bias import (
     RECORDED,
@@ -92,13 +92,15 @@ def measure(
         cell: ABSTAINED if d.winner is None else probe.label.values[d.winner].name
         for cell, d in zip(cells, decided, strict=True)
     }
+    if any(d.winner is not None and not d.scores for d in decided):
+        raise _without_scores(model.name)
     if silent := [cell for cell, d in zip(cells, decided, strict=True) if not d.scores]:
         raise ModelError(
             f"{model.name} named none of the words in {len(silent):,} of {len(cells):,} sentences, "
             f"so there is no score of them; the first: {probe.render(silent[0])[0]}"
         )
     scores = target.scores
-    said = {
+    raw = {
         cell: [
             [scores[wording.render(cell)][word] for word in wording.label.words]
             for wording in probe.wordings
@@ -107,11 +109,11 @@ def measure(
     }
     probable = all(
         math.exp(min(a[male], 1.0)) + math.exp(min(a[female], 1.0)) <= 1 + TOLERANCE
-        for group in said.values()
+        for group in raw.values()
         for a in group
     )
-    ppbs = {c: _average(_difference, said[c], male, female) for c in cells} if probable else None
-    normalised = {c: _average(_normalised, said[c], male, female) for c in cells}
+    ppbs = {c: _average(_difference, raw[c], male, female) for c in cells} if probable else None
+    normalised = {c: _average(_normalised, raw[c], male, female) for c in cells}
     predicted = (*(value.name for value in probe.label.values), ABSTAINED)
 
     def describe(occupation: str | None, groups: Iterable[Group]) -> OccupationBias:
@@ -147,11 +149,15 @@ def measure(
 def _check_that_it_scores(target: PromptedModel) -> None:
     """Refuse a model whose answers are samples: one of them says nothing of how probable it was."""
     for answers in target.answers[0]:
-        if isinstance(answers.model, Samples) and answers.model.sampled:
-            raise HornlensError(
-                f"{target.name} gives no log-probabilities as it is asked, and bias scores are "
-                "made of them: use --elicit choose or likelihood, where the endpoint can do that"
-            )
+        if answers.sampled:
+            raise _without_scores(target.name)
+
+
+def _without_scores(name: str) -> HornlensError:
+    return HornlensError(
+        f"{name} gives no log-probabilities as it is asked, and bias scores are made of them: "
+        "use --elicit choose or likelihood, where the endpoint can do that"
+    )
 
 
 def roles(probe: Probe) -> tuple[int, int]:
@@ -167,12 +173,12 @@ def roles(probe: Probe) -> tuple[int, int]:
 
 def _average(
     measured: Callable[[float, float], float],
-    said: Sequence[Sequence[float]],
+    raw: Sequence[Sequence[float]],
     male: int,
     female: int,
 ) -> float:
     """Return the mean over the templates of one person's sentence."""
-    return math.fsum(measured(a[male], a[female]) for a in said) / len(said)
+    return math.fsum(measured(a[male], a[female]) for a in raw) / len(raw)
 
 
 def _difference(male: float, female: float) -> float:

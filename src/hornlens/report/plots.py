@@ -170,7 +170,7 @@ class Plots:
 
     def _values(self, place: int) -> list[tuple[str, int]]:
         """Return an attribute's values with their choices, and unset if it is none of them."""
-        values = values_of(self._result.space.attributes[place])
+        values = values_of(self._result.space.attributes[place], self._result.space.complete)
         return values if any(choice == 0 for _, choice in values) else [*values, ("unset", 0)]
 
     def _is(self, place: int, name: str | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import fmean
 
+from hornlens.logic.certificates import names_cut_off
 from hornlens.report.tables import Cell, Table
 from hornlens.studies.documents import (
     BudgetFindings,
@@ -106,7 +107,7 @@ def _queries(study: Study) -> Table:
             *(fmean(run.statistics[key] for run in part.runs) for key in keys),
             *(find(run.statistics["model_calls"] for run in part.runs) for find in (min, max)),
             fmean(run.rules for run in part.runs),
-            sum(run.certificate == "budget_exhausted" for run in part.runs),
+            sum(names_cut_off(run.certificate) for run in part.runs),
         )
         for model, part in _parts(study)
     ]

@@ -244,7 +244,7 @@ def show_envelope(terminal: Terminal, envelope: Envelope) -> None:
 
 def show_hypotheses(terminal: Terminal, envelope: Envelope) -> None:
     """Print what a learner that was ended early held for true."""
-    found = envelope.hypotheses
+    found = envelope.open
     if not found:
         return
     terminal.say(f"{plural(len(found), 'hypothesis')}: not proved, but no answer so far breaks one")
@@ -261,7 +261,7 @@ def show_non_horn(terminal: Terminal, envelope: Envelope) -> None:
     longer = envelope.statistics.get("rejected_by_longer_rules")
     left_out = envelope.statistics.get("rules_left_out")
     if left_out is not None:
-        least = getattr(envelope.certificate, "min_support", None)
+        least = envelope.certificate.complete.min_support
         terminal.say(f"{plural(left_out, 'rule')} with less support than {least} left out.")
     if longer:
         amount = plural(longer, "interpretation")
@@ -271,7 +271,7 @@ def show_non_horn(terminal: Terminal, envelope: Envelope) -> None:
         amount = plural(rare, "set")
         terminal.say(f"{amount} of conditions, which too few rows have, were not looked at.")
     if non_horn.count == 0:
-        if envelope.certificate.complete or longer == 0:
+        if envelope.certificate.all_rules or (longer == 0 and envelope.certificate.settled):
             terminal.say("The target is Horn: the rules say all there is to say.")
         return
     if not non_horn.examples:

@@ -16,7 +16,7 @@ from hornlens.learning.events import (
     RuleChanged,
     RuleRetired,
 )
-from hornlens.logic.certificates import Budget, Certificate, Exact, Interrupted, Pac
+from hornlens.logic.certificates import Certificate
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.report.terminal import show_set
 
@@ -60,11 +60,10 @@ def trace_lines(events: Iterable[Event], vocabulary: Vocabulary) -> Iterator[str
 
 
 def _last_answer(certificate: Certificate) -> str:
-    if isinstance(certificate, Exact):
+    if certificate.all_rules:
         return "Yes."
-    if isinstance(certificate, Budget) and certificate.samples is None:
+    if certificate.refused:
         return "The budget is used up; the run ends here."
-    if isinstance(certificate, Interrupted):
+    if certificate.stopped is not None:
         return "There was no answer any more: the run was ended."
-    samples = certificate.samples if isinstance(certificate, Pac | Budget) else None
-    return f"No counterexample in {plural(samples or 0, 'sample')}."
+    return f"No counterexample in {plural(certificate.samples, 'sample')}."

@@ -11,8 +11,8 @@ from hornlens.logic.decisions import YES, reason_in_words
 from hornlens.results.codec import Codec
 from hornlens.results.extraction import Extraction
 
-Kind = Literal["forbid", "require", "invariant", "at_least", "rules"]
-Status = Literal["holds", "vacuous", "almost", "broken", "unknown"]
+Kind = Literal["forbid", "require", "invariant", "at_least", "rules", "answered"]
+Status = Literal["holds", "vacuous", "almost", "tested", "broken", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ class CheckOutcome:
     """What became of one requirement.
 
     `status` is that of what was required or forbidden: it holds, holds only because what it speaks
-    of never occurs, holds almost (where that was asked for), is broken, or is unknown. `finding`
+    of never occurs, holds almost (where that was asked for), is tested with a bound, is broken by
+    an answer, or is unknown. `finding`
     says what was found. Of `count` answers, or flips, that show it among `of`, the first and the
     closest call are listed; of what almost holds, all exceptions.
 

@@ -21,6 +21,8 @@ from hornlens.formats.jsonfiles import json_text, read_json
 
 FORMAT = 1
 """The version of our JSON files: raised when an older reader would misread a newer file."""
+RESULT_FORMAT = 2
+"""That of results: since 2, a certificate is given by its properties, and each rule's warrant."""
 INLINE = {"inline": True}
 """The metadata of a field whose own fields stand in its owner's line."""
 _KINDS: dict[Any, tuple[Any, str]] = {

@@ -65,11 +65,15 @@ class ComparedPair:
 
 @dataclass(frozen=True)
 class ComparedResult:
-    """A result that was compared: its name, the kind of its certificate, and of what it is."""
+    """A result that was compared: its name, the kind of its certificate, and of what it is.
+
+    `partial`: it may not have all rules of what it is about.
+    """
 
     name: str
     certificate: str
     of: str = ""
+    partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class Comparison:
         if self.common is None:
             return "What is in common was not worked out: there are too many interpretations."
         found = f"{plural(len(self.common), 'rule')} in common"
-        partial = [each.name for each in self.results if each.certificate not in ALL_RULES]
+        partial = [each.name for each in self.results if each.partial]
         if not partial:
             return f"{found}: all that follows from every one of the results follows from these."
         return (
@@ -121,8 +125,6 @@ class Comparison:
         return tuple(line for pair in first for line in pair.new)
 
 
-ALL_RULES = {"exact", "explored"}
-"""Certificates of results that have all rules of what they are about."""
 COMPARISON = Codec(Comparison, "comparison.json")
 
 
@@ -144,7 +146,13 @@ def compare(results: Sequence[RuleSet]) -> Comparison:
     vocabulary = results[0].envelope.vocabulary
     return Comparison(
         tuple(
-            ComparedResult(each.name, each.envelope.certificate.kind, _of(each)) for each in results
+            ComparedResult(
+                each.name,
+                each.envelope.certificate.kind,
+                _of(each),
+                not each.envelope.certificate.has_all,
+            )
+            for each in results
         ),
         tuple(
             ComparedPair(left.name, right.name, _outcomes(left, right), _outcomes(right, left))

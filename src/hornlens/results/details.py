@@ -1,4 +1,4 @@
-"""What a model said of a prompt beside its scores: first words, unknown ones, whole replies."""
+"""What is known of a prompt beside its scores: first words, unknown ones, whole replies."""
 
 from __future__ import annotations
 
@@ -6,36 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One reply of a chat model: its text, and how it came about.
-
-    `order` are the places of the candidates as they were offered, `scores` their log-probabilities
-    (None: not listed), `named` the place of the one that this reply speaks for (-1: none).
-    """
-
-    text: str
-    order: tuple[int, ...] = ()
-    scores: tuple[float | None, ...] = ()
-    named: int = -1
-    finish: str = ""
-    tokens: tuple[int, ...] = ()
-    fingerprint: str = ""
-    how: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what is known of it."""
-        content = {name: getattr(self, name) for name in self.__slots__}
-        return {k: v for k, v in content.items() if v not in ((), "") or k == "text"}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Said:
-        """Return what `as_json` wrote."""
-        values: dict[str, Any] = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in content.items()
-        }
-        return cls(**{name: values[name] for name in cls.__slots__ if name in values})
+from hornlens.formats.replies import Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +15,13 @@ class Details:
 
     `first_words` are those that it would itself put first, of all it knows, with probabilities;
     `share` is how much of its probability the candidates hold; `unknown` are the words of the
-    prompt that it does not know. `said` are the replies of a chat model that its answer rests on.
+    prompt that it does not know. `replies` are those of a chat model that its answer rests on.
     """
 
     first_words: tuple[tuple[str, float], ...] = ()
     share: float | None = None
     unknown: tuple[str, ...] = ()
-    said: tuple[Said, ...] = ()
+    replies: tuple[Reply, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return what is known, and nothing else."""
@@ -61,16 +32,16 @@ class Details:
             content["share"] = self.share
         if self.unknown:
             content["unknown"] = list(self.unknown)
-        if self.said:
-            content["replies"] = [each.as_json() for each in self.said]
+        if self.replies:
+            content["replies"] = [reply.as_json() for reply in self.replies]
         return content
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Details:
         """Return what `as_json` wrote, perhaps among other things."""
         first = tuple((str(word), float(share)) for word, share in content.get("first_words", ()))
-        said = tuple(Said.from_json(each) for each in content.get("replies", ()))
-        return cls(first, content.get("share"), tuple(content.get("unknown", ())), said)
+        replies = tuple(Reply.read(reply) for reply in content.get("replies", ()))
+        return cls(first, content.get("share"), tuple(content.get("unknown", ())), replies)
 
 
 NOTHING = Details()

@@ -24,7 +24,16 @@ from hornlens.results.worlds import Survival, survival
 
 DECIDED = {NO: "no", YES: "yes"}
 """What stands for the winner in a space without a label."""
-OWN_KEYS = ("rules", "readable", "hypotheses", "non_horn", "certificate", "claim", "statistics")
+OWN_KEYS = (
+    "rules",
+    "readable",
+    "open",
+    "hypothesis",
+    "non_horn",
+    "certificate",
+    "claim",
+    "statistics",
+)
 """What each way of asking has of its own, where there are several."""
 
 

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from hornlens.logic.decisions import NO, YES, Decision, Policy, accepts, lead
-from hornlens.logic.having import Having
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.supersets import Supersets
 
 
 class Exhibit(NamedTuple):
@@ -97,7 +97,7 @@ def _evidence_in(
         winner: dict(zip(places, accepts(policy, winner, places).tolist(), strict=True))
         for winner in sorted({-1, *(decision.place for decision in decisions.values())})
     }
-    cells = Having(sorted(decisions), space.width)
+    cells = Supersets(sorted(decisions), space.width)
     return [
         [
             _exhibit(rule, space, cell, decisions[cell], accepted, world)

@@ -16,11 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import InputError
+from hornlens.formats.certificates import claim_from_json
 from hornlens.formats.jsonfiles import read_json
+from hornlens.logic.certificates import Certificate
 from hornlens.logic.cuts import Cuts
 from hornlens.logic.ranges import say_range
-from hornlens.results.claims import Agreement, Claim, Flips
-from hornlens.results.codec import Codec
+from hornlens.logic.scopes import Agreement
+from hornlens.results.claims import Flips
+from hornlens.results.codec import RESULT_FORMAT, Codec
 
 FeatureKind = Literal["number", "whole", "boolean", "category", "ordered"]
 MOST_LEVELS = 1 << 16
@@ -191,9 +194,14 @@ class ExplanationDocument:
         _ = (self.asked, self.row_cells, self.row_said)
 
     @cached_property
-    def claim(self) -> Claim:
-        """What is claimed of the rules."""
-        return Claim.of(self.certificate)
+    def claim(self) -> Certificate:
+        """What is claimed of the rules: never more than the measured agreement allows."""
+        try:
+            return claim_from_json(
+                self.certificate, self.exact_bins, self.bins, self.agreement, bool(self.background)
+            )
+        except InputError as error:
+            raise ValueError(f"has a {error.message}") from None
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -237,7 +245,7 @@ class ExplanationDocument:
         return cells
 
 
-EXPLANATION = Codec(ExplanationDocument, "explanation.json")
+EXPLANATION = Codec(ExplanationDocument, "explanation.json", RESULT_FORMAT)
 
 
 def is_explanation(path: Path) -> bool:

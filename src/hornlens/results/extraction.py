@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from hornlens.counts import plural
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
 from hornlens.logic.envelope import Envelope
-from hornlens.logic.having import Having
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.supersets import Supersets
 from hornlens.results.choices import choices_of
 from hornlens.results.details import Details
 from hornlens.results.evidence import Evidence, evidence_for
@@ -61,7 +61,7 @@ class Extraction:
     show: Callable[[int], tuple[str, ...]]
     """Returns how a cell was shown to the target: its prompts, or a row of what is set."""
     scores: Mapping[str, Mapping[str, float]]
-    """The model's raw scores, by prompt and candidate word."""
+    """The model's raw scores, by prompt and candidate word; none where it named a word."""
     record: Record = Record()
     world: str = ""
     """The name of this way of asking, where it is one of several."""
@@ -123,7 +123,8 @@ class Extraction:
         if space.label is None:
             return list(cells)
         places = range(len(space.label.variables))
-        return [x for c in cells for x in (c, *(space.with_label(c, i) for i in places))]
+        unset = not space.complete
+        return [x for c in cells for x in (*[c] * unset, *(space.with_label(c, i) for i in places))]
 
     @cached_property
     def _cells(self) -> list[int]:
@@ -168,8 +169,10 @@ class Extraction:
 
         After an exact run: all non-Horn negatives.
         """
-        cells = Having(self._cells, self.space.width)
+        cells = Supersets(self._cells, self.space.width)
         left = left_by(self.envelope.basis.rules, self.space, cells)
+        if self.space.complete and self.space.label is not None:
+            left[:, 0] = False  # no cell is without a label
         for world in self.each:
             known = [world.decisions.get(cell) for cell in cells.masks]
             decided = np.array([-1 if said is None else said.place for said in known])[:, None]
@@ -207,7 +210,7 @@ class Extraction:
             tuple(world.world for world in self.worlds),
             self.noun,
             any(d.repeats for world in self.each for d in world.decisions.values()),
-            self.envelope.certificate.kind == "noisy",
+            self.envelope.certificate.noise is not None,
         )
 
     def parts(self, evidence: Evidence) -> list[Part]:
@@ -243,6 +246,7 @@ class Extraction:
                     named[place][1],
                     self.vacuous[place],
                     self.share_of(evidence),
+                    self.envelope.warrants[place],
                 )
             )
         return Rules(rows)

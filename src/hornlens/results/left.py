@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.logic.having import Having
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.supersets import Supersets
 
 
 def columns_of(space: Space) -> list[int]:
@@ -17,7 +17,7 @@ def columns_of(space: Space) -> list[int]:
     return [1] if space.label is None else [-1, *range(len(space.label.variables))]
 
 
-def left_by(rules: Iterable[Rule], space: Space, cells: Having) -> NDArray[np.bool_]:
+def left_by(rules: Iterable[Rule], space: Space, cells: Supersets) -> NDArray[np.bool_]:
     """Say of each cell (row) with each label (column, as in `columns_of`) whether it obeys all.
 
     A rule costs what it rejects, not the whole table.
@@ -38,7 +38,7 @@ def left_by(rules: Iterable[Rule], space: Space, cells: Having) -> NDArray[np.bo
     return left
 
 
-def masks_of(space: Space, cells: Having, table: NDArray[np.bool_]) -> list[int]:
+def masks_of(space: Space, cells: Supersets, table: NDArray[np.bool_]) -> list[int]:
     """Return what stands in such a table as interpretations, row by row."""
     labels = columns_of(space)
     return [

@@ -67,16 +67,16 @@ def orders_of(details: Mapping[str, Details]) -> Orders | None:
     named = Counter[int]()
     most = 0
     for told in details.values():
-        said = [each for each in told.said if len(each.order) > 1]
-        if len({each.order for each in said}) < 2:
+        replies = [reply for reply in told.replies if len(reply.order) > 1]
+        if len({reply.order for reply in replies}) < 2:
             continue
         asked += 1
         # With log-probabilities, a reply to an order that was there before was asked again.
-        repeated = len({each.order for each in said}) < len(said)
-        drawn = drawn or (repeated and not any(each.scores for each in said))
-        most = max(most, *(len(each.order) for each in said))
-        differing += len({each.named for each in said}) > 1
-        named.update(each.order.index(each.named) for each in said if each.named in each.order)
+        repeated = len({reply.order for reply in replies}) < len(replies)
+        drawn = drawn or (repeated and not any(reply.scores for reply in replies))
+        most = max(most, *(len(reply.order) for reply in replies))
+        differing += len({reply.named for reply in replies}) > 1
+        named.update(r.order.index(r.named) for r in replies if r.named in r.order)
     if not asked:
         return None
     counts = tuple(named[place] for place in range(most))

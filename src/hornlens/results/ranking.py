@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.logic.having import Having
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.supersets import Supersets
 from hornlens.results.left import columns_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def order_of(
 
 def surprise_of(rules: Sequence[Rule], space: Space, cells: Sequence[int]) -> list[int]:
     """Return for each rule how many interpretations it rejects that the others leave open."""
-    known = Having(cells, space.width)
+    known = Supersets(cells, space.width)
     times = np.zeros((len(cells), len(columns_of(space))), dtype=np.int64)
     rejected = [_rejected(rule, space, known) for rule in rules]
     for rows, which in rejected:
@@ -60,7 +60,7 @@ def surprise_of(rules: Sequence[Rule], space: Space, cells: Sequence[int]) -> li
 
 
 def _rejected(
-    rule: Rule, space: Space, cells: Having
+    rule: Rule, space: Space, cells: Supersets
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Return the cells in which a rule rejects something, and with which labels."""
     rows = np.array(cells.places(rule.antecedent & ~space.label_mask), dtype=np.intp)

@@ -11,6 +11,7 @@ an attribute with a single value, which holds or does not, unset is the other va
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -202,11 +203,13 @@ def labels_of(space: Space) -> tuple[str, ...]:
     return UNLABELLED if space.label is None else space.label.variables
 
 
-def values_of(attribute: Attribute) -> list[tuple[str, int]]:
-    """Return an attribute's values, each with its choice of the attribute's own variables."""
-    if isinstance(attribute, Ordered):
-        places = range(len(attribute.levels))
-        return [(attribute.describe(x), x) for x in (attribute.interval(i, i) for i in places)]
+def values_of(attribute: Attribute, complete: bool = False) -> list[tuple[str, int]]:
+    """Return an attribute's values, each with its choice of the attribute's own variables.
+
+    In a complete space they are its leaves.
+    """
+    if isinstance(attribute, Ordered) or (complete and len(attribute.variables) > 1):
+        return [(attribute.describe(leaf), leaf) for leaf in attribute.leaves]
     values = [(attribute.describe(choice), choice) for choice in attribute.choices[1:]]
     return [*values, (f"not {values[0][0]}", 0)] if len(values) == 1 else values
 
@@ -217,7 +220,7 @@ class _Axis:
     def __init__(self, space: Space, axis: int, answers: Answers, world: int):
         self.space, self.axis, self.world = space, axis, world
         attribute, at, group = space.attributes[axis], space.offsets[axis], space.groups[axis]
-        self.values = values_of(attribute)
+        self.values = values_of(attribute, space.complete)
         value_at = {attribute.place(choice): i for i, (_, choice) in enumerate(self.values)}
         found = [(cell, value_at.get(attribute.place((cell & group) >> at))) for cell in answers]
         known = sorted((cell, value) for cell, value in found if value is not None)
@@ -263,9 +266,15 @@ class _Axis:
         space, k = self.space, len(self.values)
         if not space.granted:
             shape = space.shape[: len(space.attributes)]
+            if space.complete:
+                shape = tuple(map(len, space.leaves))
             return prod(shape[: self.axis]) * prod(shape[self.axis + 1 :]) * k * (k - 1) // 2
         if space.cell_count > COUNTED:
             return None
+        if space.complete:
+            group = space.groups[self.axis]
+            sizes = Counter(key_of(cell & ~group) for cell in space.cells())
+            return _pairs(np.array(list(sizes.values())))
         inside = obeys(space.masks(), space.background).reshape(space.shape)
         if space.label is not None:
             inside = inside[..., 0]  # a cell has no label

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import fields, replace
+from math import log
 from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.logic.bits import BOTTOM
-from hornlens.logic.decisions import Decision, Policy
+from hornlens.logic.decisions import UNDECIDED, Decision, Policy
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.maskmap import mask_map
 from hornlens.results.details import Details, details_from_json
@@ -44,7 +45,7 @@ def _extraction(
     record: Record,
     scores: Mapping[str, Mapping[str, float]],
 ) -> Extraction:
-    envelope = envelope_from_json(content, path)
+    envelope = _answered(envelope_from_json(content, path), content.get("answers", []))
     if envelope.space.background.closure(0) == BOTTOM:
         raise ValueError("nothing obeys the background")
     counts = (
@@ -67,7 +68,10 @@ def _extraction(
             {**content, **variant, "probe": {**content["probe"], **variant, "name": name}},
             [variant["template"]] if variant["template"] else [],
             [answer for answer in answers if answer["variant"] == variant["name"]],
-            envelope_from_json(_alone(content, variant), path),
+            _answered(
+                envelope_from_json(_alone(content, variant), path),
+                [answer for answer in answers if answer["variant"] == variant["name"]],
+            ),
             scores,
             world=variant["name"],
         )
@@ -89,9 +93,18 @@ def _extraction(
     return replace(whole, record=record)
 
 
+def _answered(envelope: Envelope, answers: Sequence[Mapping[str, Any]]) -> Envelope:
+    """Return an envelope whose certificate counts the answers: those of format 1 did not."""
+    certificate = envelope.certificate
+    if certificate.answered is not None or not answers:
+        return envelope
+    given = sum(a["winner"] is not None or a.get("abstained") == UNDECIDED for a in answers)
+    return replace(envelope, certificate=replace(certificate, answered=(given, len(answers))))
+
+
 def _alone(content: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, Any]:
     """Return the envelope of one way of asking: almost-rules, levels, hypotheses are of all."""
-    of_all = ("almost", "levels", "hypotheses")
+    of_all = ("almost", "levels", "hypotheses", "open", "hypothesis")
     return {**{key: value for key, value in content.items() if key not in of_all}, **variant}
 
 
@@ -110,25 +123,30 @@ def _world(
     decisions: MutableMapping[int, Decision] = mask_map(space.width)
     shown: MutableMapping[int, tuple[str, ...]] = mask_map(space.width)
     details: dict[str, Details] = {}
+    unscored: set[str] = set()
     for answer in answers:
         cell = space.vocabulary.mask(answer["set"])
         if cell & space.label_mask or cell not in space:
             raise ValueError("has an answer about what is no cell")
         winner = None if answer["winner"] is None else labels.index(answer["winner"])
-        said = _numbers(answer["scores"])
-        if len(said) not in (0, len(labels)):
-            raise ValueError("has an answer without a score for each label")
-        decisions[cell] = Decision(
+        decision = Decision(
             winner,
             _numbers([answer["margin"]])[0],
-            said,
+            _numbers(answer["scores"]),
             _text(answer.get("abstained", "")),
             tuple(map(int, _numbers(answer.get("repeats", ())))),
             int(_numbers([answer.get("silent", 0)])[0]),
         )
-        shown[cell] = _texts(answer["prompts"])
-        details.update(details_from_json(answer))
+        if len(decision.scores) not in (0, len(labels)):
+            raise ValueError("has an answer without a score for each label")
+        shown[cell], told = _texts(answer["prompts"]), dict(details_from_json(answer))
+        if _made_up(decision, told.values()):
+            decision = decision._replace(margin=0.0, scores=())
+            unscored.update(shown[cell])
+        decisions[cell] = decision
+        details.update(told)
     prompts = {prompt for each in shown.values() for prompt in each}
+    scored = {prompt: {} if prompt in unscored else line for prompt, line in scores.items()}
     policy = Policy(**_known(Policy, content["policy"]))
     return Extraction(
         Question(
@@ -147,11 +165,23 @@ def _world(
         envelope,
         decisions,
         lambda cell: shown.get(cell) or (", ".join(space.conditions(cell)),),
-        {prompt: line for prompt, line in scores.items() if prompt in prompts} if world else scores,
+        {prompt: line for prompt, line in scored.items() if prompt in prompts} if world else scored,
         record or Record(),
         world,
         details=details,
     )
+
+
+def _made_up(decision: Decision, details: Iterable[Details]) -> bool:
+    """Say whether scores are what version 0.2 made of replies, or of counts, that have none."""
+    replies = [reply for each in details for reply in each.replies]
+    if replies:
+        return not any(reply.scores for reply in replies)
+    repeats = decision.repeats
+    if not decision.scores:
+        return bool(repeats) and (decision.silent > 0 or decision.abstained == UNDECIDED)
+    whole = sum(repeats) + len(repeats) / 2
+    return decision.scores == tuple(log((n + 0.5) / whole) for n in repeats if n >= 0)
 
 
 def _numbers(listed: Sequence[Any]) -> tuple[float, ...]:

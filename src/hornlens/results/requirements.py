@@ -5,20 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from hornlens.logic.certificates import Level
 from hornlens.logic.named import NamedRule
 
 Scope = Literal["every variant", "any variant"]
 """Where a rule is looked for: what holds in all ways of asking at once, or in one of them."""
-Certainty = Literal["exact", "pac"]
+Allowance = Literal["open", "surrogate"]
+"""What a file may let pass by name: forbidden rules of which nothing is known; rules that hold of a
+stand-in for the model only."""
+ANSWERED = 0.95
+"""The share of questions that must have got an answer, if a file gives no other."""
 
 
 @dataclass(frozen=True)
 class RuleRequirement:
-    """A rule that must follow from those found (`require`), or must not (`forbid`).
+    """A rule that must hold (`require`), or must be broken by an answer (`forbid`).
 
     Forbidden in any variant, none may have it; in every variant, not all may. `line` is where it
     stands in its file. With a `confidence`, it counts if it holds in such a share of what it speaks
-    of; without, only a rule without exceptions does.
+    of; without, only a rule without exceptions does. With `at_most`, a required rule need not be
+    proved: a bound will do that so small a share of its cases break it.
     """
 
     kind: Literal["forbid", "require"]
@@ -27,6 +33,7 @@ class RuleRequirement:
     because: str = ""
     line: int | None = None
     confidence: float | None = None
+    at_most: float | None = None
 
 
 @dataclass(frozen=True)
@@ -45,9 +52,9 @@ class Invariance:
 
 @dataclass(frozen=True)
 class CertaintyRequirement:
-    """The certificate is of this kind, or of a stronger one."""
+    """The certificate meets this level."""
 
-    at_least: Certainty
+    at_least: Level
     line: int | None = None
 
 
@@ -60,12 +67,27 @@ class RuleCount:
     line: int | None = None
 
 
-Requirement: TypeAlias = RuleRequirement | Invariance | CertaintyRequirement | RuleCount
+@dataclass(frozen=True)
+class AnsweredShare:
+    """At least such a share of the questions got an answer; `named`: the file asks for it."""
+
+    share: float = ANSWERED
+    named: bool = False
+    line: int | None = None
+
+
+Requirement: TypeAlias = (
+    RuleRequirement | Invariance | CertaintyRequirement | RuleCount | AnsweredShare
+)
 
 
 @dataclass(frozen=True)
 class Requirements:
-    """All that is required of a result; `path` is the file that says so."""
+    """All that is required of a result; `path` is the file that says so.
+
+    `allow` names what passes although it is not known of the target itself.
+    """
 
     each: tuple[Requirement, ...]
     path: str = ""
+    allow: frozenset[Allowance] = frozenset()

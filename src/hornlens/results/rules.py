@@ -9,6 +9,7 @@ from typing import Any, overload
 from hornlens.formats.csvfiles import csv_text, named_cells
 from hornlens.formats.frames import data_frame
 from hornlens.logic.named import NamedRule
+from hornlens.logic.warrants import PROVED, Warrant
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class RuleRow:
     """Whether it holds only because a label was never, or always, chosen."""
     share: float | None = None
     """How much of the model's probability the candidates hold where it speaks, on average."""
+    warrant: Warrant = PROVED
+    """What stands behind it: a proof, a test with a bound, or nothing yet."""
 
 
 class Rules(Sequence[RuleRow]):
@@ -72,7 +75,7 @@ class Rules(Sequence[RuleRow]):
     def csv(self) -> str:
         """Return rules.csv: names joined by "; ", and FALSE for ⊥."""
         shown = ["support", "prompts", "mean_margin", "smallest_margin", "sentence"]
-        last = ["canonical_if", "canonical_then", "vacuous", "share"]
+        last = ["canonical_if", "canonical_then", "vacuous", "share", "warrant", "bound"]
         return csv_text(
             ["if", "then", *shown, *last],
             (
@@ -83,6 +86,7 @@ class Rules(Sequence[RuleRow]):
                     row.sentence,
                     *named_cells(row.canonical),
                     *("yes" if row.vacuous else "no", _short(row.share)),
+                    *(row.warrant.kind, _short(row.warrant.bound)),
                 ]
                 for row in self._rows
             ),
@@ -92,7 +96,10 @@ class Rules(Sequence[RuleRow]):
         """Return the rules as a pandas DataFrame, a column for each field; pandas is needed."""
         columns = [f.name for f in fields(RuleRow)]
         lines = [
-            [str(value) if isinstance(value, NamedRule) else value for value in vars(row).values()]
+            [
+                str(value) if isinstance(value, NamedRule) else value
+                for value in (*list(vars(row).values())[:-1], row.warrant.kind)
+            ]
             for row in self._rows
         ]
         return data_frame(columns, lines)

@@ -140,9 +140,14 @@ def _said(value: object) -> str:
 
 def _claim(certificate: Certificate) -> str:
     """Return what is claimed, as far as two claims of different strength differ."""
-    values = certificate.as_json()
-    keys = ("epsilon", "delta", "max_conditions", "min_support")
-    limits = ", ".join(f"{key.replace('_', ' ')} {values[key]:g}" for key in keys if key in values)
+    joint, complete = certificate.joint or certificate.trial, certificate.complete
+    values = {
+        "epsilon": None if joint is None else joint.epsilon,
+        "delta": None if joint is None else joint.delta,
+        "max conditions": complete.max_conditions,
+        "min support": complete.min_support,
+    }
+    limits = ", ".join(f"{key} {value:g}" for key, value in values.items() if value is not None)
     kind = certificate.kind.replace("_", " ")
     return f"{kind} ({limits})" if limits else kind
 

@@ -58,7 +58,7 @@ def read_extraction(path: Path) -> Extraction:
         read_json(file),
         file,
         RUN.read(run).record if run.is_file() else None,
-        parse_scores(read_text(scores), scores)[1] if scores.is_file() else None,
+        parse_scores(read_text(scores), scores).scored if scores.is_file() else None,
     )
 
 
@@ -78,11 +78,27 @@ def read_rules(path: Path) -> Extraction:
 
 
 def scores_csv(extraction: Extraction) -> str:
-    """Return scores.csv: every prompt with its raw scores, as `--model table/FILE.csv` reads it."""
+    """Return scores.csv: every prompt with its raw scores, as `--model table/FILE.csv` reads it.
+
+    Where a model named a word and gave no scores, it has the word that was decided on.
+    """
     scored: dict[str, dict[str, float]] = {}
+    words: dict[str, None] = {}
+    named: dict[str, str] = {}
     for world in extraction.each:
         for prompt, scores in world.scores.items():
             scored.setdefault(prompt, {}).update(scores)
-    # Phrasings may differ in their candidate words; a prompt has scores for its own.
-    words = list(dict.fromkeys(word for scores in scored.values() for word in scores))
-    return scores_text(words or [*extraction.question.words.values()], scored)
+            # Phrasings may differ in their candidate words; a prompt has scores for its own.
+            words.update(dict.fromkeys(scores))
+        if all(world.scores.values()):
+            continue
+        candidates = [*world.question.words.values()]
+        words.update(dict.fromkeys(candidates))
+        for cell, decision in world.decisions.items():
+            prompt, *others = world.show(cell)
+            if decision.winner is not None and not others and world.scores.get(prompt) == {}:
+                named[prompt] = candidates[decision.winner]
+    columns = [*words] or [*extraction.question.words.values()]
+    # What has scores in one way of asking, and a name in another, has a line of scores.
+    alone = {prompt: word for prompt, word in named.items() if not scored[prompt]}
+    return scores_text(columns, scored, None if all(scored.values()) else alone)

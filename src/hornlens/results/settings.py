@@ -11,12 +11,6 @@ from hornlens.logic.decisions import Policy, check_choices
 from hornlens.logic.levels import parse_detail
 
 Rank = Literal["support", "margin", "surprise"]
-COUNTED = {
-    "min_support": "the cases",
-    "min_confidence": "the exceptions",
-    "detail": "the exceptions",
-}
-"""Settings that need every answer, and what they count."""
 Equivalence = Literal["auto", "exhaustive", "exact", "pac", "budget"]
 MOST_ASKED = 20_000_000
 """So many questions at most are all asked, whatever the limit: their answers are held in memory."""
@@ -26,15 +20,32 @@ PAPER_SAMPLES = 3132
 
 @dataclass(frozen=True)
 class Settings:
-    """How to extract. `samples` fixes the number of samples a query, as the paper's budget did.
+    """How to extract: exactly or by samples, and which rules.
 
-    `exact` is another word for `exhaustive`; `auto` is that if the prompts fit `limit`, else `pac`.
-    With `max_conditions`, the rules with at most so many conditions: everything must be asked.
-    So it must for what follows. `min_support`: only rules that speak of so many prompts or cells.
-    `min_confidence`: almost-rules as well, that hold in such a share of what they speak of.
-    `detail`: how much of it people are shown, as `logic.levels.parse_detail` has it, and
-    `exception_cost` how many explained rejections an exception outweighs there. `rank` is what
-    makes a rule a strong one.
+    Args:
+        equivalence: "exhaustive" (or "exact") asks everything, "pac" draws samples until the rules
+            are probably approximately correct, "budget" stops after so many equivalence queries.
+            "auto" is "exhaustive" if the prompts fit `limit`, else "pac" within so many questions.
+        epsilon: PAC: the share of random cells on which the rules may be wrong.
+        delta: PAC: the probability that they are wrong on more than that.
+        max_equivalence_queries: Budget: how many equivalence queries are asked.
+        limit: How many prompts or cells may all be asked.
+        seed: The seed of all samples.
+        samples: How many samples an equivalence query draws, as in the paper's experiment. Default:
+            what `epsilon` and `delta` need.
+        max_conditions: Only rules with at most this many conditions; all of those, if everything is
+            asked.
+        min_support: Only rules that apply to at least this many prompts, cells or rows.
+        min_confidence: Almost-rules as well: those that hold in at least this share (0.95) of the
+            cases that they apply to. These, and `detail`, need every answer.
+        detail: Choose a few rules for people: a number ("5"), as many as explain a share of the
+            rejections ("90%"), the best choice of so many ("best:5"), or "exact".
+        exception_cost: For `detail`: how many explained rejections an exception outweighs.
+        rank: Which rules come first: those with the most "support", the widest "margin", or the
+            most "surprise" (what no other rule says).
+
+    Raises:
+        HornlensError: if a value makes no sense.
 
     >>> from hornlens import extract
     >>> short = Settings(max_conditions=1)
@@ -90,22 +101,9 @@ class Settings:
                 f"{questions:,} {unit}s cannot all be kept in memory ({MOST_ASKED:,} at most): "
                 "use --equivalence pac"
             )
-        exhaustive = self.equivalence in ("auto", "exhaustive") and questions <= min(
+        return self.equivalence in ("auto", "exhaustive") and questions <= min(
             self.limit, MOST_ASKED
         )
-        if self.max_conditions is not None and not exhaustive:
-            raise HornlensError(
-                "--max-conditions promises every rule up to that length, which no sample can: "
-                f"use --equivalence exhaustive, with a --limit of {questions:,} {unit}s or more"
-            )
-        for name, what in COUNTED.items():
-            if getattr(self, name) is not None and not exhaustive:
-                raise HornlensError(
-                    f"--{name.replace('_', '-')} counts {what} of all answers, which no sample "
-                    f"can: use --equivalence exhaustive, with a --limit of {questions:,} {unit}s "
-                    "or more"
-                )
-        return exhaustive
 
 
 def paper_protocol(settings: Settings, policy: Policy) -> tuple[Settings, Policy]:

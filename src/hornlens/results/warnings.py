@@ -25,6 +25,7 @@ Kind: TypeAlias = Literal[
     "small_margins",
     "small_share",
     "order",
+    "not_counted",
 ]
 ROUNDING = 1e-5
 """Scores that differ by no more are the same: a model's arithmetic depends on its batches."""
@@ -33,6 +34,8 @@ CLOSE = 0.05
 SMALL = 0.1
 """Candidates that hold less of the model's probability are not what it would say."""
 _SEVERAL = ("them", "these words", "each of them")
+COUNTED = ("almost-rules", "levels")
+"""What is counted over all answers."""
 NAMED = 8
 """How many names a sentence has at most."""
 
@@ -72,13 +75,32 @@ def warnings_of(extraction: Extraction) -> tuple[Warning, ...]:
     Every sentence says only what the recorded answers show.
     """
     if not extraction.worlds:
-        return (*_of_one(extraction), *_small_margins(extraction))
-    own = (
+        own = _of_one(extraction)
+        return (*own, *_small_margins(extraction), *_not_counted(extraction))
+    each_own = (
         replace(each, sentence=f"In “{world.world}”: {each.sentence}", variant=world.world)
         for world in extraction.worlds
         for each in _of_one(world)
     )
-    return (*own, *_small_margins(extraction))
+    return (*each_own, *_small_margins(extraction), *_not_counted(extraction))
+
+
+def _not_counted(extraction: Extraction) -> Iterator[Warning]:
+    """What was asked for, and takes every answer to count."""
+    certificate, settings = extraction.envelope.certificate, extraction.settings
+    wanted = [settings.min_confidence is not None, settings.detail is not None]
+    names = [name for name, is_wanted in zip(COUNTED, wanted, strict=True) if is_wanted]
+    if not names or certificate.settled:
+        return
+    why = "answers vary" if certificate.noise is not None else "no question was answered"
+    if certificate.unasked:
+        why = f"{certificate.unasked:,} of {certificate.cells:,} cells were not asked"
+    elif certificate.ended is not None:
+        why = f"the run was ended {certificate.ended.words}"
+    yield Warning(
+        "not_counted",
+        f"There are no {' and no '.join(names)}: they take every answer, and {why}.",
+    )
 
 
 def _of_one(extraction: Extraction) -> Iterator[Warning]:

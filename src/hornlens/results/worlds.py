@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from hornlens.exact.worlds import grid_of, shared_space, union
-from hornlens.logic.certificates import Noisy
 from hornlens.logic.decisions import united
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 from hornlens.results.extraction import Extraction
+from hornlens.results.truth import truth_of
 
 Outcome = Literal["holds", "vacuous", "broken", "unknown"]
 COMMON_LIMIT = 1 << 22
@@ -116,24 +116,13 @@ def _survival(rule: Rule, worlds: Sequence[Extraction]) -> Survival:
 
 
 def outcome_in(world: Extraction, rule: Rule) -> tuple[Outcome, int | None]:
-    """Say what becomes of a rule in one world, and what breaks it, if an answer does.
-
-    What an answer breaks does not hold, whatever was learned.
-    """
-    envelope = world.envelope
-    follows, certificate = envelope.entails(rule), envelope.certificate
-    if follows and certificate.proved:
-        return ("vacuous" if envelope.holds_vacuously(rule) else "holds"), None
-    # What is undecided may break a rule, or not.
-    broken = next(iter(world.breaking(rule, undecided=False)), None)
-    if isinstance(certificate, Noisy) and broken is None:
-        return "unknown", None
-    if broken is not None or certificate.complete:
-        return "broken", broken
-    # Where everything was asked, a longer rule that no answer breaks holds, too.
-    if not follows and not certificate.settled:
-        return "unknown", None
-    return ("vacuous" if envelope.holds_vacuously(rule) else "holds"), None
+    """Say what becomes of a rule in one world, and what breaks it, if an answer does."""
+    truth = truth_of(rule, world)
+    if truth.holds:
+        return ("vacuous" if truth.outcome == "vacuous" else "holds"), None
+    if truth.breaking is not None or truth.outcome == "broken":
+        return "broken", truth.breaking
+    return "unknown", None
 
 
 def survival(extraction: Extraction) -> list[Survival]:

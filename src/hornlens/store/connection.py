@@ -144,36 +144,36 @@ def import_psycopg() -> Any:
 
 def shown(place: str) -> str:
     """Return an address for people; raise CacheError if it is none, or has a password in it."""
-    known = _settings(place)
-    if "service" in known:
-        return f"postgresql://?service={known['service']}"
-    user = f"{quote(known['user'])}@" if "user" in known else ""
-    host, port = known.get("host", ""), known.get("port")
+    settings = _settings(place)
+    if "service" in settings:
+        return f"postgresql://?service={settings['service']}"
+    user = f"{quote(settings['user'])}@" if "user" in settings else ""
+    host, port = settings.get("host", ""), settings.get("port")
     place = quote(host, safe=",:") + (f":{port}" if port else "")
-    return f"postgresql://{user}{place}/{quote(known.get('dbname', ''))}"
+    return f"postgresql://{user}{place}/{quote(settings.get('dbname', ''))}"
 
 
 def _settings(place: str) -> Mapping[str, str]:
     psycopg = import_psycopg()
     try:
-        found = psycopg.conninfo.conninfo_to_dict(place)
+        settings = psycopg.conninfo.conninfo_to_dict(place)
     except psycopg.Error:  # whose message may have the password in it
         raise CacheError(
             "the cache's address is none of a database: postgresql://USER@HOST:PORT/DATABASE"
         ) from None
-    if {"password", "sslpassword"} & found.keys():
+    if {"password", "sslpassword"} & settings.keys():
         raise CacheError(
             "the cache's address has a password in it, which others can see: leave it out, and "
             "set PGPASSWORD, or write a password file (~/.pgpass) or a service file"
         )
-    return {name: str(value) for name, value in found.items()}
+    return {name: str(value) for name, value in settings.items()}
 
 
 def _connected(place: str) -> Any:
     psycopg = import_psycopg()
-    known = _settings(place)
+    settings = _settings(place)
     usual = {"connect_timeout": "10", "fallback_application_name": "hornlens"}
-    more = {name: value for name, value in usual.items() if name not in known}
+    more = {name: value for name, value in usual.items() if name not in settings}
     return psycopg.connect(place, autocommit=True, client_encoding="UTF8", **more)
 
 

@@ -13,9 +13,11 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from hornlens.errors import HornlensError
+from hornlens.logging import get_logger
 
 APPLICATION = int.from_bytes(b"Horn", "big")
 """What SQLite's header says of a cache since it has checksums."""
+_log = get_logger(__name__)
 _SCHEMA = """
 CREATE TABLE models (
   id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
@@ -92,7 +94,8 @@ class Database:
             self._connection = None
 
     def complain(self, message: str) -> None:
-        """Tell of damage, once."""
+        """Tell of damage, once; the log has all of it."""
+        _log.warning("%s", message)
         if not self._warned:
             self._warned = True
             self._warn(message)
@@ -282,10 +285,10 @@ def _code(error: Exception) -> int | None:
 def _number(path: Path) -> tuple[int, int] | None:
     """Return what tells a file from another one that takes its place."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 @contextmanager

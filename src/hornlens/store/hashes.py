@@ -30,7 +30,7 @@ def kept_hash(
     kept = recall(state)
     if kept is not None and kept[1] == checksum(*state, str(kept[0])):
         return str(kept[0])
-    found = compute(path)
+    digest = compute(path)
     if time.time() - max(before.st_mtime, before.st_ctime) > _SETTLED:
-        remember(state, found, checksum(*state, found))
-    return found
+        remember(state, digest, checksum(*state, digest))
+    return digest

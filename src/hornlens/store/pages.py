@@ -55,9 +55,9 @@ class _Page(NamedTuple):
         if said == _INNER_TABLE:
             return
         for kind in sorted(_HEADERS, key=lambda kind: kind != said):
-            found = [*self._rows_of(kind)]
-            yield from found
-            if found:
+            rows = [*self._rows_of(kind)]
+            yield from rows
+            if rows:
                 return
 
     def _rows_of(self, kind: int) -> Iterator[StoredRow]:

@@ -15,6 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from hornlens.logging import get_logger
 from hornlens.store.connection import Connection, connect
 from hornlens.store.database import CacheError
 from hornlens.store.hashes import State, kept_hash
@@ -23,6 +24,8 @@ from hornlens.store.protocol import CachedModel, Scores
 from hornlens.store.seals import Question, Row, opened, question_of, sealed
 
 __all__ = ["PostgresStore"]
+
+_log = get_logger(__name__)
 
 
 class PostgresStore:
@@ -75,8 +78,11 @@ class PostgresStore:
                 (number, [*keys]),
             ).fetchall()
             texts = [
-                (key, Row(_read(prompt), scores, ranks, None if said is None else _read(said)))
-                for key, prompt, scores, ranks, said in rows
+                (
+                    key,
+                    Row(_read(prompt), scores, ranks, None if details is None else _read(details)),
+                )
+                for key, prompt, scores, ranks, details in rows
             ]
             # The seal has the prompt in it: a row under the wrong key, or without one, is damaged.
             right = [
@@ -84,19 +90,22 @@ class PostgresStore:
                 for key, row in texts
                 if row.prompt == keys[key] and not row.scores.endswith("]")
             ]
-            found, _ = opened(question, right)
-            damaged = [key for key, row in texts if keys[key] not in found]
+            answers, _ = opened(question, right)
+            damaged = [key for key, row in texts if keys[key] not in answers]
             for key in damaged:
                 server.execute(
                     "DELETE FROM hornlens_answers WHERE question = %s AND key = %s", (number, key)
                 )
-            return found, bool(damaged)
+            return answers, bool(damaged)
 
-        found, damaged = self._server.do(look)
-        if damaged and self._warn is not None:
-            self._warn(f"answers in the cache {self.shown} are damaged; they are asked for again")
-            self._warn = None
-        return found
+        answers, damaged = self._server.do(look)
+        if damaged:
+            message = f"answers in the cache {self.shown} are damaged; they are asked for again"
+            _log.warning("%s", message)
+            if self._warn is not None:
+                self._warn(message)
+                self._warn = None
+        return answers
 
     def put(
         self,
@@ -192,8 +201,10 @@ class PostgresStore:
             server.execute(
                 f"DELETE FROM hornlens_leases WHERE holder = %s AND {which}", (me, *values)
             )
-            left = server.execute("SELECT FROM hornlens_leases WHERE holder = %s LIMIT 1", (me,))
-            return left.fetchone() is None
+            remaining = server.execute(
+                "SELECT FROM hornlens_leases WHERE holder = %s LIMIT 1", (me,)
+            )
+            return remaining.fetchone() is None
 
         if self._server.do(remove) and self._renewal is not None:
             self._renewal.stop()

@@ -11,10 +11,11 @@ class Scores(NamedTuple):
     """An answer as it is kept."""
 
     scores: tuple[float, ...]
+    """One for each candidate; empty: the model gave none."""
     ranks: tuple[int, ...] | None = None
     """Where the model has them."""
     details: str | None = None
-    """What else the model said, as a text that a store need not understand; None: not known."""
+    """What else is known of it, as a text that a store need not understand; None: nothing."""
 
 
 @runtime_checkable

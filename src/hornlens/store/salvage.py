@@ -29,8 +29,8 @@ def mend(path: Path) -> tuple[Path, int]:
     names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
     aside = next(name for name in names if not name.exists())
     fresh = path.with_name(f".{path.name}.mended.tmp")
-    for left in (fresh, _log(fresh)):  # by somebody who was killed here
-        left.unlink(missing_ok=True)
+    for leftover in (fresh, _log(fresh)):  # by somebody who was killed here
+        leftover.unlink(missing_ok=True)
     shutil.copy2(path, aside)
     if _log(path).exists():
         shutil.copy2(_log(path), _log(aside))
@@ -80,8 +80,8 @@ def _with_log(damaged: Path, fresh: Path) -> bytes:
     """Return a cache's pages, those that are still in its log among them."""
     if not _log(damaged).exists():
         return damaged.read_bytes()
-    with tempfile.TemporaryDirectory() as place:
-        copy = Path(place) / "cache"
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "cache"
         # As it is; then with the first page of an empty cache, where that is what is damaged.
         for first_page in (b"", _first_page(fresh)):
             data = damaged.read_bytes()

@@ -66,11 +66,11 @@ def opened(question: Question, rows: Iterable[Row]) -> tuple[dict[str, Scores], 
         (whole if is_whole(question, row) else damaged).append(row)
     lines = ",".join([f"[{row.scores},{row.ranks or 'null'}]" for row in whole])
     # One JSON text of all lines: reading each by itself takes three times as long.
-    found: dict[str, Scores] = {}
+    answers: dict[str, Scores] = {}
     for row, (scores, ranks) in zip(whole, json.loads(f"[{lines}]"), strict=True):
         known = None if ranks is None else tuple(ranks)
-        found[row.prompt] = Scores(tuple(scores), known, row.details)
-    return found, [row.prompt for row in damaged]
+        answers[row.prompt] = Scores(tuple(scores), known, row.details)
+    return answers, [row.prompt for row in damaged]
 
 
 def is_whole(question: Question, row: Row) -> bool:

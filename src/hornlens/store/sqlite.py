@@ -75,15 +75,15 @@ class AnswerCache:
     ) -> dict[str, Scores]:
         """Return the answers that are known, by prompt; damaged ones are removed."""
         question = question_of(identity, candidates, repeat)
-        found, damaged = self._file.read(lambda connection: _look(connection, question, prompts))
+        answers, damaged = self._file.read(lambda connection: _look(connection, question, prompts))
         if damaged:
             # An answer that is in the wrong place makes others be missed.
             self._file.mend_if_damaged()
             self._file.complain(
                 f"answers in the cache {self.path} are damaged; they are asked for again"
             )
-            found = self._file.write(lambda connection: _drop(connection, question, prompts))
-        return found
+            answers = self._file.write(lambda connection: _drop(connection, question, prompts))
+        return answers
 
     def put(
         self,
@@ -170,8 +170,8 @@ class AnswerCache:
 
         def remove(connection: sqlite3.Connection) -> bool:
             connection.execute(f"DELETE FROM leases WHERE {which}", (me, *values))
-            left = connection.execute("SELECT 1 FROM leases WHERE holder = ? LIMIT 1", (me,))
-            return left.fetchone() is None
+            remaining = connection.execute("SELECT 1 FROM leases WHERE holder = ? LIMIT 1", (me,))
+            return remaining.fetchone() is None
 
         if self._file.write(remove) and self._renewal is not None:
             self._renewal.stop()
@@ -292,20 +292,20 @@ def _drop(
     connection: sqlite3.Connection, question: Question, prompts: Sequence[str]
 ) -> dict[str, Scores]:
     """Remove the damaged answers to some prompts; return the whole ones."""
-    found, damaged = _look(connection, question, prompts)
+    answers, damaged = _look(connection, question, prompts)
     for number in _models(connection, question.identity):
         connection.executemany(
             "DELETE FROM answers WHERE model = ? AND candidates = ? AND repeat = ? AND prompt = ?",
             [(number, question.candidates, question.repeat, prompt) for prompt in damaged],
         )
-    return found
+    return answers
 
 
 def _prompts(claimed: object) -> list[str]:
     """Return the prompts of a claim; none of one that is damaged."""
     try:
-        found = json.loads(str(claimed))
+        prompts = json.loads(str(claimed))
     except ValueError:
         return []
-    texts = found if isinstance(found, list) else []
+    texts = prompts if isinstance(prompts, list) else []
     return [prompt for prompt in texts if isinstance(prompt, str)]

@@ -155,7 +155,9 @@ def run_study(
         loaded = done.load()
         if loaded is None:
             raise HornlensError(f"{done.folder}: this run was changed while the study ran")
-        each.runs.append(Run(budget, seed, _run_folder(each, budget, seed), *loaded))
+        each.runs.append(
+            Run(budget, seed, _run_folder(each, budget, seed), loaded[0].learned, loaded[1])
+        )
     return found
 
 

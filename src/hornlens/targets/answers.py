@@ -11,9 +11,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from hornlens.errors import HornlensError
+from hornlens.formats.replies import Reply
 from hornlens.models.checks import check_answer
 from hornlens.models.protocol import (
     TOGETHER,
@@ -24,7 +26,7 @@ from hornlens.models.protocol import (
     Model,
     ModelError,
     Rests,
-    Said,
+    Samples,
 )
 from hornlens.store.protocol import Scores, SharedStore
 
@@ -35,6 +37,8 @@ _PAUSES = (0.02, 0.05, 0.1, 0.25, 0.5)
 """Seconds to wait before one looks again whether another process has answered; then the last."""
 _REST = 8
 """After so many of them, the other may be waiting for the room that our model takes."""
+REPLIES = "said"
+"""What a store calls replies since version 0.2, which reads them there."""
 
 
 @dataclass
@@ -63,8 +67,7 @@ class Answers:
         """
         if self._prepared:
             return
-        if self.cache is not None and isinstance(self.model, HashesFiles):
-            self.model.remember = self.cache.hash_of
+        self._share_hashes()
         with self._model_at_work():
             self._identity = self.model.identity()
         if self._identity is None:
@@ -72,6 +75,11 @@ class Answers:
         if self.cache is None or not self.cache.knows(self._known_by, self.candidates):
             self._check()
         self._prepared = True
+
+    def _share_hashes(self) -> None:
+        """Let the model take the hashes of its files from the store, before it needs any."""
+        if self.cache is not None and isinstance(self.model, HashesFiles):
+            self.model.remember = self.cache.hash_of
 
     def _check(self) -> None:
         if not self._checked:
@@ -181,19 +189,36 @@ class Answers:
     def _recorded(self, answers: dict[str, Answer]) -> dict[str, Answer]:
         """Write answers down; return those that count, which others may have written before."""
         if self.cache is None:
-            return answers
+            return {prompt: self._counted(answer) for prompt, answer in answers.items()}
         question = (self.candidates, self.repeat)
         kept = [(prompt, as_kept(answer)) for prompt, answer in answers.items()]
         self.cache.put(self._known_by, self.model.name, kept, *question)
         found = self.cache.get(self._known_by, list(answers), *question)
-        return answers | {prompt: self._read(first) for prompt, first in found.items()}
+        return {
+            prompt: self._read(found[prompt]) if prompt in found else self._counted(answer)
+            for prompt, answer in answers.items()
+        }
 
     def _read(self, kept: Scores) -> Answer:
         """Return a kept answer; of a model whose replies are read, as they are read now."""
         answer = from_kept(Scores(*kept))
-        if answer.said and isinstance(self.model, Elicits):
-            return self.model.reread(answer, self.candidates)
-        return answer
+        if answer.replies and isinstance(self.model, Elicits):
+            answer = self.model.reread(answer, self.candidates)
+        return self._counted(answer)
+
+    def _counted(self, answer: Answer) -> Answer:
+        """Return an answer as it counts: one of a model that samples is what it names.
+
+        Some have scores all the same: those of functions, and those that version 0.2 made up.
+        """
+        return answer.as_choice() if self.sampled else answer
+
+    @cached_property
+    def sampled(self) -> bool:
+        """Whether answers have no log-probabilities, as the model is asked."""
+        self._share_hashes()
+        with self._model_at_work():
+            return isinstance(self.model, Samples) and self.model.sampled
 
     @contextmanager
     def _model_at_work(self) -> Iterator[None]:
@@ -217,10 +242,11 @@ def as_kept(answer: Answer) -> Scores:
         **({} if answer.share is None else {"share": answer.share}),
         **({"unknown": answer.unknown} if answer.unknown else {}),
         **({"outcome": answer.outcome} if answer.outcome else {}),
-        **({"said": answer.said} if answer.said else {}),
+        **({"named": answer.named} if answer.named is not None else {}),
+        **({REPLIES: [reply.as_row() for reply in answer.replies]} if answer.replies else {}),
     }
-    said = answer.first or len(details) > 1
-    text = json.dumps(details, ensure_ascii=False) if said else None
+    more = answer.first or len(details) > 1
+    text = json.dumps(details, ensure_ascii=False) if more else None
     return Scores(answer.scores, answer.ranks, text)
 
 
@@ -229,12 +255,13 @@ def from_kept(kept: Scores) -> Answer:
     details = json.loads(kept.details or "{}")
     first = tuple((word, share) for word, share in details.get("first", ()))
     unknown = tuple(details.get("unknown", ()))
-    said = tuple(_said(fields) for fields in details.get("said", ()))
-    outcome = details.get("outcome", "")
-    return Answer(kept.scores, kept.ranks, first, details.get("share"), unknown, outcome, said)
-
-
-def _said(fields: Sequence[Any]) -> Said:
-    """Return a reply of those that a store kept: JSON has lists for tuples."""
-    values: list[Any] = [tuple(each) if isinstance(each, list) else each for each in fields]
-    return Said(*values)
+    return Answer(
+        kept.scores,
+        kept.ranks,
+        first,
+        details.get("share"),
+        unknown,
+        details.get("outcome", ""),
+        tuple(Reply.read(row) for row in details.get(REPLIES, ())),
+        details.get("named"),
+    )

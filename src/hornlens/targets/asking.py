@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from hornlens.logic.decisions import Policy
+from hornlens.errors import HornlensError
+from hornlens.logic.decisions import Decision, Policy, calibrated, decide
 from hornlens.logic.space import Space
 from hornlens.models.protocol import Answer, Elicitation, Elicits, HasWays, Model
 from hornlens.probes.probe import Probe
 from hornlens.probes.wording import Wording
-from hornlens.results.details import Said
 from hornlens.results.question import Question
 from hornlens.targets.protocol import Target
 from hornlens.targets.worlds import Worlds
@@ -39,8 +39,8 @@ class Prompts:
         """The probe, without the wording of its values."""
         probe = self.probe
         columns = zip(*(wording.label.words for wording in probe.wordings), strict=True)
-        said = [" / ".join(dict.fromkeys(words)) for words in columns]
-        words = dict(zip((v.name for v in probe.label.values), said, strict=True))
+        texts = [" / ".join(dict.fromkeys(words)) for words in columns]
+        words = dict(zip((v.name for v in probe.label.values), texts, strict=True))
         variants = probe.variants
         return Question(
             probe.name,
@@ -83,12 +83,29 @@ def in_worlds(
     return Worlds(model.name, targets, "elicitation" if ways else "phrasing")
 
 
-def replies_of(answer: Answer) -> tuple[Said, ...]:
-    """Return the replies that an answer rests on, as results keep them."""
-    return tuple(
-        Said(s.text, s.order, s.scores, s.named, s.finish, s.tokens, s.fingerprint, s.how)
-        for s in answer.said
-    )
+def check_scored(name: str, policy: Policy, phrasings: int) -> None:
+    """Raise HornlensError for what needs scores, of a model that gives none as it is asked."""
+    if policy.margin or policy.top_k is not None or policy.calibration != "none":
+        raise HornlensError(
+            f"{name} gives no log-probabilities as it is asked: no margin, top_k or calibration "
+            "can be used"
+        )
+    if phrasings > 1:
+        raise HornlensError(
+            f"{name} gives no log-probabilities as it is asked, so its answers cannot be averaged "
+            "over phrasings; leave each its own (policy phrasings: each)"
+        )
+
+
+def decision_of(answer: Answer, policy: Policy, baseline: Sequence[float] = ()) -> Decision:
+    """Return what an answer decides: the candidate that it names, or that its scores let win.
+
+    `baseline`: what is subtracted from the scores.
+    """
+    if answer.outcome or not answer.scores:
+        return Decision(answer.named, abstained=answer.outcome)
+    scores = calibrated(answer.scores, baseline) if baseline else answer.scores
+    return decide(policy, scores, answer.ranks)
 
 
 def asked_with(model: Model, wording: Wording, repeat: int = 0, drawn: bool = False) -> Model:

@@ -20,7 +20,7 @@ class FormulaTarget:
     r"""Accepts what satisfies a formula. It is known inside out: `exact` engines are faster.
 
     >>> from hornlens import extract
-    >>> from hornlens.formats.dimacs import parse_dimacs
+    >>> from hornlens.formats import parse_dimacs
     >>> formula = parse_dimacs("c 1 nurse\nc 2 he\np cnf 2 1\n-1 -2 0\n")
     >>> print(extract(FormulaTarget(formula)).rules)
     nurse ∧ he → ⊥
@@ -53,8 +53,7 @@ class TableTarget:
     """Accepts the rows of a table, and nothing else.
 
     >>> from hornlens import extract
-    >>> from hornlens.logic.table import Table
-    >>> from hornlens.logic.vocabulary import Vocabulary
+    >>> from hornlens.theory import Table, Vocabulary
     >>> rows = Table(Vocabulary(("bird", "flies")), (0b01, 0b11))
     >>> print(extract(TableTarget(rows)).rules)
     ⊤ → bird

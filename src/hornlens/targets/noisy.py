@@ -1,13 +1,12 @@
 """A model whose answers vary, as a target: asked until a test decides, or not decided.
 
-Answers that are samples are repeated until an anytime-valid test certifies what is said most often.
+Answers that are samples are counted until an anytime-valid test certifies the most frequent one.
 Answers with log-probabilities decide at once; a sample of prompts is asked again, and what leads by
 no more than the leads there have moved is undecided.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
@@ -20,12 +19,12 @@ from hornlens.errors import HornlensError
 from hornlens.logic.decisions import UNDECIDED, Decision, Policy, lead
 from hornlens.logic.maskmap import mask_map
 from hornlens.logic.repeats import Repeats, certified, threshold
-from hornlens.models.protocol import Answer, Model, Samples
+from hornlens.models.protocol import Model, ModelError
 from hornlens.probes.probe import Probe
 from hornlens.results.details import NOTHING, Details
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
-from hornlens.targets.asking import Progress, Prompts, asked_with, in_worlds, replies_of
+from hornlens.targets.asking import Progress, Prompts, asked_with, check_scored, in_worlds
 from hornlens.targets.prompted import PromptedModel
 from hornlens.targets.protocol import Target
 
@@ -83,29 +82,25 @@ class NoisyModel(Prompts):
         self._unsteady: set[str] = set()
 
     def identity(self) -> str | None:
-        """Return the model's identity."""
+        """Return the model's identity; a policy that it gives no scores for is an error now."""
+        _ = self.sampled  # looks at the policy
         return self._round(0).identity
 
     @property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
-        """The scores of every prompt so far: of samples, the logarithms of their shares."""
+        """The scores of every prompt so far, by word; samples have none."""
         words = self.probe.wordings[0].label.words
-        if not self._counts:
-            known = self._rounds[0].known if self._rounds else {}
-            return {p: dict(zip(words, a.scores, strict=True)) for p, a in known.items()}
-        return {
-            self._prompt(cell): dict(zip(words, _shares(counts[:-1]), strict=True))
-            for cell, counts in self._counts.items()
-        }
+        known = self._rounds[0].known if self._rounds else {}
+        return {p: dict(zip(words, a.scores, strict=bool(a.scores))) for p, a in known.items()}
 
     @property
     def details(self) -> Mapping[str, Details]:
-        """What the model said beside its scores, by prompt: the replies of all repeats."""
+        """What is known beside the scores, by prompt: the replies of all repeats."""
         found: dict[str, Details] = {}
         for answers in self._rounds:
             for prompt, a in answers.known.items():
                 told = found.setdefault(prompt, Details(a.first, a.share, a.unknown))
-                found[prompt] = replace(told, said=(*told.said, *replies_of(a)))
+                found[prompt] = replace(told, replies=(*told.replies, *a.replies))
         return {prompt: details for prompt, details in found.items() if details != NOTHING}
 
     @property
@@ -121,14 +116,10 @@ class NoisyModel(Prompts):
     @cached_property
     def sampled(self) -> bool:
         """Whether an answer is a sample: it names something, and has no log-probabilities."""
-        found = isinstance(self._asked_with(0), Samples) and self._asked_with(0).sampled  # type: ignore[attr-defined]
-        policy = self.policy
-        if found and (policy.margin or policy.top_k or policy.calibration != "none"):
-            raise HornlensError(
-                f"{self.name} gives no log-probabilities as it is asked: no margin, top_k or "
-                "calibration can be used"
-            )
-        return found
+        sampled = self._round(0).sampled
+        if sampled:
+            check_scored(self.name, self.policy, 1)
+        return sampled
 
     @cached_property
     def _needed(self) -> Fraction:
@@ -143,6 +134,17 @@ class NoisyModel(Prompts):
             return self._decide_by_scores(cells)
         self._ask(cells, self.settings.most)
         return [self._decision(cell) for cell in cells]
+
+    def answered(self, cells: Sequence[int]) -> list[int]:
+        """Return the cells that can be decided, or left undecided, without asking anything more."""
+        if not self.sampled:
+            return [] if self._drift is None else [c for c in cells if c in self._scored]
+        return [
+            cell
+            for cell in cells
+            if (counts := self._counts.get(cell)) is not None
+            and (sum(counts) >= self.settings.most or certified(counts, self._needed) is not None)
+        ]
 
     def settle(self, cells: Sequence[int], more: int) -> None:
         """Ask cells that are not decided so many times more, or until they are."""
@@ -177,10 +179,9 @@ class NoisyModel(Prompts):
                 continue
             answers = self._round(i).ask([self._prompt(cell) for cell in now], self.progress)
             for cell, answer in zip(now, answers, strict=True):
-                place = _named(answer)
-                self._counts[cell][place] += 1
-                if place < 0:
-                    self._silent[cell][answer.outcome or "tie"] += 1
+                self._counts[cell][-1 if answer.named is None else answer.named] += 1
+                if answer.named is None:
+                    self._silent[cell][answer.outcome] += 1
 
     def _decision(self, cell: int) -> Decision:
         counts, repeats = self._counts[cell], tuple(self._counts[cell][:-1])
@@ -189,11 +190,8 @@ class NoisyModel(Prompts):
         if place == len(repeats):  # none of the candidates, most often
             reason = self._silent[cell].most_common(1)[0][0]
             return Decision(None, abstained=reason, repeats=repeats, silent=silent)
-        if place is None:
-            return Decision(None, abstained=UNDECIDED, repeats=repeats, silent=silent)
-        scores = _shares(repeats)
-        others = max(score for k, score in enumerate(scores) if k != place)
-        return Decision(place, lead(scores[place], others), scores, "", repeats, silent)
+        reason = UNDECIDED if place is None else ""
+        return Decision(place, abstained=reason, repeats=repeats, silent=silent)
 
     def _decide_by_scores(self, cells: Sequence[int]) -> list[Decision]:
         first = self._by_scores
@@ -223,6 +221,11 @@ class NoisyModel(Prompts):
             some = sorted(Random(0).sample(range(len(cells)), many))
             chosen = [cells[k] for k in some]
             first.decide(cells)
+            if any(answer.named is not None for answer in self._rounds[0].known.values()):
+                raise ModelError(
+                    f"{self.name} names candidates and gives no scores: --repeats has to know that "
+                    "its answers are samples (sampled = True)"
+                )
             prompts = [self._prompt(cell) for cell in chosen]
             again = self._round(1).ask(prompts, self.progress)
             drift = 0.0
@@ -250,18 +253,6 @@ class NoisyModel(Prompts):
             words = self.probe.wordings[0].label.words
             self._rounds.append(Answers(self._asked_with(k), words, self.store, k))
         return self._rounds[i]
-
-
-def _named(answer: Answer) -> int:
-    """Return the place of what an answer names; -1: nothing, or several alike."""
-    top = max(answer.scores)
-    return answer.scores.index(top) if not answer.outcome and answer.scores.count(top) == 1 else -1
-
-
-def _shares(counts: Sequence[int]) -> tuple[float, ...]:
-    """Return the logarithms of the shares that counts are of, finite whatever they are."""
-    whole = sum(counts) + len(counts) / 2
-    return tuple(math.log((count + 0.5) / whole) for count in counts)
 
 
 def noisy(

@@ -1,31 +1,26 @@
-"""A language model asked a probe's questions, as a target: prompts, scores, decisions."""
+"""A language model asked a probe's questions, as a target: prompts, answers, decisions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from hornlens.logic.decisions import Decision, Policy, agreed, calibrated, decide
+from hornlens.logic.decisions import Decision, Policy, agreed
 from hornlens.models.protocol import Answer, Model, ModelError
 from hornlens.probes.probe import Probe
 from hornlens.results.details import NOTHING, Details
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
-from hornlens.targets.asking import Progress, Prompts, asked_with, in_worlds, replies_of
+from hornlens.targets.asking import (
+    Progress,
+    Prompts,
+    asked_with,
+    check_scored,
+    decision_of,
+    in_worlds,
+)
 from hornlens.targets.protocol import Target, check_repeats
-
-
-class Scored(NamedTuple):
-    """The scores of a cell, the ranks of the candidates where there are any, and why it has none.
-
-    A model that answers none of the candidates says so by its `outcome`, and by no score.
-    """
-
-    scores: Sequence[float]
-    ranks: Sequence[int] | None = None
-    outcome: str = ""
 
 
 def prompted(
@@ -58,7 +53,7 @@ class PromptedModel(Prompts):
     what most answers say is the decision.
 
     >>> from hornlens import extract, load_probe
-    >>> from hornlens.models.functions import FunctionModel
+    >>> from hornlens.models import FunctionModel
     >>> probe = load_probe("gender-occupation")
     >>> model = FunctionModel(lambda prompt, words: [0.9, 0.1])
     >>> target = PromptedModel(probe, model, probe.policy)
@@ -87,11 +82,17 @@ class PromptedModel(Prompts):
         self._baselines: dict[int, Sequence[float]] = {}
 
     def identity(self) -> str | None:
-        """Return the model's identity."""
+        """Return the model's identity; a policy that it gives no scores for is an error now."""
+        self._check_policy()
         return self.answers[0][0].identity
+
+    def _check_policy(self) -> None:
+        if any(answers.sampled for answers in self.answers[0]):
+            check_scored(self.name, self.policy, len(self.probe.wordings))
 
     def prepare(self) -> None:
         """Find the model, and load it unless it has answered before: what is wrong is said now."""
+        self._check_policy()
         for answers in self._all_answers:
             answers.prepare()
 
@@ -101,21 +102,22 @@ class PromptedModel(Prompts):
 
     @property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
-        """The raw scores of every prompt so far, by word; of repeated ones, the first."""
+        """The raw scores of every prompt so far, by word; none where the model named a word.
+
+        Of repeated ones, the first.
+        """
         found: dict[str, dict[str, float]] = {}
         for answers in self.answers[0]:
             for prompt, answer in answers.known.items():
-                scored = zip(answers.candidates, answer.scores, strict=True)
+                scored = zip(answers.candidates, answer.scores, strict=bool(answer.scores))
                 found.setdefault(prompt, {}).update(scored)
         return found
 
     @property
     def details(self) -> Mapping[str, Details]:
-        """What the model said beside its scores, by prompt; of repeated ones, the first time."""
+        """What is known beside the scores, by prompt; of repeated ones, the first time."""
         known = (pair for answers in self.answers[0] for pair in answers.known.items())
-        told = (
-            (prompt, Details(a.first, a.share, a.unknown, replies_of(a))) for prompt, a in known
-        )
+        told = ((prompt, Details(a.first, a.share, a.unknown, a.replies)) for prompt, a in known)
         return {prompt: details for prompt, details in told if details != NOTHING}
 
     @property
@@ -130,6 +132,7 @@ class PromptedModel(Prompts):
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
         """Return what the model says of each cell, under the policy."""
+        self._check_policy()
         rounds = [self._decide(cells, i) for i in range(self.repeats)]
         if len(rounds) == 1:
             return rounds[0]
@@ -156,12 +159,8 @@ class PromptedModel(Prompts):
 
     def _decide(self, cells: Sequence[int], repeat: int) -> list[Decision]:
         baseline = self._baseline(repeat)
-        return [
-            Decision(None, abstained=outcome)
-            if outcome
-            else decide(self.policy, calibrated(scores, baseline) if baseline else scores, ranks)
-            for scores, ranks, outcome in self._scores(cells, repeat)
-        ]
+        asked = self._ask(cells, repeat)
+        return [decision_of(answer, self.policy, baseline) for answer in asked]
 
     def _baseline(self, repeat: int) -> Sequence[float]:
         """Return what is subtracted from the scores of each cell; empty: nothing."""
@@ -170,7 +169,7 @@ class PromptedModel(Prompts):
             return ()
         if repeat not in self._baselines:
             cells = [0] if kind == "neutral" else list(self.space.cells())
-            scored = [each.scores for each in self._scores(cells, repeat) if not each.outcome]
+            scored = [each.scores for each in self._ask(cells, repeat) if not each.outcome]
             if not scored:
                 raise ModelError(
                     f"model {self.model.name} gives no answer to what others are measured by: "
@@ -180,27 +179,31 @@ class PromptedModel(Prompts):
             self._baselines[repeat] = [_mean(column) for column in columns]
         return self._baselines[repeat]
 
-    def _scores(self, cells: Sequence[int], repeat: int) -> list[Scored]:
-        """Return scores (averaged) and ranks (the worst) over the variants, for each cell."""
-        said: list[list[Answer]] = []
+    def _ask(self, cells: Sequence[int], repeat: int) -> list[Answer]:
+        """Return the answer to each cell: of several variants, one that is averaged."""
+        asked: list[list[Answer]] = []
         for wording, source in zip(self.probe.wordings, self.answers[repeat], strict=True):
-            said.append(source.ask([wording.render(cell) for cell in cells], self.progress))
-            if self.policy.top_k is not None and any(a.ranks is None for a in said[-1]):
+            asked.append(source.ask([wording.render(cell) for cell in cells], self.progress))
+            if any(answer.named is not None for answer in asked[-1]):
+                check_scored(self.name, self.policy, len(self.probe.wordings))
+            if self.policy.top_k is not None and any(a.ranks is None for a in asked[-1]):
                 raise ModelError(
                     f"model {self.model.name} ranks no vocabulary: top_k cannot be used"
                 )
-        if len(said) == 1:
-            return [Scored(answer.scores, answer.ranks, answer.outcome) for answer in said[0]]
-        found: list[Scored] = []
-        for group in zip(*said, strict=True):
-            columns = zip(*(answer.scores for answer in group), strict=True)
-            scores = [sum(column) / len(group) for column in columns]
-            ranked = [answer.ranks for answer in group if answer.ranks is not None]
-            whole = len(ranked) == len(group)
-            ranks = [max(column) for column in zip(*ranked, strict=True)] if whole else None
-            outcome = next((answer.outcome for answer in group if answer.outcome), "")
-            found.append(Scored(scores, ranks, outcome))
-        return found
+        if len(asked) == 1:
+            return asked[0]
+        return [_averaged(group) for group in zip(*asked, strict=True)]
+
+
+def _averaged(answers: Sequence[Answer]) -> Answer:
+    """Return the mean of scores and the worst of ranks; where one is no answer, it is none."""
+    if outcome := next((answer.outcome for answer in answers if answer.outcome), ""):
+        return Answer(outcome=outcome)
+    columns = zip(*(answer.scores for answer in answers), strict=True)
+    ranked = [answer.ranks for answer in answers if answer.ranks is not None]
+    whole = len(ranked) == len(answers)
+    ranks = tuple(max(column) for column in zip(*ranked, strict=True)) if whole else None
+    return Answer(tuple(sum(column) / len(answers) for column in columns), ranks)
 
 
 def _mean(scores: Sequence[float]) -> float:

@@ -18,7 +18,7 @@ class Target(Protocol):
     One that turns scores into decisions may have a `policy`, which results then tell of.
 
     >>> from hornlens import Decision, Space, extract
-    >>> from hornlens.logic.vocabulary import Vocabulary
+    >>> from hornlens.theory import Vocabulary
     >>> class EvenlyMany:
     ...     name, space = "evenly many", Space.of_variables(Vocabulary(("a", "b")))
     ...     def identity(self):
@@ -79,7 +79,10 @@ class PromptTarget(Target, Protocol):
 
     @property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
-        """The raw scores of every prompt that was needed so far, by candidate word."""
+        """The raw scores of every prompt that was needed so far, by candidate word.
+
+        A prompt to which a word was named, or nothing, has none.
+        """
         ...
 
     @property
@@ -104,6 +107,15 @@ class Interruptible(Target, Protocol):
 
     def answered(self, cells: Sequence[int]) -> list[int]:
         """Return those of the cells that it can decide without asking anything more."""
+        ...
+
+
+@runtime_checkable
+class Settles(Target, Protocol):
+    """A target whose answers vary, and that can be asked again what it has not decided."""
+
+    def settle(self, cells: Sequence[int], more: int) -> None:
+        """Ask cells that are not decided so many times more, or until they are."""
         ...
 
 

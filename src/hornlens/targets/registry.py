@@ -29,13 +29,13 @@ def _formula(rest: str) -> Target:
     return FormulaTarget(read_dimacs(Path(rest)), f"formula/{rest}")
 
 
-def _table(rest: str) -> Target:
+def _rows(rest: str) -> Target:
     from hornlens.formats.tables import read_csv, read_cxt
     from hornlens.targets.formulas import TableTarget
 
     path = Path(rest)
     read = read_cxt if path.suffix.lower() == ".cxt" else read_csv
-    return TableTarget(read(path), f"table/{rest}")
+    return TableTarget(read(path), f"rows/{rest}")
 
 
 def _classifier(rest: str) -> Target:
@@ -50,13 +50,14 @@ TARGETS = Registry(
     TargetKind,
     {
         "formula": TargetKind("formula/FILE.cnf", "what satisfies a DIMACS formula", _formula),
-        "table": TargetKind("table/FILE", "the rows of a 0/1 .csv, or of a .cxt context", _table),
+        "rows": TargetKind("rows/FILE", "the rows of a 0/1 .csv, or of a .cxt context", _rows),
         "classifier": TargetKind(
             "classifier/MODEL,DATA[,COLUMN]",
             "an .onnx or .skops model, over the columns of a .csv (COLUMN has the classes)",
             _classifier,
         ),
     },
+    renamed={"table": "rows"},  # which is also a kind of model: recorded scores
 )
 
 

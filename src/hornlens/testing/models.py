@@ -31,12 +31,12 @@ def ask(model: Model, prompts: Sequence[str], words: Sequence[str]) -> list[Answ
 
 
 def furthest(left: Sequence[Answer], right: Sequence[Answer]) -> float:
-    """Return the largest difference between two models' scores."""
-    return max(
-        abs(a - b)
-        for one, other in zip(left, right, strict=True)
-        for a, b in zip(one.scores, other.scores, strict=True)
-    )
+    """Return the largest difference between two models' scores; inf: they name other words."""
+    pairs = list(zip(left, right, strict=True))
+    if any((a.named, a.outcome) != (b.named, b.outcome) for a, b in pairs):
+        return math.inf
+    scored = (zip(one.scores, other.scores, strict=True) for one, other in pairs)
+    return max((abs(a - b) for scores in scored for a, b in scores), default=0.0)
 
 
 def refusal(call: Callable[[], object]) -> str:
@@ -85,10 +85,12 @@ class ModelConformance:
         assert model.name
 
     def test_every_prompt_is_answered_once_with_a_score_for_each_word(self) -> None:
-        """Whatever the batches are."""
+        """Whatever the batches are; a model without scores names a word, or says why not."""
         _, answers = self.asked()
         assert len(answers) == len(self.prompts)
-        assert {len(answer.scores) for answer in answers} == {len(self.words)}
+        unscored = [answer for answer in answers if not answer.scores]
+        assert all(len(a.scores) == len(self.words) for a in answers if a.scores)
+        assert all((a.named is None) == bool(a.outcome) for a in unscored)
 
     def test_scores_are_log_probabilities(self) -> None:
         """Together they are 1 at most."""
@@ -146,8 +148,12 @@ class ModelConformance:
     def test_the_order_of_the_words_changes_no_score(self) -> None:
         """Each word keeps its own."""
         model, answers = self.asked()
-        again = ask(model, self.prompts, self.words[::-1])
-        assert furthest([Answer(a.scores[::-1]) for a in again], answers) <= self.close
+        last = len(self.words) - 1
+        again = [
+            a._replace(scores=a.scores[::-1], named=None if a.named is None else last - a.named)
+            for a in ask(model, self.prompts, self.words[::-1])
+        ]
+        assert furthest(again, answers) <= self.close
 
     def test_the_size_of_the_batches_changes_no_score(self) -> None:
         """They are asked without `check`, too."""

@@ -60,6 +60,7 @@ class StoreConformance:
             ("a text of any kind", Scores((-1.0, -1.0), None, "Ωμέγα 'quoted'\n% 🦄")),
             ("Ωμέγα 'quoted' \"twice\"\n\t%_\\ 漢字 🦄", ONE),
             ("a zero \0 within", Scores((-1.0, -1.0), None, "and \0 here")),
+            ("a word that was named", Scores((), None, '{"named": 1}')),
             ("long " * 5000, ONE),
         ]
         store = self.open()

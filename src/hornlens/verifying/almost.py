@@ -9,7 +9,8 @@ from itertools import combinations, product
 from math import isclose, prod
 from typing import Any
 
-from hornlens.verifying.grids import Grid, Rule, Space, Wrong, bits, breaks, chain
+from hornlens.verifying.attributes import Rule
+from hornlens.verifying.grids import Grid, Space, Wrong, bits, breaks, chain
 
 LIMIT = 300_000
 """Up to so many short rules are gone through, to see that none is missing."""

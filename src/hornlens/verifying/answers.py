@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import isclose
 from typing import Any
 
-from hornlens.verifying.grids import Rule, Space, Wrong, bits, breaks
+from hornlens.verifying.attributes import Rule
+from hornlens.verifying.grids import Space, Wrong, bits, breaks
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,13 @@ class Answer:
         """Whether the winner can be worked out; not where repeated answers disagree."""
         line = self.line
         return bool(line["scores"]) and not (line.get("repeats") and self.winner is None)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the winner is what replies without scores name, asked once."""
+        line, replies = self.line, self.line.get("replies", ())
+        unscored = bool(replies) and not any(reply.get("scores") for reply in replies)
+        return unscored and not line["scores"] and not line.get("repeats")
 
     @property
     def is_undecided(self) -> bool:
@@ -78,6 +86,8 @@ class Reader:
         most = bool(repeats) and winner is not None and not self.noisy
         if most and 2 * line["repeats"][winner] <= sum(line["repeats"]):
             return "the winner was not said more often than all others"
+        if not scores and (why := self._not_named(line, winner)):
+            return why
         if not answer.is_scored:
             return None
         if len(scores) != len(self.says):
@@ -96,20 +106,35 @@ class Reader:
         }
         return None if possible.get(reason, True) else f"{reason} is not why there is no winner"
 
+    def _not_named(self, line: Mapping[str, Any], winner: int | None) -> str | None:
+        """Return why the winner, or the counts, are not what the replies without scores name."""
+        replies, repeats = line.get("replies", ()), line.get("repeats")
+        if not replies or any(reply.get("scores") for reply in replies):
+            return None
+        named = [-1 if reply.get("refused") else reply.get("named", -1) for reply in replies]
+        counts = [named.count(place) for place in range(len(self.says))]
+        if repeats:
+            all_there = self.noisy and len(named) == sum(repeats) + line.get("silent", 0)
+            return "not what the replies name" if all_there and counts != repeats else None
+        most = [place for place, count in enumerate(counts) if count == max(counts)]
+        found = most[0] if len(most) == 1 and sum(counts) == len(named) else None
+        return None if found == winner else "the winner is not what most replies name"
+
     def accepted(self, answer: Answer, undecided: bool = True) -> list[int]:
         """Return the interpretations of an answer's cell that count as accepted."""
         space, cell, winner = self.space, answer.cell, answer.winner
         abstained = undecided if answer.is_undecided else self.policy["abstain"] == "accept"
         if not space.labels:
             return [cell] if (abstained if winner is None else winner == 1) else []
-        unset = [cell] if self.policy["label_unset"] == "accept" else []
+        unset = [cell] if self.policy["label_unset"] == "accept" and space.ends is None else []
         if winner is None:
             return unset + ([cell | label for label in space.label_masks] if abstained else [])
         return [*unset, cell | space.label_masks[winner]]
 
     def all_of(self, cell: int) -> list[int]:
-        """Return a cell with each label, and where there are labels with none."""
-        return [cell, *(cell | label for label in self.space.label_masks)]
+        """Return a cell with each label, and where there are labels with none if that occurs."""
+        unset = [cell] if self.space.ends is None or not self.space.labels else []
+        return [*unset, *(cell | label for label in self.space.label_masks)]
 
     def said(self, answer: Answer) -> list[int]:
         """Return what the target itself said yes to, whatever the policy."""

@@ -24,11 +24,11 @@ def check_bounded(
     `support` how many positive examples have them.
     """
     check_by_chaining(envelope)
-    space, rules, claim = envelope.space, envelope.rules, envelope.certificate
-    most, least = claim.get("max_conditions"), claim.get("min_support") or 0
+    space, rules, claim = envelope.space, envelope.rules, envelope.claim
+    most, least = claim.most, claim.least
     most = len(space.axes) if most is None else most
-    if claim["rules"] != len(rules):
-        raise Wrong(f"certificate: it is {plural(len(rules), 'rule')}, not {claim['rules']}")
+    if claim.rules != len(rules):
+        raise Wrong(f"certificate: it is {plural(len(rules), 'rule')}, not {claim.rules}")
     groups = [_union(axis) for axis in space.axes]
     for number, ((left, both), (short, _)) in enumerate(
         zip(rules, envelope.readable, strict=True), 1

@@ -9,13 +9,14 @@ from __future__ import annotations
 import struct
 import zlib
 from base64 import b64decode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 from random import Random
 from typing import Any
 
 from hornlens.errors import InputError
+from hornlens.verifying.claims import Claim
 from hornlens.verifying.grids import Wrong
 
 OUTSIDE = -1
@@ -23,6 +24,7 @@ CLOSE = 1e-9
 TRIES = 300
 """How many random short sets of conditions are looked at for rules that are missing."""
 PATIENCE = 200_000
+MEASURED = ("rows", "uniform", "drawn", "cells", "mixed", "repeated", "varied")
 Range = tuple[int, int]
 Box = tuple[Range, ...]
 
@@ -66,6 +68,14 @@ class Cells:
         for cell, label in zip(self.listed, self.labels, strict=True):
             if all(low <= at <= high for at, (low, high) in zip(cell, box, strict=True)):
                 yield label
+
+    def by_cell(self) -> Callable[[tuple[int, ...]], int | None]:
+        """Return a function to the class of a cell; None: it was not asked."""
+        if self.is_grid:
+            return lambda cell: self.labels[
+                sum(at * step for at, step in zip(cell, self.steps, strict=True))
+            ]
+        return dict(zip(self.listed, self.labels, strict=True)).get
 
     def only(self, box: Box, place: int) -> bool:
         """Say whether every cell of a box has a class."""
@@ -158,17 +168,17 @@ def _meet(one: Sequence[int], other: Sequence[int]) -> bool:
 
 def check_classifier(content: Any) -> tuple[list[str], list[str]]:
     """Check an explanation.json; return what was checked, and what was not."""
-    if content["format"] > 1:
+    if content["format"] > 2:
         raise InputError("was written by a newer hornlens: upgrade hornlens")
     features = content["features"]
     sizes = [feature["levels"] for feature in features]
     cells = Cells(content, sizes)
     boxes = [(_box(rule, sizes), _place(rule, content)) for rule in content["rules"]]
-    kind = content["certificate"]["kind"]
+    claim = _claim(content)
     checked, not_checked = [], ["sentences, and the files beside explanation.json"]
     trees = content.get("trees")
     leaves = None
-    if trees is not None and not cells.is_grid and kind == "bounded":
+    if trees is not None and not cells.is_grid and claim.proved and not claim.decides:
         leaves = Leaves(content, sizes)
         if leaves.forbidden:
             not_checked.append("that the boxes that do not occur are those of the background")
@@ -176,21 +186,23 @@ def check_classifier(content: Any) -> tuple[list[str], list[str]]:
         _check_rule(rule, box, place, cells, leaves, features)
     what = "proved again from the leaves of the trees" if leaves else "true of every recorded cell"
     checked.append(f"rules: each of {len(boxes):,} is {what}, and says what its box says")
-    if kind != "pac":
+    if claim.proved:
         close = _check_general(boxes, cells, leaves, features)
         checked.append("general: no condition of a rule can be left out or made wider")
         if close:
             not_checked.append(f"{close:,} wider boxes, which are too hard or too close to call")
-    if kind == "exact":
+    if claim.decides:
         _check_cover(boxes, cells)
         checked.append("complete: every cell is decided by a rule, as the model decided it")
-    elif kind == "bounded":
-        looked = _check_missing(content, boxes, cells, leaves, sizes, features)
+    elif claim.proved:
+        looked = _check_missing(content, claim, boxes, cells, leaves, sizes, features)
         checked.append(f"complete: {looked:,} random sets of so few conditions have no other rule")
     else:
         not_checked.append("what was not drawn: a sampled result makes no claim on it")
     _check_rows(content, boxes, sizes)
     checked.append("support and confidence: counted again from the rows")
+    checked.append(_check_agreement(content, claim, cells, sizes))
+    not_checked.append("the agreement on uniform inputs: they are not kept")
     not_checked.append("that the classes are the model's own: ask it again")
     return checked, not_checked
 
@@ -338,6 +350,7 @@ def _contains(box: Box, cell: Sequence[int]) -> bool:
 
 def _check_missing(
     content: Mapping[str, Any],
+    claim: Claim,
     boxes: Sequence[tuple[Box, int]],
     cells: Cells,
     leaves: Leaves | None,
@@ -345,8 +358,8 @@ def _check_missing(
     features: Sequence[Mapping[str, Any]],
 ) -> int:
     """Look at random sets of at most so many conditions: what they imply must be said."""
-    most, rng = content["certificate"]["max_conditions"], Random(0)
-    if content["certificate"]["unsettled"]:
+    most, rng = claim.most or 0, Random(0)
+    if claim.unsettled:
         return 0
     looked = 0
     for _ in range(TRIES):
@@ -375,6 +388,48 @@ def _check_missing(
 
 def _holds(outer: Box, inner: Box) -> bool:
     return all(a <= c and d <= b for (a, b), (c, d) in zip(outer, inner, strict=True))
+
+
+def _claim(content: Mapping[str, Any]) -> Claim:
+    """Return what is claimed; of a file of format 1, as the measured agreement allows."""
+    line = content["certificate"]
+    if "weakest" in line:
+        claim = Claim.of(line)
+        measured, stated = content["agreement"], claim.scope.get("agreement", {})
+        if any(stated.get(name, 0) != measured.get(name, 0) for name in MEASURED):
+            raise Wrong("certificate: its agreement is not the one that was measured")
+        if claim.scope["of"] == "every input" and not content["exact_bins"]:
+            raise Wrong("certificate: of every input, though the bins are not exact")
+        if claim.rules != len(content["rules"]):
+            raise Wrong(f"certificate: there are {len(content['rules']):,} rules")
+        return claim
+    kind = line["kind"]
+    if kind == "exact":
+        return Claim("proved", decides=True)
+    if kind == "bounded":
+        return Claim("proved", most=line["max_conditions"], unsettled=line["unsettled"])
+    return Claim("tested", trial=line)
+
+
+def _check_agreement(
+    content: Mapping[str, Any], claim: Claim, cells: Cells, sizes: Sequence[int]
+) -> str:
+    """Count again of how many rows the cell has the class that the model said."""
+    rows, width = content["rows"], len(sizes)
+    flat, said = _numbers(rows["cells"], "H"), _numbers(rows["said"], "b")
+    known = cells.by_cell()
+    same = other = 0
+    for i, label in enumerate(said):
+        stands = known(tuple(flat[i * width : (i + 1) * width]))
+        if stands is not None and stands != OUTSIDE:
+            same += stands == label
+            other += stands != label
+    share = content["agreement"]["rows"]
+    if other and share == 1:
+        raise Wrong(f"agreement: {other:,} rows have another class than their cell")
+    if same + other == len(said) and said and share != same / len(said):
+        raise Wrong(f"agreement: on {same:,} of {len(said):,} rows, not on {share:.6g} of them")
+    return f"agreement: {same:,} of {same + other:,} rows whose cells were asked have their class"
 
 
 def _check_rows(

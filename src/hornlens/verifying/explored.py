@@ -12,8 +12,10 @@ from typing import Any
 from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.formats.jsonfiles import read_json
+from hornlens.verifying.attributes import Rule
+from hornlens.verifying.claims import Claim
 from hornlens.verifying.files import File
-from hornlens.verifying.grids import Grid, Rule, Space, Wrong, bits, chain
+from hornlens.verifying.grids import Grid, Space, Wrong, bits, chain
 from hornlens.verifying.interrupted import follows
 from hornlens.verifying.rules import TRIES, Envelope, check_by_chaining
 
@@ -106,14 +108,15 @@ def check_explored(
     _check_same(envelope, known, accepted)
     checked.append(f"rules: {plural(len(envelope.rules), 'rule')}, which say what was accepted")
     left = _open(asked, said, known, examples)
-    if set(space.rules(content.get("hypotheses", []))) != set(left):
-        raise Wrong("hypotheses: not the rules that nobody knew, and that nothing settled")
+    stated = content.get("open", content.get("hypotheses", []))  # as format 1 calls them
+    if set(space.rules(stated)) != set(left):
+        raise Wrong("open: not the rules that nobody knew, and that nothing settled")
     _check_counts(content, session, len(envelope.rules), len(left))
     checked.append("counts: those of the session")
     not_checked = ["that the answers are true: ask whoever gave them"]
     if listed:
         not_checked.append("that the background was given so")
-    if content["certificate"]["kind"] == "explored":
+    if envelope.claim.word is not None and not envelope.claim.ended:
         checked.append(_check_complete(space, [*listed, *envelope.rules, *left], examples))
     else:
         not_checked.append("that all rules are there: the exploration was ended early")
@@ -162,18 +165,22 @@ def _open(
 
 def _check_counts(content: Mapping[str, Any], session: Session, rules: int, left: int) -> None:
     """Check the numbers in the certificate and the statistics."""
-    claim, counted = content["certificate"], content["statistics"]
+    claim, counted = Claim.of(content["certificate"]), content["statistics"]
     sampled = [a for a in session.answers if a["answer"] == "yes" and a.get("samples") is not None]
-    if claim["kind"] == "explored":
-        wanted = {"answers": len(session.answers), "open": left, "sampled": len(sampled)}
-    else:
-        wanted = {"rules": rules}
-    for name, number in wanted.items():
-        if claim[name] != number:
-            raise Wrong(f"certificate: {name} is {number}, not {claim[name]}")
+    wanted: dict[str, tuple[Any, int]] = {"rules": (claim.rules, rules)}
+    if claim.word is not None:
+        word = claim.word
+        wanted = {
+            "answers": (word["answers"], len(session.answers)),
+            "open": (claim.open, left),
+            "sampled": (word.get("sampled", 0), len(sampled)),
+        }
+    for name, (stated, number) in wanted.items():
+        if stated != number:
+            raise Wrong(f"certificate: {name} is {number}, not {stated}")
     kinds = {kind: session.count(kind) for kind in ("yes", "no", "unknown")}
-    wanted = {"answers": len(session.answers), **kinds, "rows": len(session.rows)}
-    for name, number in wanted.items():
+    kept = {"answers": len(session.answers), **kinds, "rows": len(session.rows)}
+    for name, number in kept.items():
         if counted[name] != number:
             raise Wrong(f"statistics: {name} is {number}, not {counted[name]}")
     if content["non_horn"]["examples"] or content["non_horn"]["count"] is not None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
-from hornlens.verifying.grids import Grid, Rule, bits
+from hornlens.verifying.attributes import Rule
+from hornlens.verifying.grids import Grid, bits
 
 
 @dataclass(frozen=True)

@@ -10,22 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any
 
-from hornlens.errors import InputError
-
-Rule: TypeAlias = "tuple[int, int | None]"
-"""Antecedent, and the same with the consequent; None for ⊥."""
-
+from hornlens.verifying.attributes import Rule, at_most_one, read_attribute
 
 LIMIT = 1 << 22
 """Up to so many points are gone through one and all."""
-
-
-MOST_VALUES = 1_500
-"""Of so many values beside each other each two are gone through."""
 
 
 class Wrong(Exception):
@@ -64,13 +56,17 @@ def chain(x: int, rules: Sequence[Rule]) -> int | None:
 class Space:
     """The variables by name; what each attribute can say; and what it takes for granted of itself.
 
-    `labels` are the variables of the label, by name: none if the target says yes or no.
+    `labels` are the variables of the label, by name: none if the target says yes or no. `ends` has
+    what a cell of a complete space can say of each attribute: nothing that could be said closer.
     """
 
     names: tuple[str, ...]
     axes: tuple[tuple[int, ...], ...]
     own: frozenset[Rule]
     labels: tuple[str, ...]
+    ends: tuple[tuple[int, ...], ...] | None = None
+    label_always: bool = True
+    """Whether samples always set the label."""
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Space:
@@ -83,17 +79,25 @@ class Space:
         else:
             lines, label = [{"name": name, "values": [name]} for name in content["variables"]], None
         names: list[str] = []
-        axes, own = [], set()
+        axes, own, ends = [], set(), []
+        complete = bool((found or {}).get("complete", False))
         for line in lines + ([] if label is None else [label]):
-            variables, choices, rules = _attribute(line, len(names))
-            names += variables
-            axes.append(tuple(sorted(choices, key=lambda choice: (choice.bit_count(), choice))))
-            own |= rules
+            attribute = read_attribute(line, len(names))
+            names += attribute.names
+            choices = sorted(attribute.choices, key=lambda choice: (choice.bit_count(), choice))
+            axes.append(tuple(choices))
+            own |= attribute.rules
+            if complete and line is not label:
+                ends.append(attribute.ends)
+                own |= attribute.rules_of_ends
         if names != content["variables"] or len(set(names)) < len(names):
             raise ValueError("variables that are not those of the attributes")
-        return cls(
-            tuple(names), tuple(axes), frozenset(own), () if label is None else (*label["values"],)
-        )
+        if complete and not (found or {}).get("label_always", True):
+            raise ValueError("a complete space in which the label may be unset")
+        values = () if label is None else (*label["values"],)
+        whole = tuple(ends) if complete else None
+        always = (found or {}).get("label_always", True)
+        return cls(tuple(names), tuple(axes), frozenset(own), values, whole, always)
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -108,13 +112,24 @@ class Space:
         """The labels as interpretations, in order."""
         return tuple(self.mask([name]) for name in self.labels)
 
+    def occurring(self, grid: Grid) -> int:
+        """Return the points of a grid of all axes that can occur: in a complete space, whole."""
+        if self.ends is None:
+            return grid.everything
+        labels = [self.label_masks] if self.labels else []
+        return grid.at_choices([*self.ends, *labels])
+
+    def cells_of(self, points: int) -> int:
+        """Return how many cells so many points are, each with all labels that it can have."""
+        return points // (len(self.labels) + (self.ends is None) if self.labels else 1)
+
     def rules(self, lines: Iterable[Mapping[str, Any]]) -> list[Rule]:
         """Return rules as JSON lists them."""
         found: list[Rule] = []
         for line in lines:
             if "at_most_one" in line:
                 each = [self.mask([name]) for name in line["at_most_one"]]
-                found += _pairs(each)
+                found += at_most_one(each)
             else:
                 left, then = self.mask(line["if"]), line["then"]
                 found.append((left, None if then is None else left | self.mask(then)))
@@ -131,45 +146,6 @@ class Space:
         return f"{' ∧ '.join(self.names[i] for i in bits(left)) or '⊤'} → {right or '⊤'}"
 
 
-def _attribute(line: Mapping[str, Any], at: int) -> tuple[list[str], list[int], set[Rule]]:
-    """Return an attribute's variables (bits from `at` on), all that it can say, and its rules."""
-    name, rules = line["name"], set[Rule]()
-    if "cuts" in line or "levels" in line:  # an interval: above some cuts, below others
-        cuts = line.get("cuts")
-        above, below = (cuts, cuts) if cuts else (line["levels"][1:], line["levels"][:-1])
-        names = [f"{name} ≥ {v}" for v in above] + [
-            f"{name} {'<' if cuts else '≤'} {v}" for v in below
-        ]
-        m = len(above)
-        up, down = [1 << at + i for i in range(m)], [1 << at + m + i for i in range(m)]
-        ranges = combinations(range(m + 2), 2)  # from one value up to before another
-        choices = [sum(up[:low]) + sum(down[end - 1 :]) for low, end in ranges]
-        rules |= {(high, high | low) for low, high in pairwise(up)}
-        rules |= {(low, low | high) for low, high in pairwise(down)}
-        rules |= {(a | b, None) for a, b in zip(up, down, strict=True)}
-        return names, choices, rules
-    names, above = list(line["values"]), line.get("under") or [None] * len(line["values"])
-    bit = {value: 1 << at + i for i, value in enumerate(names)}
-    path: dict[str | None, int] = {None: 0}  # a value is said with all that it stands under
-    for value, up in zip(names, above, strict=True):
-        path[value] = path[up] | bit[value]
-        if up is not None:
-            rules.add((bit[value], bit[value] | bit[up]))
-    beside: dict[str | None, list[int]] = {}
-    for value, up in zip(names, above, strict=True):
-        beside.setdefault(up, []).append(bit[value])
-    for group in beside.values():
-        rules.update(_pairs(group))
-    return names, list(path.values()), rules
-
-
-def _pairs(group: Sequence[int]) -> list[Rule]:
-    """Return the rules that say: at most one of these."""
-    if len(group) > MOST_VALUES:
-        raise InputError(f"an attribute of {len(group):,} values: {MOST_VALUES:,} can be verified")
-    return [(a | b, None) for a, b in combinations(group, 2)]
-
-
 class Grid:
     """All points of some axes, and what can be asked of sets of points."""
 
@@ -180,9 +156,11 @@ class Grid:
         self.columns = [0] * width
         """For each variable, the points that have it."""
         self._groups, self._places, self._downs = [], [], []
+        self._at_places: list[list[int]] = []
         stride = 1
         for axis in axes:
             at = [self._at(stride, len(axis), place) for place in range(len(axis))]
+            self._at_places.append(at)
             for choice, points in zip(axis, at, strict=True):
                 for v in bits(choice):
                     self.columns[v] |= points
@@ -202,6 +180,17 @@ class Grid:
         zeros = "0" * stride
         block = zeros * (count - 1 - place) + "1" * stride + zeros * place
         return int(block * (self.size // (stride * count)), 2)
+
+    def at_choices(self, choices: Sequence[Sequence[int]]) -> int:
+        """Return the points that make one of the given choices on each axis."""
+        found = self.everything
+        for places, at, some in zip(self._places, self._at_places, choices, strict=True):
+            order = list(places)
+            here = 0
+            for choice in some:
+                here |= at[order.index(choice)]
+            found &= here
+        return found
 
     def index(self, x: int) -> int:
         """Return the place of an interpretation; a KeyError if it is no point."""

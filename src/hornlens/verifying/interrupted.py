@@ -3,30 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import prod
+from functools import reduce
+from math import log, log1p, prod
 from typing import Any
 
 from hornlens.counts import plural
 from hornlens.verifying.answers import Answer, Reader
+from hornlens.verifying.attributes import Rule
 from hornlens.verifying.bounded import check_bounded
-from hornlens.verifying.grids import LIMIT, Grid, Rule, Wrong, breaks
-from hornlens.verifying.rules import Envelope, check_by_chaining, check_exact
+from hornlens.verifying.claims import Claim
+from hornlens.verifying.grids import LIMIT, Grid, Wrong, breaks
+from hornlens.verifying.rules import (
+    MOST_LABELS,
+    Envelope,
+    check_by_chaining,
+    check_exact,
+    missing_rule,
+)
 from hornlens.verifying.worlds import Worlds, check_named
 
 
-def check_interrupted(envelope: Envelope, holds: Callable[[Rule], bool]) -> str:
+def check_interrupted(
+    envelope: Envelope,
+    holds: Callable[[Rule], bool],
+    broken: Callable[[Rule], bool] = lambda rule: False,
+) -> str:
     """Hold an envelope that may lack rules against its target; return what was found.
 
-    `holds` says of a rule whether nothing that is accepted, or may be, breaks it.
+    `holds` says of a rule whether nothing that is accepted, or may be, breaks it; `broken` whether
+    an answer does.
     """
     check_by_chaining(envelope)
-    rules, claim = envelope.rules, envelope.certificate
-    if claim["rules"] != len(rules):
-        raise Wrong(f"certificate: it is {plural(len(rules), 'rule')}, not {claim['rules']}")
-    for number, rule in enumerate(rules, 1):
-        if not holds(rule):
-            raise envelope.wrong(number, "not proved: it may be broken")
-    return f"interrupted: each of {plural(len(rules), 'rule')} holds, whatever was not asked"
+    rules, proved = envelope.rules, 0
+    for number, (rule, warrant) in enumerate(zip(rules, envelope.warrants, strict=True), 1):
+        if warrant["kind"] == "proved":
+            proved += 1
+            if not holds(rule):
+                raise envelope.wrong(number, "not proved: it may be broken")
+        elif broken(rule):
+            raise envelope.wrong(number, "not sound: a recorded answer breaks it")
+        elif warrant["kind"] == "tested":
+            _check_bound(envelope, number, rule, warrant)
+    others = len(rules) - proved
+    tested = f"; {others:,} more are tested, and no answer breaks one" if others else ""
+    return f"partial: each of {plural(proved, 'rule')} holds, whatever was not asked{tested}"
+
+
+def _check_bound(envelope: Envelope, number: int, rule: Rule, warrant: Mapping[str, Any]) -> None:
+    """Check the bound of a tested rule: ε by the chance that a sample has its left side."""
+    joint, space = envelope.claim.joint, envelope.space
+    if joint is None or warrant.get("bound") is None:
+        raise envelope.wrong(number, "is tested, and nothing was sampled")
+    chance = 1.0
+    for place, axis in enumerate(space.axes):
+        is_label = bool(space.labels) and place == len(space.axes) - 1
+        drawn = [c for c in axis if c or not (is_label and space.label_always)]
+        wanted = rule[0] & union(axis)
+        chance *= sum(wanted & ~choice == 0 for choice in drawn) / len(drawn)
+    if warrant["bound"] * chance < joint["epsilon"] * (1 - 1e-9):
+        raise envelope.wrong(number, "its bound is smaller than the samples allow")
 
 
 def follows(rule: Rule, closure: Callable[[int], int | None]) -> bool:
@@ -49,7 +84,8 @@ class MissingAnswers:
         self.grid = None
         if prod(map(len, space.axes)) <= LIMIT:
             self.grid = Grid(space.axes, len(space.names))
-            self.inside = self.grid.everything & ~self.grid.breaking_any(background)
+            self.allowed = self.grid.everything & ~self.grid.breaking_any(background)
+            self.inside = self.allowed & space.occurring(self.grid)
             self.possible = {name: self._possible(self.grid, each) for name, each in worlds.items()}
 
     def _possible(self, grid: Grid, answers: Sequence[Answer]) -> int:
@@ -68,21 +104,24 @@ class MissingAnswers:
 
     def check(self, envelope: Envelope, names: Sequence[Any], statistics: Mapping[str, Any]) -> str:
         """Check the envelope of what one of the named worlds, or another, accepts or may accept."""
-        grid, kind = self.grid, envelope.certificate["kind"]
+        grid, claim = self.grid, envelope.claim
         if grid is None:
-            if kind != "interrupted":
+            if claim.settled:
                 raise Wrong("certificate: not all cells were asked")
-            return check_interrupted(envelope, lambda rule: self._was_asked(rule, names))
+            asked, breaks_it = self._was_asked, self._is_broken
+            return check_interrupted(envelope, lambda r: asked(r, names), breaks_it)
         positive = 0
         for name in names:
             positive |= self.possible[name]
-        if kind == "interrupted":
-            return check_interrupted(envelope, lambda rule: not grid.breaking(rule) & positive)
-        cells = self.inside.bit_count() // (len(self.reader.space.labels) + 1)
+        if not claim.settled:
+            return check_interrupted(
+                envelope, lambda rule: not grid.breaking(rule) & positive, self._is_broken
+            )
+        cells = self.reader.space.cells_of(self.inside.bit_count())
         if any(len(self.worlds[name]) != cells for name in names):
-            raise Wrong(f"certificate: {kind}, but not all of {cells:,} cells were asked")
-        if kind == "exact":
-            return check_exact(envelope, grid, self.inside, positive)
+            raise Wrong(f"certificate: complete, but not all of {cells:,} cells were asked")
+        if claim.every:
+            return check_exact(envelope, grid, self.allowed, positive)
         return check_bounded(
             envelope,
             lambda x: grid.common(grid.having(x) & positive),
@@ -92,7 +131,7 @@ class MissingAnswers:
     def _was_asked(self, rule: Rule, names: Sequence[Any]) -> bool:
         """Say whether all cells were asked that a rule speaks of, and none breaks it."""
         space, left = self.reader.space, rule[0] & ~sum(self.reader.space.label_masks)
-        axes = space.axes[: len(space.axes) - bool(space.labels)]
+        axes = space.ends or space.axes[: len(space.axes) - bool(space.labels)]
         above = prod(sum(left & union(axis) & ~c == 0 for c in axis) for axis in axes)
         for name in names:
             answers = [a for a in self.worlds[name] if left & ~a.cell == 0]
@@ -101,20 +140,60 @@ class MissingAnswers:
                 return False
         return True
 
-    def check_hypotheses(self, rules: Sequence[Rule]) -> str:
-        """Check that no answer breaks what is held for true."""
+    def _is_broken(self, rule: Rule) -> bool:
+        return self._breaking(rule) is not None
+
+    def _breaking(self, rule: Rule) -> Answer | None:
+        """Return an answer that breaks a rule; what is not decided breaks none."""
+        for answer in (answer for each in self.worlds.values() for answer in each):
+            if any(breaks(x, rule) for x in self.reader.accepted(answer, undecided=False)):
+                return answer
+        return None
+
+    def check_open(self, rules: Sequence[Rule], claim: Claim) -> str:
+        """Check that no answer breaks what is left open."""
+        if claim.open != len(rules):
+            raise Wrong(f"certificate: {len(rules):,} rules are open, not {claim.open:,}")
         for rule in rules:
-            for answer in (answer for each in self.worlds.values() for answer in each):
-                if any(breaks(x, rule) for x in self.reader.accepted(answer)):
-                    shown = self.reader.space.show_rule(rule)
-                    raise Wrong(f"hypothesis {shown}: answer {answer.place} breaks it")
-        return f"hypotheses: no answer breaks one of {len(rules):,}; they are not proved"
+            if (answer := self._breaking(rule)) is not None:
+                shown = self.reader.space.show_rule(rule)
+                raise Wrong(f"open rule {shown}: answer {answer.place} breaks it")
+        return f"open rules: no answer breaks one of {len(rules):,}; they are not proved"
+
+    def check_joint(self, claim: Claim, rules: Sequence[Rule], bound: bool) -> str:
+        """Check that samples bear what is claimed of all rules together, and that none is missing.
+
+        `bound`: the run held its rules against all its answers. Then what these reject, a rule
+        rejects, or it is an intersection of accepted ones.
+        """
+        joint = claim.joint or {}
+        epsilon, delta, samples = joint["epsilon"], joint["delta"], joint["samples"]
+        if not (0 < epsilon < 1 and 0 < delta < 1) or samples * log1p(-epsilon) > log(delta):
+            raise Wrong(f"certificate: {samples} samples are too few for its ε and δ")
+        space = self.reader.space
+        left = 0
+        if bound and len(space.labels) <= MOST_LABELS:
+            each = [answer for answers in self.worlds.values() for answer in answers]
+            accepted = {x for answer in each for x in self.reader.accepted(answer)}
+            for answer in each:
+                for x in self.reader.all_of(answer.cell):
+                    labelled = not space.labels or x & sum(space.label_masks)
+                    if x in accepted or not labelled or any(breaks(x, rule) for rule in rules):
+                        continue
+                    above = [y for y in accepted if x & ~y == 0]
+                    if not above or reduce(int.__and__, above) != x:
+                        raise missing_rule(space, x)
+                    left += 1
+        return (
+            f"sampled: {samples:,} samples bear its ε and δ; {left:,} interpretations that answers "
+            "reject are intersections of accepted ones"
+        )
 
     def check_survival(self, rule: Rule, line: Mapping[str, Any]) -> None:
         """Check in which worlds a rule is said to be broken, and to be unknown."""
         for name in line["unknown_in"]:
             for answer in self.worlds[name]:
-                if any(breaks(x, rule) for x in self.reader.accepted(answer)):
+                if any(breaks(x, rule) for x in self.reader.said(answer)):
                     raise Wrong(f"answer {answer.place} breaks it in {name}")
         check_named(rule, line, self.reader, self.worlds)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import log, log1p
@@ -10,7 +10,9 @@ from random import Random
 from typing import Any
 
 from hornlens.counts import plural
-from hornlens.verifying.grids import Grid, Rule, Space, Wrong, breaks, chain
+from hornlens.verifying.attributes import Rule
+from hornlens.verifying.claims import Claim
+from hornlens.verifying.grids import Grid, Space, Wrong, breaks, chain
 
 MOST_LABELS = 10
 """Where a target has more labels, a sampled run does not look at those that lost."""
@@ -27,7 +29,8 @@ class Envelope:
     rules: list[Rule]
     readable: list[Rule]
     non_horn: Mapping[str, Any]
-    certificate: Mapping[str, Any]
+    claim: Claim
+    warrants: list[Mapping[str, Any]]
 
     @classmethod
     def of(cls, content: Mapping[str, Any], space: Space, background: list[Rule]) -> Envelope:
@@ -36,7 +39,11 @@ class Envelope:
         Each rule has to say something of an antecedent of its own, and to have a short form.
         """
         rules, readable = space.rules(content["rules"]), space.rules(content["readable"])
-        found = cls(space, background, rules, readable, content["non_horn"], content["certificate"])
+        claim = Claim.of(content["certificate"])
+        weakest = {"kind": claim.weakest}
+        warrants = [line.get("warrant", weakest) for line in content["rules"]]
+        found = cls(space, background, rules, readable, content["non_horn"], claim, warrants)
+        found.check_warrants(content["readable"])
         if len(readable) != len(rules) or len({left for left, _ in rules}) < len(rules):
             raise Wrong("rules: two of one antecedent, or not as many as readable ones")
         for number, ((left, both), (short, new)) in enumerate(zip(rules, readable, strict=True), 1):
@@ -45,6 +52,19 @@ class Envelope:
             if short & ~left or (both is None) != (new is None) or (new or 0) & ~(both or 0):
                 raise found.wrong(number, "the readable rule is not the same said shortly")
         return found
+
+    def check_warrants(self, readable: Sequence[Mapping[str, Any]]) -> None:
+        """Check that both forms of a rule have one warrant, and the weakest is the claim's."""
+        order = ("proved", "tested", "open")
+        for number, (warrant, line) in enumerate(zip(self.warrants, readable, strict=False), 1):
+            if "warrant" in line and line["warrant"] != warrant:
+                raise self.wrong(number, "its two forms have different warrants")
+            if order.index(warrant["kind"]) > order.index(self.claim.weakest):
+                raise self.wrong(number, f"is {warrant['kind']}, and so is the weakest of all")
+        if self.claim.rules is not None and self.claim.rules != len(self.rules):
+            raise Wrong(
+                f"certificate: it is {plural(len(self.rules), 'rule')}, not {self.claim.rules}"
+            )
 
     def wrong(self, number: int, what: str) -> Wrong:
         """Return what is wrong with a rule, counted from 1."""
@@ -64,14 +84,14 @@ class Envelope:
                 raise Wrong(f"non_horn: {shown(x)} is no rejected intersection of accepted ones")
 
 
-def check_exact(envelope: Envelope, grid: Grid, inside: int, positive: int) -> str:
+def check_exact(envelope: Envelope, grid: Grid, allowed: int, positive: int) -> str:
     """Hold an exact envelope against every point of the space; return what was found.
 
-    `inside` are the points that the background allows, `positive` those that the target accepts.
+    `allowed` are the points that the background allows, `positive` those that the target accepts.
     """
     space, rules = envelope.space, envelope.rules
     for number, (left, _) in enumerate(rules, 1):
-        if not grid.has(inside, left):
+        if not grid.has(allowed, left):
             raise envelope.wrong(number, "not saturated: its antecedent breaks the background")
     antecedents = grid.set_of(grid.index(left) for left, _ in rules)
     rejected = 0
@@ -85,11 +105,13 @@ def check_exact(envelope: Envelope, grid: Grid, inside: int, positive: int) -> s
         if rule[1] is not None and rule[1] != grid.common(grid.having(rule[0]) & positive):
             raise envelope.wrong(number, "not saturated: more follows")
         rejected |= breaking
-    left_over = inside & ~positive & ~rejected
+    left_over = allowed & ~positive & ~rejected
     if missing := left_over & ~grid.intersections(positive):
-        raise _missing(space, grid.first(missing))
-    if (grid.breaking_any(envelope.readable) ^ rejected) & inside:
+        raise missing_rule(space, grid.first(missing))
+    if (grid.breaking_any(envelope.readable) ^ rejected) & allowed:
         raise Wrong("readable: does not say the same as rules")
+    inside = allowed & space.occurring(grid)
+    left_over &= inside
     count = left_over.bit_count()
     envelope.check_examples(lambda x: grid.has(left_over, x), count)
     points, accepted = inside.bit_count(), positive.bit_count()
@@ -100,7 +122,8 @@ def check_exact(envelope: Envelope, grid: Grid, inside: int, positive: int) -> s
     )
 
 
-def _missing(space: Space, x: int) -> Wrong:
+def missing_rule(space: Space, x: int) -> Wrong:
+    """Return what is wrong where no rule rejects what has to be rejected."""
     return Wrong(
         f"a rule is missing: {space.show(x)} is rejected, but by no rule, and it is no "
         "intersection of accepted ones"
@@ -145,12 +168,12 @@ class Asked:
 def check_sampled(envelope: Envelope, asked: Asked) -> str:
     """Hold a sampled envelope against what was asked; return what was found."""
     check_by_chaining(envelope)
-    space, rules, claim = envelope.space, envelope.rules, envelope.certificate
+    space, rules, claim = envelope.space, envelope.rules, envelope.claim
     envelope.check_examples(lambda x: asked.rejects(x) and asked.is_intersection(x), None)
     broken = [i for i, r in enumerate(rules, 1) if any(breaks(x, r) for x in asked.said)]
     left_over = [x for x in asked.rejected if not any(breaks(x, rule) for rule in rules)]
-    if claim["kind"] == "pac":
-        epsilon, delta, samples = claim["epsilon"], claim["delta"], claim["samples"]
+    if (joint := claim.joint) is not None:
+        epsilon, delta, samples = joint["epsilon"], joint["delta"], joint["samples"]
         if not (0 < epsilon < 1 and 0 < delta < 1) or samples * log1p(-epsilon) > log(delta):
             raise Wrong(f"certificate: {samples} samples are too few for its ε and δ")
         if broken and asked.bound:
@@ -158,7 +181,7 @@ def check_sampled(envelope: Envelope, asked: Asked) -> str:
         if asked.bound and len(space.labels) <= MOST_LABELS:
             for x in left_over:
                 if not asked.is_intersection(x):
-                    raise _missing(space, x)
+                    raise missing_rule(space, x)
     return (
         f"sampled: {len(asked.said):,} recorded answers break {len(broken):,} of {len(rules):,} "
         f"rules; of {len(asked.rejected):,} interpretations that they reject, no rule rejects "

@@ -14,18 +14,19 @@ from hornlens.errors import InputError
 from hornlens.formats.jsonfiles import read_json
 from hornlens.verifying.almost import Known, check_almost, check_almost_rows, check_levels
 from hornlens.verifying.answers import Answer, Reader, Spoken, check_statistics
+from hornlens.verifying.attributes import Rule
 from hornlens.verifying.bounded import check_bounded
+from hornlens.verifying.claims import Claim
 from hornlens.verifying.explored import Session, check_explored
 from hornlens.verifying.files import File
-from hornlens.verifying.grids import Grid, Rule, Space, Wrong, breaks
+from hornlens.verifying.grids import Grid, Space, Wrong, breaks
 from hornlens.verifying.interrupted import MissingAnswers, check_interrupted, follows
 from hornlens.verifying.noise import check_counts, check_noise
 from hornlens.verifying.rules import Envelope, check_by_chaining, check_exact, check_wide
 from hornlens.verifying.worlds import AllAnswers, SomeAnswers
 
-FORMAT = 1
+FORMAT = 2
 """The newest files that are understood."""
-KINDS = ("exact", "bounded", "interrupted", "noisy", "pac", "budget_exhausted", "explored")
 WIDE = 1 << 20
 """Up to so many interpretations of a file are gone through one and all."""
 SHAPE = "minimal and saturated: no rule follows from the others; the readable rules say the same"
@@ -62,11 +63,19 @@ class Verification:
 def verify(
     result: str | Path, against: str | Path | None = None, background: str | Path | None = None
 ) -> Verification:
-    """Check a result by itself: a folder, envelope.json or explanation.json; it asks no model.
+    """Check a saved result by independent code; it asks no model.
 
-    `against` is the formula or the table that `hornlens envelope` or `learn` was given, or the
-    exploration.json in which `hornlens explore` kept what was answered; `background` is what was
-    taken for granted. A file that is no result is an InputError.
+    Args:
+        result: The folder, or the envelope.json or explanation.json in it.
+        against: The formula or table that `hornlens envelope` or `learn` was given, or the
+            exploration.json in which `hornlens explore` kept the answers.
+        background: The rules that were taken for granted: a Horn .cnf or an envelope.json.
+
+    Returns:
+        What was checked, what could not be, and what is wrong, if anything.
+
+    Raises:
+        InputError: if a file is no result, or cannot be read.
 
     >>> import tempfile
     >>> from hornlens import extract
@@ -130,8 +139,7 @@ def _check(
         raise InputError("was written by a newer hornlens: upgrade hornlens")
     if "rules" not in content:
         raise InputError("has no rules: there is nothing to verify")
-    if (kind := content["certificate"]["kind"]) not in KINDS:
-        raise InputError(f"certificate: unknown kind {kind!r}; verify knows {', '.join(KINDS)}")
+    claim = Claim.of(content["certificate"])
     notes.not_checked.append("sentences, and the files beside envelope.json")
     space = Space.of(content)
     listed = space.rules(content["background"])
@@ -139,7 +147,7 @@ def _check(
         raise Wrong(f"background: lacks {space.show_rule(rule)}")
     if isinstance(file, Session):
         _check_session(content, space, listed, file, background, notes)
-    elif kind == "explored":
+    elif claim.word is not None:
         raise InputError(
             "is an exploration: give the session that it was kept in, --against X.exploration.json"
         )
@@ -164,7 +172,8 @@ def _check_session(
     background: Path | None,
     notes: _Notes,
 ) -> None:
-    if content["certificate"]["kind"] not in ("explored", "interrupted") or "answers" in content:
+    claim = Claim.of(content["certificate"])
+    if "answers" in content or (claim.word is None and not claim.ended):
         raise InputError("is no exploration: a session is not what it can be held against")
     if background is not None:
         raise InputError("--background does not go with a session, which does not keep it")
@@ -197,8 +206,8 @@ def _check_file(
             if breaks(row, rule):
                 raise Wrong(f"background: {space.show(row)} is accepted, and breaks it")
     envelope = Envelope.of(content, space, listed)
-    exact = envelope.certificate["kind"] == "exact"
-    bounded = envelope.certificate["kind"] == "bounded"
+    claim = envelope.claim
+    exact = claim.every
     if exact and _size(space) <= WIDE:
         grid = Grid(space.axes, len(space.names))
         inside = grid.everything & ~grid.breaking_any(listed)
@@ -209,11 +218,11 @@ def _check_file(
             notes.checked.append(check_wide(envelope, closure, rejects))
             notes.not_checked.append("that no rule is missing: there are too many interpretations")
             notes.not_checked.append("how many non-Horn negatives there are")
-        elif bounded:
+        elif claim.settled:
             notes.checked.append(check_bounded(envelope, closure, file.support))
             envelope.check_examples(lambda x: rejects(x) and closure(x) == x, None)
             notes.not_checked.append("how many non-Horn negatives there are")
-        elif envelope.certificate["kind"] == "interrupted":
+        elif claim.proved:
             notes.checked.append(check_interrupted(envelope, lambda rule: follows(rule, closure)))
             notes.not_checked.append("that all rules are there: the run was ended early")
         else:
@@ -255,16 +264,18 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
     for rule in listed:
         if rule not in space.own and (rule[0] | (rule[1] or 0)) & labels:
             raise Wrong(f"background: {space.show_rule(rule)} is about the label")
-    noisy = content["certificate"]["kind"] == "noisy"
+    claim = Claim.of(content["certificate"])
+    noisy = claim.noise is not None
     reader = Reader(space, content["policy"], noisy)
     answers = reader.read(content["answers"])
     abstained = [a.place for a in answers if a.winner is None]
     if sorted(content["abstentions"]) != abstained:
         raise Wrong("abstentions: not the answers without a winner")
     variants, policy = content.get("variants", []), content["policy"]
-    scored = sum(answer.is_scored for answer in answers)
+    scored, named = (sum(a.is_scored for a in answers), sum(a.is_named for a in answers))
     notes.checked.append(
         f"answers: {len(answers):,}; of {scored:,} with scores, winner and margin follow from these"
+        + (f"; of {named:,} with replies instead, it is what most of them name" if named else "")
     )
     notes.not_checked.append("that the answers are the target's own: ask it again")
     if policy.get("top_k") is not None:
@@ -279,13 +290,20 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
             raise Wrong(f"answer {answer.place}: of no variant, {answer.variant!r}")
         worlds[answer.variant].append(answer)
     seen: AllAnswers | SomeAnswers | MissingAnswers
-    if any(each["certificate"]["kind"] == "interrupted" for each in (content, *variants)):
+    claims = [claim, *(Claim.of(line["certificate"]) for line in variants)]
+    partly = "weakest" in content["certificate"] and any(each.unasked for each in claims)
+    if partly or any(each.proved and each.ended for each in claims):
         seen = MissingAnswers(reader, listed, worlds)
-        notes.not_checked.append("that all rules are there: the run was ended early")
-        if hypotheses := space.rules(content.get("hypotheses", [])):
-            notes.checked.append(seen.check_hypotheses(hypotheses))
-    elif content["certificate"]["kind"] in ("exact", "bounded", "noisy"):
-        seen = AllAnswers(reader, listed, worlds)
+        notes.not_checked.append("that all rules are there: not everything was asked")
+        unproved = space.rules(content.get("open", content.get("hypotheses", [])))
+        if unproved:
+            notes.checked.append(seen.check_open(unproved, claim))
+        if claim.joint is not None:
+            every = [*space.rules(content["rules"]), *unproved]
+            samples = content["settings"].get("samples") is None
+            notes.checked.append(seen.check_joint(claim, every, samples and noisy is False))
+    elif claim.settled or noisy:
+        seen = AllAnswers(reader, listed, worlds, content.get("format", 0) < 2)
     else:
         bound = content["settings"].get("samples") is None
         seen = SomeAnswers(reader, listed, worlds, bound)
@@ -293,16 +311,21 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
     envelope = Envelope.of(content, space, listed)
     notes.checked.append(seen.check(envelope, list(worlds), content["statistics"]))
     if noisy and isinstance(seen, AllAnswers):
-        check_counts(answers, content["certificate"])
+        check_counts(answers, claim.noise or {})
         for line in variants or [content]:
-            own, name = line["certificate"], line["name"] if variants else None
+            own, name = Claim.of(line["certificate"]).noise, line["name"] if variants else None
+            if own is None:
+                raise Wrong("certificate: that of a variant says nothing of noise")
             check_noise(worlds[name], own, len(answers))
             if variants:
-                seen.check_possible(line["possible"], listed, [name])
+                seen.check_possible(line["possible"], line["certificate"], listed, [name])
         notes.checked.append(
             "noise: each answer was decided, or left undecided, as the certificate says"
         )
-        notes.checked.append(seen.check_possible(content["possible"], listed, list(worlds)))
+        known = seen.check_possible(
+            content["possible"], content["certificate"], listed, list(worlds)
+        )
+        notes.checked.append(known)
         notes.not_checked.append("that repeated answers are independent")
     notes.checked.append(SHAPE)
     spoken, lines = Spoken(space, answers), content["readable"]
@@ -326,8 +349,8 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
         (rule,) = space.rules([line])
         with _about(f"survival of {space.show_rule(rule)}"):
             seen.check_survival(rule, line)
-    count, rules = len(variants), len(content["survival"])
-    notes.checked.append(f"variants: {count} envelopes likewise, and where {rules} rules hold")
+    count, where = len(variants), len(content["survival"])
+    notes.checked.append(f"variants: {count} envelopes likewise, and where {where} rules hold")
 
 
 def _check_summaries(content: Any, envelope: Envelope, known: Known, notes: _Notes) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 from hornlens.errors import InputError
 from hornlens.verifying.almost import Known
 from hornlens.verifying.answers import Answer, Reader
+from hornlens.verifying.attributes import Rule
 from hornlens.verifying.bounded import check_bounded
-from hornlens.verifying.grids import LIMIT, Grid, Rule, Wrong, breaks
+from hornlens.verifying.grids import LIMIT, Grid, Wrong, breaks
 from hornlens.verifying.rules import Asked, Envelope, check_exact, check_sampled
 
 Worlds = Mapping[str | None, Sequence[Answer]]
@@ -20,22 +21,30 @@ Worlds = Mapping[str | None, Sequence[Answer]]
 class AllAnswers:
     """A target that was asked about every cell: an envelope of it can be held to be exact."""
 
-    def __init__(self, reader: Reader, background: list[Rule], worlds: Worlds):
-        """Find what is accepted, and see that no cell is left out."""
-        space = reader.space
+    def __init__(
+        self, reader: Reader, background: list[Rule], worlds: Worlds, by_policy: bool = False
+    ):
+        """Find what is accepted, and see that no cell is left out.
+
+        `by_policy`: a rule counts as broken by what the policy accepts where there is no answer, as
+        it did in format 1.
+        """
+        space, self.by_policy = reader.space, by_policy
         if prod(map(len, space.axes)) > LIMIT:
             raise InputError(
                 f"is exact over more than {LIMIT:,} interpretations: too many to check"
             )
         self.reader, self.worlds = reader, worlds
         self.grid = Grid(space.axes, len(space.names))
-        self.inside = self.grid.everything & ~self.grid.breaking_any(background)
+        self.allowed = self.grid.everything & ~self.grid.breaking_any(background)
+        self.inside = self.allowed & space.occurring(self.grid)
         self.positive = {}
         self.possible = {}
-        cells = self.inside.bit_count() // (len(space.labels) + 1)
+        self.said = {}
+        cells = space.cells_of(self.inside.bit_count())
         for name, answers in worlds.items():
             for answer in answers:
-                if not self.grid.has(self.inside, answer.cell):
+                if not self.grid.has(self.inside, min(reader.all_of(answer.cell))):
                     raise Wrong(f"answer {answer.place}: {space.show(answer.cell)} cannot occur")
             if len(answers) != cells:
                 where = "" if name is None else f" of {name}"
@@ -46,10 +55,13 @@ class AllAnswers:
             self.positive[name] = self.grid.set_of(map(self.grid.index, accepted))
             decided = (x for answer in answers for x in reader.accepted(answer, undecided=False))
             self.possible[name] = self.grid.set_of(map(self.grid.index, decided))
+            said = (x for answer in answers for x in reader.said(answer))
+            self.said[name] = self.grid.set_of(map(self.grid.index, said))
 
     def check(self, envelope: Envelope, names: Sequence[Any], statistics: Mapping[str, Any]) -> str:
         """Check the envelope of what one of the named worlds, or another, accepts."""
-        if (kind := envelope.certificate["kind"]) not in ("exact", "bounded", "noisy"):
+        claim = envelope.claim
+        if not claim.settled and claim.noise is None:
             raise Wrong("certificate: not exact, as that of the whole is")
         positive = 0
         for name in names:
@@ -60,19 +72,23 @@ class AllAnswers:
             for key, value in counted.items():
                 if statistics[key] != value:
                     raise Wrong(f"statistics: {key} is {value}, not {statistics[key]}")
-        if kind in ("exact", "noisy"):
-            return check_exact(envelope, self.grid, self.inside, positive)
-        grid = self.grid
+        return self._check_rules(envelope, positive, len(names))
+
+    def _check_rules(self, envelope: Envelope, positive: int, worlds: int) -> str:
+        """Check rules that are complete, or complete within bounds, for what is accepted."""
+        claim, grid = envelope.claim, self.grid
+        if not claim.bounded:
+            return check_exact(envelope, grid, self.allowed, positive)
         left_over = self.inside & ~positive & grid.intersections(positive)
         envelope.check_examples(lambda x: grid.has(left_over, x), left_over.bit_count())
-        labels = sum(self.reader.space.label_masks)
+        space, labels = self.reader.space, sum(self.reader.space.label_masks)
 
         def support(x: int) -> int:
             """Return how many answers there are about what has the conditions."""
-            if envelope.certificate.get("of") is None:
+            if not claim.unit:
                 return (grid.having(x) & positive).bit_count()
             about = grid.having(x & ~labels) & self.inside
-            return about.bit_count() // (len(self.reader.space.labels) + 1) * len(names)
+            return space.cells_of(about.bit_count()) * worlds
 
         return check_bounded(envelope, lambda x: grid.common(grid.having(x) & positive), support)
 
@@ -83,15 +99,24 @@ class AllAnswers:
             positive |= self.positive[name]
         return Known(self.reader.space, self.grid, self.inside, positive)
 
-    def check_possible(self, content: Mapping[str, Any], background: list[Rule], names: Any) -> str:
+    def check_possible(
+        self,
+        content: Mapping[str, Any],
+        certificate: Mapping[str, Any],
+        background: list[Rule],
+        names: Any,
+    ) -> str:
         """Check the rules that are possible, and which answers may break each of them."""
         space = self.reader.space
-        envelope = Envelope.of({**content, "certificate": {}}, space, background)
+        bounds = {**certificate, "rules": len(content["rules"]), "weakest": "proved"}
+        if "complete" not in bounds:  # of format 1
+            bounds = {"kind": "exact"}
+        envelope = Envelope.of({**content, "certificate": bounds}, space, background)
         positive, certain = 0, 0
         for name in names:
             positive |= self.possible[name]
             certain |= self.positive[name]
-        found = check_exact(envelope, self.grid, self.inside, positive)
+        found = self._check_rules(envelope, positive, len(names))
         left = [a for name in names for a in self.worlds[name] if a.is_undecided]
         for rule, line in zip(envelope.readable, content["readable"], strict=True):
             may = [
@@ -111,13 +136,21 @@ class AllAnswers:
     def check_survival(self, rule: Rule, line: Mapping[str, Any]) -> None:
         """Check in which worlds a rule is said to hold."""
         broken = self.grid.breaking(rule)
-        really = {name for name, positive in self.possible.items() if broken & positive}
+        decided = self.possible if self.by_policy else self.said
+        really = {name for name, positive in decided.items() if broken & positive}
         if really != set(line["broken_in"]):
             raise Wrong(f"is broken in {sorted(map(str, really))}")
-        perhaps = {name for name, positive in self.positive.items() if broken & positive} - really
+        perhaps = {name for name, positive in self.positive.items() if broken & positive}
+        if not self.by_policy:
+            perhaps |= {name for name, each in self.worlds.items() if not _is_answered(each)}
+        perhaps -= really
         if perhaps != set(line["unknown_in"]):
             raise Wrong("is unknown where every answer is decided, or the other way round")
         check_named(rule, line, self.reader, self.worlds)
+
+
+def _is_answered(answers: Sequence[Answer]) -> bool:
+    return any(answer.winner is not None or answer.is_undecided for answer in answers)
 
 
 class SomeAnswers:

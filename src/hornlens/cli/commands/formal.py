@@ -23,6 +23,7 @@ from hornlens.cli.options import (
     Scales,
     TimeLimit,
     model_help,
+    renamed_option,
 )
 from hornlens.errors import HornlensError
 from hornlens.limits import Limits
@@ -147,7 +148,7 @@ def learn(
             "entailment queries and samples, of positives closed first, from positives alone."
         ),
     ] = "envelope",
-    target: Annotated[
+    goal: Annotated[
         Optional[Literal["envelope", "cnf"]],
         typer.Option(
             help="What the equivalence oracle wants: the envelope (H ≡ env φ), or the formula "
@@ -184,6 +185,7 @@ def learn(
     ] = "text",
     quiet: Quiet = False,
     debug: Debug = False,
+    target: Annotated[Optional[Literal["envelope", "cnf"]], typer.Option(hidden=True)] = None,
 ) -> None:
     """Watch a learner at work on a formula, query by query.
 
@@ -193,19 +195,20 @@ def learn(
     from hornlens.extraction.formulas import LearnSettings
     from hornlens.extraction.related import RELATED
 
+    goal = renamed_option(goal, target, "learn --target", "--goal")
     if algorithm in RELATED:
         from hornlens.cli.related import RelatedOptions, related_command
 
-        if target == "cnf" or via_encoding or speculate or equivalence != "exact":
+        if goal == "cnf" or via_encoding or speculate or equivalence != "exact":
             raise HornlensError(
-                f"--algorithm {algorithm} learns the envelope in its own way: leave out --target, "
+                f"--algorithm {algorithm} learns the envelope in its own way: leave out --goal, "
                 "--via-encoding, --equivalence and --speculate"
             )
         related = RelatedOptions(algorithm, epsilon, delta, seed, trace, format, quiet)
         raise typer.Exit(related_command(file, related, Limits(time_limit, max_rules)))
     settings = LearnSettings(
         algorithm=algorithm,
-        target=target,
+        goal=goal,
         via_encoding=via_encoding,
         equivalence=equivalence,
         epsilon=epsilon,
@@ -230,7 +233,7 @@ def explore(
         Optional[list[str]],
         typer.Option(
             help="Who is asked: person (default), or a target (hornlens target list), "
-            "such as table/FILE.csv. May be given several times.",
+            "such as rows/FILE.csv. May be given several times.",
             metavar="person|TARGET",
         ),
     ] = None,

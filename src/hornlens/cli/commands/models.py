@@ -29,6 +29,7 @@ from hornlens.cli.options import (
     TimeLimit,
     TopK,
     model_help,
+    renamed_option,
     repeats_of,
 )
 from hornlens.errors import HornlensError
@@ -268,9 +269,11 @@ def bias(
 def explain(
     model: Annotated[Path, typer.Argument(help="A classifier: .onnx or .skops, never a pickle.")],
     data: Annotated[Path, typer.Argument(help="A .csv table of rows as it takes them.")],
-    target: Annotated[
+    label: Annotated[
         Optional[str],
-        typer.Option(help="The column that the classifier predicts; it is no feature."),
+        typer.Option(
+            help="The column that the classifier predicts; it is no feature.", metavar="COLUMN"
+        ),
     ] = None,
     bins: Annotated[
         Literal["auto", "model", "quantile", "uniform"],
@@ -305,11 +308,13 @@ def explain(
     ] = "text",
     quiet: Quiet = False,
     debug: Debug = False,
+    target: Annotated[Optional[str], typer.Option(hidden=True)] = None,
 ) -> None:
     """Explain a classifier: all cells asked, the rules it obeys, proved."""
     from hornlens.classifiers.explain import Options
     from hornlens.cli.explain import ExplainOptions, explain_command
 
+    label = renamed_option(label, target, "explain --target", "--label")
     options = Options(
         bins=bins,
         n_bins=n_bins,
@@ -320,9 +325,7 @@ def explain(
         max_conditions=max_conditions,
         limit=limit,
         seed=seed,
-        target=target or "class",
+        label=label or "class",
     )
     trusted = tuple(trust or ())
-    explain_command(
-        ExplainOptions(model, data, target, options, out, format, basis, trusted, quiet)
-    )
+    explain_command(ExplainOptions(model, data, label, options, out, format, basis, trusted, quiet))

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from hornlens.formats.plain import one_line
+from hornlens.logging import without_secrets
 from hornlens.models.protocol import ModelError
 
 OLLAMA = "http://127.0.0.1:11434/v1"
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-_KEYS = re.compile(r"\b(?:sk|key|pk|xai|gsk|AIza)[-_A-Za-z0-9*]{8,}")
-"""What looks like somebody's key, or most of one."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Address:
         """Return text as a short line, without the key and without what looks like one."""
         if self.key:
             text = text.replace(self.key, "…")
-        return one_line(_KEYS.sub("…", text))[:300]
+        return one_line(without_secrets(text))[:300]
 
 
 def openai_address(base_url: str | None) -> Address:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hornlens.models.chat.calls import Call, Reply
+from hornlens.formats.replies import Reply
+from hornlens.limits import Reason
+from hornlens.logging import get_logger
+from hornlens.models.chat.calls import Call
 from hornlens.models.chat.pacing import GO_ON
-from hornlens.models.protocol import Estimate, ModelError, Spending
+from hornlens.models.protocol import Estimate, ModelError, Spending, SpendingReached
 
 OVERHEAD = 64
 """Tokens that an endpoint may put around a question: its template."""
 OVERHEAD_OF_CHOICES = 512
 """The same, where it is told what it may reply."""
 MILLION = 1_000_000
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -32,16 +36,18 @@ class Budget:
         limits, used, most = self.limits, self.limits.used, most_of(call)
         sent, replied = used.tokens_in + most.tokens_in, used.tokens_out + most.tokens_out
         if limits.calls is not None and used.calls + 1 > limits.calls:
-            raise ModelError(f"--max-calls {limits.calls:,} is reached{GO_ON}")
+            raise _over(f"--max-calls {limits.calls:,} is reached{GO_ON}", "max_calls")
         if limits.tokens is not None and sent + replied > limits.tokens:
-            raise ModelError(
+            raise _over(
                 f"--max-tokens {limits.tokens:,} could be exceeded by the next call "
-                f"({used.tokens_in + used.tokens_out:,} used){GO_ON}"
+                f"({used.tokens_in + used.tokens_out:,} used){GO_ON}",
+                "max_tokens",
             )
         if limits.cost is not None and (cost_of(limits, sent, replied) or 0.0) > limits.cost:
-            raise ModelError(
+            raise _over(
                 f"--max-cost {limits.cost:g} could be exceeded by the next call "
-                f"({self.cost or 0.0:.4g} spent){GO_ON}"
+                f"({self.cost or 0.0:.4g} spent){GO_ON}",
+                "max_cost",
             )
         used.calls, used.tokens_in, used.tokens_out = used.calls + 1, sent, replied
         return most
@@ -58,6 +64,11 @@ class Budget:
     def cost(self) -> float | None:
         """What the tokens cost; None: no prices are known."""
         return cost_of(self.limits, self.limits.used.tokens_in, self.limits.used.tokens_out)
+
+
+def _over(message: str, reason: Reason) -> SpendingReached:
+    _log.info("%s", message.removesuffix(GO_ON))
+    return SpendingReached(message, reason)
 
 
 def most_of(call: Call) -> Estimate:

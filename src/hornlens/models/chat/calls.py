@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from hornlens.formats.replies import Reply
 from hornlens.models.protocol import ModelError
 
 
@@ -27,24 +28,15 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Reply:
-    """What an endpoint answered."""
+class Response:
+    """What an endpoint sent back: a reply, and log-probabilities as far as they were wanted."""
 
-    text: str
-    finish: str = ""
-    """Why it ended, in the endpoint's own word."""
-    refused: bool = False
-    """Whether the endpoint itself says that this is a refusal."""
-    first: tuple[tuple[str, float], ...] = ()
-    """The likeliest first tokens with their log-probabilities, as far as they were wanted."""
-    echo: tuple[tuple[str, float], ...] = ()
-    """The tokens of the text that was sent with their log-probabilities, where it was to be scored;
-    without the first, where that has none."""
-    tokens: tuple[int, int] = (0, 0)
-    """Of the question and of the reply, as the endpoint counts them."""
+    reply: Reply
+    listed: tuple[tuple[str, float], ...] = ()
+    """Tokens with log-probabilities: the likeliest first ones of the reply, or those of the text
+    that was to be scored, without its first where that has none."""
     model: str = ""
     """What the endpoint says has answered."""
-    fingerprint: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,8 +53,8 @@ class Manner:
 class Endpoint(Protocol):
     """One model at one address, in the dialect that is spoken there."""
 
-    async def ask(self, call: Call, manner: Manner) -> Reply:
-        """Return the reply. Raises Passing for what may pass, and ModelError for what does not."""
+    async def ask(self, call: Call, manner: Manner) -> Response:
+        """Return what comes back; raises Passing for what may pass, ModelError for what may not."""
         ...
 
     async def models(self) -> list[str]:
@@ -85,9 +77,9 @@ class Passing(Exception):
 
 
 class WrongParameter(ModelError):
-    """A parameter that an endpoint does not take for a model; `said` is what it says itself."""
+    """A parameter that an endpoint does not take for a model; `reason` is its own text."""
 
-    def __init__(self, message: str, said: str):
+    def __init__(self, message: str, reason: str):
         """Keep the endpoint's own words."""
         super().__init__(message)
-        self.said = said
+        self.reason = reason

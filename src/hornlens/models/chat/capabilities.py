@@ -10,7 +10,7 @@ import difflib
 import re
 from dataclasses import replace
 
-from hornlens.models.chat.calls import Call, Reply, WrongParameter
+from hornlens.models.chat.calls import Call, Response, WrongParameter
 from hornlens.models.chat.connection import Connection
 from hornlens.models.chat.elicitation import ROOM, TOP
 from hornlens.models.chat.reading import read_choice
@@ -68,9 +68,9 @@ async def works(connection: Connection, method: str) -> bool:
     if method in connection.tried:
         return True
     try:
-        reply = await _tried(connection, TRIALS[method])
+        response = await _tried(connection, TRIALS[method])
     except WrongParameter as error:
-        if re.search(r"logprob|response_format|json_schema|echo|tool|schema", error.said, re.I):
+        if re.search(r"logprob|response_format|json_schema|echo|tool|schema", error.reason, re.I):
             return False
         raise
     except ModelError as error:
@@ -78,18 +78,18 @@ async def works(connection: Connection, method: str) -> bool:
         if method == "likelihood" and "(404)" in str(error):
             return False
         raise
-    cut = reply.finish in ("length", "max_tokens") and method in ("constrained", "say")
-    if cut and not _right(method, reply):
+    cut = response.reply.finish in ("length", "max_tokens") and method in ("constrained", "say")
+    if cut and not _right(method, response):
         connection.rooms[method] = MORE_ROOM
-        reply = await _tried(connection, replace(TRIALS[method], room=MORE_ROOM))
-        if not _right(method, reply):
+        response = await _tried(connection, replace(TRIALS[method], room=MORE_ROOM))
+        if not _right(method, response):
             return False
-    if not _right(method, reply):
-        reply = await _tried(connection, TRIALS[method])  # once may be an accident
-    if not _right(method, reply):
+    if not _right(method, response):
+        response = await _tried(connection, TRIALS[method])  # once may be an accident
+    if not _right(method, response):
         return False
     if not connection.answers_as:
-        connection.answers_as = await _who_answers(connection, method, reply.model)
+        connection.answers_as = await _who_answers(connection, method, response.model)
     connection.tried.add(method)
     return True
 
@@ -107,7 +107,7 @@ async def _who_answers(connection: Connection, method: str, named: str) -> str:
     return named
 
 
-async def _tried(connection: Connection, call: Call) -> Reply:
+async def _tried(connection: Connection, call: Call) -> Response:
     """Send a call, each time without what is refused."""
     call = replace(call, temperature=connection.temperature or 0.0)
     while True:
@@ -115,30 +115,30 @@ async def _tried(connection: Connection, call: Call) -> Reply:
         try:
             return await connection.ask(call)
         except WrongParameter as error:
-            said = error.said.lower()
-            if "max_tokens" in said and manner.room == "max_tokens" and "completion" in said:
+            reason = error.reason.lower()
+            if "max_tokens" in reason and manner.room == "max_tokens" and "completion" in reason:
                 connection.adapt(room="max_completion_tokens")
-            elif "temperature" in said and manner.temperature:
+            elif "temperature" in reason and manner.temperature:
                 if connection.temperature is not None:
                     raise ModelError(f"{error}; leave out --temperature") from None
                 connection.adapt(temperature=False)
-            elif "top_logprobs" in said and manner.top > 5 and call.top:
+            elif "top_logprobs" in reason and manner.top > 5 and call.top:
                 connection.adapt(top=5)
-            elif "seed" in said and manner.seed:
+            elif "seed" in reason and manner.seed:
                 connection.adapt(seed=False)
             else:
                 raise
 
 
-def _right(method: str, reply: Reply) -> bool:
+def _right(method: str, response: Response) -> bool:
+    values = [value for _, value in response.listed]
     if method == "choose":
-        shares = [value for _, value in reply.first]
-        return len(set(shares)) > 1 and max(shares) <= 1e-6
+        return len(set(values)) > 1 and max(values) <= 1e-6
     if method == "constrained":
-        return isinstance(read_choice(reply.text, ("banana", "cucumber")), int)
+        return isinstance(read_choice(response.reply.text, ("banana", "cucumber")), int)
     if method == "likelihood":
-        return len({value for _, value in reply.echo}) > 1
-    return bool(reply.text.strip())
+        return len(set(values)) > 1
+    return bool(response.reply.text.strip())
 
 
 async def first_that_works(connection: Connection) -> str:

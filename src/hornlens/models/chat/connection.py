@@ -8,7 +8,7 @@ from functools import cached_property
 
 from hornlens.models.chat.address import Address
 from hornlens.models.chat.budget import Budget
-from hornlens.models.chat.calls import Call, Endpoint, Manner, Passing, Reply
+from hornlens.models.chat.calls import Call, Endpoint, Manner, Passing, Response
 from hornlens.models.chat.endpoints import AnthropicEndpoint, OpenAIEndpoint
 from hornlens.models.chat.pacing import Pace, Patience
 
@@ -69,35 +69,36 @@ class Connection:
         """Change how it is asked."""
         self.manner = replace(self.manner, **changes)  # type: ignore[arg-type]
 
-    async def ask(self, call: Call) -> Reply:
-        """Return the reply to a call, within the budget and at the endpoint's pace."""
+    async def ask(self, call: Call) -> Response:
+        """Return what comes back to a call, within the budget and at the endpoint's pace."""
 
-        async def send() -> Reply:
+        async def send() -> Response:
             reserved = self.budget.reserve(call)
             try:
-                reply = await self.endpoint.ask(call, self.manner)
-                self._check_model(reply)
-                if call.top and "choose" in self.tried and not reply.first and not reply.refused:
+                response = await self.endpoint.ask(call, self.manner)
+                self._check_model(response.model)
+                missing = not response.listed and not response.reply.refused
+                if call.top and "choose" in self.tried and missing:
                     raise Passing("log-probabilities are missing", paid=True)
-                if call.echo and "likelihood" in self.tried and not reply.echo:
+                if call.echo and "likelihood" in self.tried and missing:
                     raise Passing("log-probabilities of the text are missing", paid=True)
             except Passing as trouble:
                 if not trouble.paid:
                     self.budget.settle(reserved, None)
                 raise
-            self.budget.settle(reserved, reply)
-            return reply
+            self.budget.settle(reserved, response.reply)
+            return response
 
         return await self.pace.call(self.where, send)
 
-    def _check_model(self, reply: Reply) -> None:
+    def _check_model(self, named: str) -> None:
         if not self.answers_as:
             return
         strange = self.model not in self.answers_as
-        if strange and self.model in reply.model and not self.answered:
-            self.answers_as = reply.model  # it was another one that was tried out
-        self.answered |= reply.model == self.answers_as
-        if reply.model != self.answers_as:
+        if strange and self.model in named and not self.answered:
+            self.answers_as = named  # it was another one that was tried out
+        self.answered |= named == self.answers_as
+        if named != self.answers_as:
             raise Passing(
-                f"{reply.model or 'nobody'} has answered, and {self.answers_as} before", paid=True
+                f"{named or 'nobody'} has answered, and {self.answers_as} before", paid=True
             )

@@ -7,8 +7,8 @@ of the last one listed, and at most what is left of the whole; it gets that. So 
 candidate is never overstated, and one that was not listed never wins.
 
 constrained: the reply must be one of the candidates. say: it is free, and read by patterns. Both
-give no log-probabilities: of n candidates, one that k of m replies name gets
-log((k + ½)/(m + n/2)), which is finite whatever was said.
+give no log-probabilities: the answer is the place of the candidate that most replies name, and a
+tie where there is no such candidate.
 
 likelihood: each candidate in its place, and the log-likelihood of the whole sentence.
 """
@@ -17,14 +17,15 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
-from hornlens.models.chat.calls import Call, Reply
-from hornlens.models.chat.reading import OTHER, REFUSAL, read_choice, read_text
+from hornlens.formats.replies import Reply
+from hornlens.models.chat.calls import Call, Response
+from hornlens.models.chat.reading import OTHER, REFUSAL, TIE, read_choice, read_text
 from hornlens.models.chat.wording import WORDING_VERSION, keys, orders, question, system_of, user_of
-from hornlens.models.protocol import ELICITATIONS, MASK, Answer, Elicitation, ModelError, Said
+from hornlens.models.protocol import ELICITATIONS, MASK, Answer, Elicitation, ModelError
 from hornlens.models.sentences import log_softmax
 from hornlens.models.words import FIRST
 
@@ -93,54 +94,50 @@ class Asking:
             temperature=temperature,
         )
 
-    def said(self, reply: Reply, order: tuple[int, ...], words: Sequence[str], how: str) -> Said:
-        """Return a reply as it is kept."""
+    def reply(
+        self, response: Response, order: tuple[int, ...], words: Sequence[str], how: str
+    ) -> Reply:
+        """Return the reply of a response, with how the candidates were offered and scored."""
         scores: tuple[float | None, ...] = ()
         bound = 0.0
-        if self.method == "choose" and not reply.refused:
-            scores, bound = _chosen(reply.first, order)
+        if self.method == "choose" and not response.reply.refused:
+            scores, bound = _chosen(response.listed, order)
         elif self.method == "likelihood":
-            total = math.fsum(value for _, value in reply.echo)
+            total = math.fsum(value for _, value in response.listed)
             scores = tuple(total if place in order else None for place in range(len(words)))
-        fingerprint = " ".join(part for part in (reply.model, reply.fingerprint) if part)
-        return Said(
-            reply.text,
-            order,
-            scores,
-            bound,
-            reply.finish,
-            reply.refused,
-            reply.tokens,
-            fingerprint,
-            how,
-        )
+        return replace(response.reply, order=order, scores=scores, bound=bound, how=how)
 
-    def answer(self, said: Sequence[Said], words: Sequence[str]) -> Answer:
+    def answer(self, replies: Sequence[Reply], words: Sequence[str]) -> Answer:
         """Return the answer that replies amount to."""
-        if any(each.refused for each in said):
-            return _nothing(REFUSAL, said, words)
+        if any(reply.refused for reply in replies):
+            return Answer(outcome=REFUSAL, replies=tuple(replies))
         if self.method == "likelihood":
-            sums = [each.scores[each.order[0]] or 0.0 for each in said]
-            return Answer(log_softmax(sums), said=tuple(said))
+            sums = [reply.scores[reply.order[0]] or 0.0 for reply in replies]
+            return Answer(log_softmax(sums), replies=tuple(replies))
         if self.method == "choose":
-            return _averaged(said, words)
+            return _averaged(replies)
+        return _counted([(reply, self._read(reply.text, words)) for reply in replies])
+
+    def _read(self, text: str, words: Sequence[str]) -> int | str:
+        if self.method == "constrained":
+            return read_choice(text, words)
         patterns: Mapping[str, Sequence[str]] = dict(self.elicitation.patterns)
-        read: list[Any] = [
-            read_choice(each.text, words)
-            if self.method == "constrained"
-            else read_text(each.text, words, patterns)
-            for each in said
-        ]
-        named = [
-            each._replace(named=-1 if isinstance(place, str) else place)
-            for each, place in zip(said, read, strict=True)
-        ]
-        for outcome in (REFUSAL, OTHER):
-            if outcome in read:
-                return _nothing(outcome, named, words)
-        whole = len(read) + len(words) / 2
-        scores = tuple(math.log((read.count(k) + 0.5) / whole) for k in range(len(words)))
-        return Answer(scores, said=tuple(named))
+        return read_text(text, words, patterns)
+
+
+def _counted(read: Sequence[tuple[Reply, int | str]]) -> Answer:
+    """Return the place that most replies name; one that names none leaves no answer."""
+    replies = tuple(
+        replace(reply, named=place if isinstance(place, int) else -1) for reply, place in read
+    )
+    places = [place for _, place in read]
+    for outcome in (REFUSAL, OTHER):
+        if outcome in places:
+            return Answer(outcome=outcome, replies=replies)
+    counts = Counter(reply.named for reply in replies)
+    most = max(counts.values())
+    first, *others = [place for place, count in counts.items() if count == most]
+    return Answer(outcome=TIE, replies=replies) if others else Answer(replies=replies, named=first)
 
 
 def _chosen(
@@ -163,21 +160,21 @@ def _chosen(
     return scores, min(bound, 0.0)
 
 
-def _averaged(said: Sequence[Said], words: Sequence[str]) -> Answer:
+def _averaged(replies: Sequence[Reply]) -> Answer:
     """Return the mean log-probabilities over the orders; `other` if the first may not be first."""
-    columns = list(zip(*(each.scores for each in said), strict=True))
-    bounds = [each.bound for each in said]
+    columns = list(zip(*(reply.scores for reply in replies), strict=True))
+    bounds = [reply.bound for reply in replies]
     scores = tuple(
-        math.fsum(b if s is None else s for s, b in zip(column, bounds, strict=True)) / len(said)
+        math.fsum(b if s is None else s for s, b in zip(column, bounds, strict=True)) / len(replies)
         for column in columns
     )
     best = scores.index(max(scores))
-    said = [each._replace(named=_top(each.scores)) for each in said]
+    named = tuple(replace(reply, named=_top(reply.scores)) for reply in replies)
     if any(score is None for score in columns[best]):
-        return _nothing(OTHER, said, words)
-    shares = [math.fsum(math.exp(s) for s in each.scores if s is not None) for each in said]
+        return Answer(outcome=OTHER, replies=named)
+    shares = [math.fsum(math.exp(s) for s in reply.scores if s is not None) for reply in replies]
     share = min(math.fsum(shares) / len(shares), 1.0)
-    return Answer(scores, None, (), share, said=tuple(said))
+    return Answer(scores, share=share, replies=named)
 
 
 def _top(scores: Sequence[float | None]) -> int:
@@ -187,12 +184,7 @@ def _top(scores: Sequence[float | None]) -> int:
     return ordered[-1][1] if ordered and not tie else -1
 
 
-def first_words(reply: Reply) -> tuple[tuple[str, float], ...]:
-    """Return the words that a model would say first, of a reply that lists them."""
-    ordered = sorted(reply.first, key=lambda pair: -pair[1])[:FIRST]
+def first_words(response: Response) -> tuple[tuple[str, float], ...]:
+    """Return the words that a model would say first, where its response lists them."""
+    ordered = sorted(response.listed, key=lambda pair: -pair[1])[:FIRST]
     return tuple((token.strip() or repr(token), math.exp(min(v, 0.0))) for token, v in ordered)
-
-
-def _nothing(outcome: str, said: Sequence[Said], words: Sequence[str]) -> Answer:
-    """Return an answer that names no candidate: scores that say nothing."""
-    return Answer((-math.log(len(words)),) * len(words), outcome=outcome, said=tuple(said))

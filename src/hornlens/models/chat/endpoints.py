@@ -11,8 +11,9 @@ from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from hornlens.formats.replies import Reply
 from hornlens.models.chat.address import Address
-from hornlens.models.chat.calls import Call, Manner, Passing, Reply, WrongParameter
+from hornlens.models.chat.calls import Call, Manner, Passing, Response, WrongParameter
 from hornlens.models.protocol import ModelError
 
 BUSY = {429, 503, 529}
@@ -56,7 +57,7 @@ class OpenAIEndpoint:
         self.address, self.model = address, model
         self._client = sdk.AsyncOpenAI(**_settings(sdk, address, timeout))
 
-    async def ask(self, call: Call, manner: Manner) -> Reply:
+    async def ask(self, call: Call, manner: Manner) -> Response:
         """Send a call, and read what comes back."""
         given: dict[str, Any] = {"model": self.model, manner.room: call.room}
         if manner.temperature:
@@ -93,11 +94,11 @@ class AnthropicEndpoint:
         self.address, self.model = address, model
         self._client = sdk.AsyncAnthropic(**_settings(sdk, address, timeout))
 
-    async def ask(self, call: Call, manner: Manner) -> Reply:
+    async def ask(self, call: Call, manner: Manner) -> Response:
         """Send a call, and read what comes back."""
         if call.top or call.echo:
-            said = "logprobs: not part of this dialect"
-            raise WrongParameter(f"{self.model}: this endpoint gives no log-probabilities", said)
+            reason = "logprobs: not part of this dialect"
+            raise WrongParameter(f"{self.model}: this endpoint gives no log-probabilities", reason)
         given: dict[str, Any] = {"model": self.model, "max_tokens": call.room}
         if manner.temperature:
             given["temperature"] = call.temperature
@@ -159,22 +160,22 @@ def _trouble(address: Address, model: str, error: Exception) -> Exception:
         if "APIConnectionError" in kinds:
             cause = address.redacted(str(error.__cause__ or error))
             return Passing(f"the connection failed ({cause})", paid=True)
-        said = address.redacted(f"{type(error).__name__}: {error}")
-        return ModelError(f"{where}: the call failed: {said}")
-    said = address.redacted(_message(error))
+        reason = address.redacted(f"{type(error).__name__}: {error}")
+        return ModelError(f"{where}: the call failed: {reason}")
+    reason = address.redacted(_message(error))
     if status in BUSY:
-        if "insufficient_quota" in _message(error) or "billing" in said.lower():
-            return ModelError(f"{where}: the account's quota is used up: {said}")
-        return Passing(f"{status}: {said}", busy=True, wait=_wait(error))
+        if "insufficient_quota" in _message(error) or "billing" in reason.lower():
+            return ModelError(f"{where}: the account's quota is used up: {reason}")
+        return Passing(f"{status}: {reason}", busy=True, wait=_wait(error))
     if status == 401:
         return ModelError(f"{where}: the key is not accepted (401): check the environment variable")
     if status == 403:
-        return ModelError(f"{where}: access is denied (403): {said}")
+        return ModelError(f"{where}: access is denied (403): {reason}")
     if status == 404:
-        return ModelError(f"{where}: there is no such model or address (404): {said}")
+        return ModelError(f"{where}: there is no such model or address (404): {reason}")
     if status in (408, 409, 425) or status >= 500:
-        return Passing(f"{status}: {said}", wait=_wait(error), paid=status >= 500)
-    return WrongParameter(f"{where}: the call is refused ({status}): {said}", said)
+        return Passing(f"{status}: {reason}", wait=_wait(error), paid=status >= 500)
+    return WrongParameter(f"{where}: the call is refused ({status}): {reason}", reason)
 
 
 def _message(error: Any) -> str:
@@ -199,16 +200,16 @@ def _wait(error: Any) -> float | None:
     return None
 
 
-def _read(read: Any, content: Any, call: Call) -> Reply:
+def _read(read: Any, content: Any, call: Call) -> Response:
     """Read a reply; one of another shape is no reply."""
     try:
-        reply: Reply = read(content, call)
+        response: Response = read(content, call)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise Passing("what came back is no reply", paid=True) from None
-    return reply
+    return response
 
 
-def _completed(content: Any, call: Call) -> Reply:
+def _completed(content: Any, call: Call) -> Response:
     choice = content["choices"][0]
     message = choice["message"]
     first: tuple[tuple[str, float], ...] = ()
@@ -217,18 +218,17 @@ def _completed(content: Any, call: Call) -> Reply:
         first = tuple((str(each["token"]), float(each["logprob"])) for each in listed or ())
     refusal = message.get("refusal")
     finish = str(choice.get("finish_reason") or "")
-    return Reply(
+    reply = Reply(
         str(refusal or message.get("content") or ""),
-        finish,
-        bool(refusal) or finish == "content_filter",
-        first,
+        finish=finish,
+        refused=bool(refusal) or finish == "content_filter",
         tokens=_tokens(content, "prompt_tokens", "completion_tokens"),
-        model=str(content.get("model") or ""),
-        fingerprint=str(content.get("system_fingerprint") or ""),
+        fingerprint=_fingerprint(content),
     )
+    return Response(reply, first, _model(content))
 
 
-def _echoed(content: Any, call: Call) -> Reply:
+def _echoed(content: Any, call: Call) -> Response:
     choice = content["choices"][0]
     scored = choice.get("logprobs") or {}
     tokens = [str(token) for token in scored.get("tokens") or ()]
@@ -244,29 +244,38 @@ def _echoed(content: Any, call: Call) -> Reply:
         if value is not None:
             found.append((token, float(value)))
     # An endpoint that ignores `echo` gives the tokens of its own continuation.
-    return Reply(
+    reply = Reply(
         str(choice.get("text") or ""),
-        str(choice.get("finish_reason") or ""),
-        echo=tuple(found) if text == call.user else (),
+        finish=str(choice.get("finish_reason") or ""),
         tokens=_tokens(content, "prompt_tokens", "completion_tokens"),
-        model=str(content.get("model") or ""),
-        fingerprint=str(content.get("system_fingerprint") or ""),
+        fingerprint=_fingerprint(content),
     )
+    return Response(reply, tuple(found) if text == call.user else (), _model(content))
 
 
-def _messaged(content: Any, call: Call) -> Reply:
+def _messaged(content: Any, call: Call) -> Response:
     blocks, finish = content["content"], str(content.get("stop_reason") or "")
     used = [block["input"] for block in blocks if block["type"] == "tool_use"]
     text = "".join(block["text"] for block in blocks if block["type"] == "text")
     if not blocks and finish != "refusal":
         raise ValueError("no content")
-    return Reply(
+    reply = Reply(
         json.dumps(used[0], ensure_ascii=False) if call.choices and used else text,
-        finish,
-        finish == "refusal",
+        finish=finish,
+        refused=finish == "refusal",
         tokens=_tokens(content, "input_tokens", "output_tokens"),
-        model=str(content.get("model") or ""),
+        fingerprint=_model(content),
     )
+    return Response(reply, model=_model(content))
+
+
+def _model(content: Any) -> str:
+    return str(content.get("model") or "")
+
+
+def _fingerprint(content: Any) -> str:
+    parts = (_model(content), str(content.get("system_fingerprint") or ""))
+    return " ".join(part for part in parts if part)
 
 
 def _tokens(content: Any, question: str, reply: str) -> tuple[int, int]:

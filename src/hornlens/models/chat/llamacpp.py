@@ -18,6 +18,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from hornlens.formats.plain import one_line
+from hornlens.logging import get_logger
 from hornlens.models.chat.address import Address
 from hornlens.models.protocol import ModelError
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 LISTENS = "hornlens: listening on "
 CONTEXT = 4096
 """Tokens that a question and its reply may have."""
+_log = get_logger(__name__)
 
 
 class Server:
@@ -60,6 +62,7 @@ class Server:
         self._process.stdin.flush()
         for line in self._process.stdout:
             if line.startswith(LISTENS):
+                _log.info("gguf/%s: loaded by llama.cpp, process %d", self.file, self._process.pid)
                 return Address("openai", f"{line.removeprefix(LISTENS).strip()}/v1", key)
         self.stop()
         said = _last_line(log)

@@ -157,24 +157,23 @@ class ChatModel:
             ]
             sent = (self.connection.ask(call) for call in calls)
             # All of them end, whatever becomes of one: none is left under way.
-            replies = await asyncio.gather(*sent, return_exceptions=True)
-            said = []
-            for order, call, reply in zip(offered, calls, replies, strict=True):
-                if isinstance(reply, BaseException):
-                    raise reply
-                said.append(asking.said(reply, order, words, self.connection.how(call)))
-            answer = asking.answer(said, words)
-            first = replies[0]
-            assert not isinstance(first, BaseException)
-            return answer._replace(first=first_words(first))
+            responses = await asyncio.gather(*sent, return_exceptions=True)
+            replies, first = [], []
+            for order, call, response in zip(offered, calls, responses, strict=True):
+                if isinstance(response, BaseException):
+                    raise response
+                replies.append(asking.reply(response, order, words, self.connection.how(call)))
+                first.append(first_words(response) if call.top else ())
+            return asking.answer(replies, words)._replace(first=first[0])
 
         return answers_to(prompts, ask, self.connection.at_once)
 
     def reread(self, answer: Answer, candidates: Sequence[str]) -> Answer:
         """Return a kept answer, its replies read again by the patterns of now."""
-        if not answer.said:
+        if not answer.replies:
             return answer
-        return self._asking().answer(answer.said, tuple(candidates))._replace(first=answer.first)
+        found = self._asking().answer(answer.replies, tuple(candidates))
+        return found._replace(first=answer.first)
 
     def estimate(self, prompts: Sequence[str], candidates: Sequence[str]) -> Estimate:
         """Return the most that answers to these take; nothing is sent.

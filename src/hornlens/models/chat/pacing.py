@@ -14,10 +14,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from hornlens.logging import get_logger
 from hornlens.models.chat.calls import Passing
 from hornlens.models.protocol import ModelError
 
 T = TypeVar("T")
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,17 @@ class Pace:
             pause = min(
                 self.patience.first_pause * 2 ** min(failures - 1, 16), self.patience.longest_pause
             )
+            wait = trouble.wait or pause * random.uniform(0.5, 1.0)
+            _log.info(
+                "%s: attempt %d failed (%s); asking again in %.1f s, at most %d calls at once",
+                where,
+                failures,
+                _in_short(trouble),
+                wait,
+                int(self.limit),
+            )
             if not trouble.wait:
-                await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+                await asyncio.sleep(wait)
 
     async def _enter(self) -> None:
         while True:
@@ -123,6 +134,12 @@ class Pace:
         self._slow_start = False
         if started >= self._decreased:
             self.limit, self._decreased = max(self.limit / 2, 1.0), now
+
+
+def _in_short(trouble: Passing) -> str:
+    """Return what the trouble was, without the endpoint's own words: they may repeat a prompt."""
+    status = str(trouble).partition(":")[0]
+    return f"status {status}" if status.isdigit() else str(trouble).partition(" (")[0]
 
 
 GO_ON = "; what was answered before is kept, run the same command to go on"

@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-REFUSAL, OTHER = "refusal", "other"
+REFUSAL, OTHER, TIE = "refusal", "other", "tie"
+"""Why replies name no candidate."""
 _REFUSES = re.compile(
     r"\bI\s*(?:['’]m|\s+am)\s+(?:sorry|unable|not able)\b"
     r"|\bI\s+(?:can\s*not|can['’]t|won['’]t|will not|must decline|refuse|decline)\b"

@@ -9,8 +9,9 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from hornlens.counts import plural
+from hornlens.logic.scopes import percent
 from hornlens.report.page.assemble import assemble
-from hornlens.results.claims import FlipPair, Flips, percent
+from hornlens.results.claims import FlipPair, Flips
 from hornlens.results.explanations import (
     EXPLANATION,
     ExplanationDocument,

@@ -13,7 +13,6 @@ from markupsafe import Markup
 from hornlens.counts import plural
 from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.decisions import reason_in_words
-from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.assemble import assemble
 from hornlens.report.page.marking import marked, marked_template
@@ -27,8 +26,8 @@ from hornlens.results.documents import extraction_as_json
 from hornlens.results.evidence import Evidence
 from hornlens.results.extraction import Extraction
 from hornlens.results.possible import maybe, possible_rules, undecided_of
-from hornlens.results.question import Question
 from hornlens.results.ranking import EXPLAINED
+from hornlens.results.wording import about_rules, no_rules, non_horn_words
 
 SCRIPTS = (
     *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "folds.js", "rules.js"),
@@ -110,14 +109,16 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
         took=duration(record.seconds or None),
         started=moment(record.started),
         certificate=envelope.certificate,
-        hypotheses=[extraction.space.show(rule) for rule in envelope.hypotheses],
+        hypotheses=[extraction.space.show(rule) for rule in envelope.open],
         prompts=space.cell_count * max(1, len(question.templates)),
         counts={
             "rules": plural(len(rows), "rule"),
             "answers": plural(asked, "answer"),
             "abstentions": plural(len(extraction.abstentions), "abstention"),
         },
-        non_horn=_non_horn(envelope, question),
+        non_horn=non_horn_words(envelope, question),
+        absence=no_rules(envelope.certificate, question, is_scored(extraction)),
+        about_rules=about_rules(envelope.certificate, question, is_complete(extraction)),
         possible=_possible(extraction),
         undecided=len(undecided_of(extraction)),
         abstained=_abstained(extraction),
@@ -190,7 +191,7 @@ def _without_answers(content: dict[str, Any]) -> dict[str, Any]:
 def _drawn(extraction: Extraction) -> dict[str, Any]:
     """Return the settings that mattered: where nothing was drawn, none of sampling."""
     settings = asdict(extraction.settings)
-    if extraction.envelope.certificate.kind != "exact":
+    if not extraction.envelope.certificate.all_rules:
         return settings
     sampling = ("epsilon", "delta", "seed", "samples", "max_equivalence_queries")
     return {name: value for name, value in settings.items() if name not in sampling}
@@ -202,38 +203,18 @@ def _said_of(attribute: Attribute) -> Markup:
     def isolated(names: Sequence[str], separator: str) -> Markup:
         return Markup(separator).join(Markup("<bdi>{}</bdi>").format(name) for name in names)
 
-    match attribute.as_json():
+    content = attribute.as_json()
+    missing = Markup(", or missing" if content.get("missing") else "")
+    match content:
         case {"cuts": cuts}:
-            return Markup("a number, cut at ") + isolated(cuts, ", ")
+            return Markup("a number, cut at ") + isolated(cuts, ", ") + missing
         case {"levels": levels}:
-            return isolated(levels, " &lt; ") + Markup(", or an interval of them")
+            return isolated(levels, " &lt; ") + Markup(", or an interval of them") + missing
         case {"values": names, "under": above}:
             parts = (Markup(" (under {})").format(isolated([up], "")) if up else "" for up in above)
             lines = [isolated([n], "") + part for n, part in zip(names, parts, strict=True)]
             return Markup(", ").join(lines)
     return isolated(attribute.variables, ", ")
-
-
-def _non_horn(envelope: Envelope, question: Question) -> str:
-    """Return how many non-Horn negatives there are, in a sentence."""
-    found, who = envelope.non_horn, question.subject.lower()
-    if found.count == 0:
-        if envelope.certificate.kind == "noisy":
-            return "Nothing, where what is undecided counts as accepted."
-        if not envelope.certificate.complete:
-            return f"Nothing: {who}’s answers are Horn. Longer rules may say more than these do."
-        return f"Nothing: {who}’s answers are Horn, so the rules say all there is to say."
-    if found.count is None:
-        seen = plural(found.at_least, "interpretation")
-        return (
-            f"{seen} that were met. There may be more: not every {question.unit} was asked."
-            if found.at_least
-            else f"None were met. There may be some: not every {question.unit} was asked."
-        )
-    share = ""
-    if negatives := envelope.statistics.get("negatives"):
-        share = f", {found.count / negatives:.1%} of the {negatives:,} that {who} rejects"
-    return f"{plural(found.count, 'interpretation')}{share}."
 
 
 def _abstained(extraction: Extraction) -> list[tuple[str, int]]:

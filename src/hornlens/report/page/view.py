@@ -50,7 +50,7 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
         "scored": is_scored(extraction),
         "unit": question.unit,
         "subject": question.subject,
-        "attributes": [_attribute(attribute) for attribute in space.attributes],
+        "attributes": [_attribute(attribute, space.complete) for attribute in space.attributes],
         "labels": [{"name": name, "word": question.words.get(name, name)} for name in names],
         "noun": extraction.noun,
         "averaged": question.averaged,
@@ -106,7 +106,7 @@ def _accepted(world: Extraction, labels: int) -> dict[int, list[int]]:
 
 def is_complete(extraction: Extraction) -> bool:
     """Say whether the rules are exact and every cell was asked, so that all answers are known."""
-    if extraction.envelope.certificate.kind != "exact":
+    if not extraction.envelope.certificate.all_rules:
         return False
     space, asked = extraction.space, extraction.decisions
     if not space.granted:
@@ -116,8 +116,8 @@ def is_complete(extraction: Extraction) -> bool:
 
 def is_scored(extraction: Extraction) -> bool:
     """Say whether the target gave scores: without any there is no margin and no map."""
-    said = (world.decisions.values() for world in extraction.each)
-    return any(decision.scores for decisions in said for decision in decisions)
+    worlds = (world.decisions.values() for world in extraction.each)
+    return any(decision.scores for decisions in worlds for decision in decisions)
 
 
 def in_conditions(rule: Rule, space: Space) -> NamedRule:
@@ -146,9 +146,14 @@ class _Places:
         return places[:-1], places[-1] - 1
 
 
-def _attribute(attribute: Attribute) -> dict[str, Any]:
-    """Return an attribute's choices in words and, unless each stands alone, their spans."""
+def _attribute(attribute: Attribute, complete: bool) -> dict[str, Any]:
+    """Return an attribute's choices in words and, unless each stands alone, their spans.
+
+    `leaves`: in a complete space the choices, by place, that a cell can have.
+    """
+    leaves = {"leaves": [attribute.place(leaf) for leaf in attribute.leaves]} if complete else {}
     return {
+        **leaves,
         "name": attribute.name,
         "values": [attribute.describe(choice) for choice in attribute.choices[1:]],
         "spans": attribute.spans(),
@@ -168,12 +173,15 @@ def _sides(places: _Places, rule: Rule) -> dict[str, Any]:
 def _evidence(evidence: Evidence, position: Position) -> dict[str, Sequence[Any]]:
     """Return which answers break a rule, which force it by how much, and which do neither."""
     breaking = [e for e in evidence.exhibits if e.breaks]
-    breaking.sort(key=lambda e: -e.decision.margin)
+    breaking.sort(key=lambda e: -e.decision.margin)  # without scores it is 0
     forcing = [e for e in evidence.exhibits if e.supports]
     forcing.sort(key=lambda e: e.margin or 0.0)
     others = [e for e in evidence.exhibits if not (e.breaks or e.supports)]
     return {
-        "breaking": [[position(e.cell, e.world), e.decision.margin] for e in breaking],
+        "breaking": [
+            [position(e.cell, e.world), e.decision.margin if e.decision.scores else None]
+            for e in breaking
+        ],
         "forcing": [[position(e.cell, e.world), e.margin] for e in forcing],
         "others": [[position(e.cell, e.world), None] for e in others],
     }

@@ -3,11 +3,11 @@
 function askYourself(result, rules) {
   // It begins where there is something to see: with what the strongest rule speaks of.
   const strongest = [...result.rules].sort((a, b) => b.support - a.support)[0];
-  const choices = strongest ? [...strongest.left.choices] : result.attributes.map(() => 0);
+  const choices = result.attributes.map((_, i) => firstAsked(result, i, strongest?.left.choices[i] ?? 0));
   const draw = () => showAnswer(result, rules, choices);
   byId("ask-controls").append(
     ...result.attributes.map((attribute, i) =>
-      choice(attribute.name, [[0, "unset"], ...attribute.values.map((v, j) => [j + 1, v])], choices[i], (chosen) => {
+      choice(attribute.name, askedOf(attribute), choices[i], (chosen) => {
         choices[i] = Number(chosen);
         draw();
       }),
@@ -15,6 +15,18 @@ function askYourself(result, rules) {
   );
   if (!result.attributes.length) byId("ask-controls").append(el("p", { class: "note" }, `${result.prompted ? "The probe has" : "There are"} no attributes: there is one question.`));
   draw();
+}
+
+/** Return what can be asked of an attribute: each choice, or where every cell is complete each leaf. */
+function askedOf(attribute) {
+  const options = [[0, "unset"], ...attribute.values.map((v, j) => [j + 1, v])];
+  return attribute.leaves ? attribute.leaves.map((place) => options[place]) : options;
+}
+
+/** Return the first thing that can be asked of an attribute and says what is wanted. */
+function firstAsked(result, i, wanted) {
+  const { leaves } = result.attributes[i];
+  return leaves ? leaves.find((leaf) => says(result, i, leaf, wanted)) : wanted;
 }
 
 /** Fill the card. Its headline is what screen readers announce; the rest is there to be read. */
@@ -91,7 +103,9 @@ function headline(result, answers, { allowed }) {
   const word = (label) => el("em", {}, bdi(several ? result.labels[label].name : result.labels[label].word));
   if (several && answers.length) return [`${result.subject} says `, ...tally(result, answers, word), "."];
   const [answer] = answers;
-  const lead = answer?.scores.length ? `, by ${number(answer.margin)}` : "";
+  const asked = answer?.repeats?.reduce((sum, count) => sum + count, answer.silent ?? 0);
+  const often = asked ? `, in ${answer.repeats[answer.winner]} of ${asked} answers` : "";
+  const lead = answer?.scores.length ? `, by ${number(answer.margin)}` : often;
   const says = result.averaged ? "prefers" : "says";
   const average = result.averaged ? ` on average over ${plural(answer?.prompts.length ?? 0, "phrasing")}` : "";
   if (answer && answer.winner >= 0) return [`${result.subject} ${says} `, word(answer.winner), `${average}${lead}.`];

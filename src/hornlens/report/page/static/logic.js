@@ -144,8 +144,13 @@ function verdictOf(result, choices) {
  * are `silent`: without scores.
  */
 function mapOf(result, rows, columns, fixed, label, world = null) {
-  const length = (attribute) => (attribute === null ? 1 : result.attributes[attribute].values.length + 1);
-  const [height, width] = [length(rows), length(columns)];
+  // Where every cell is complete, a line for each leaf; else one for each choice, unset among them.
+  const placesOf = (attribute) =>
+    attribute === null
+      ? [0]
+      : (result.attributes[attribute].leaves ?? [...Array(result.attributes[attribute].values.length + 1).keys()]);
+  const [down, across] = [placesOf(rows), placesOf(columns)];
+  const width = columns === null ? 1 : result.attributes[columns].values.length + 1;
   const blank = (row, column) => ({ row, column, positions: [], silent: 0, sum: 0, mean: null, wins: result.labels.map(() => 0) });
   const known = new Map();
   result.answers.forEach(({ choices, scores, winner, world: asked }, position) => {
@@ -167,10 +172,10 @@ function mapOf(result, rows, columns, fixed, label, world = null) {
     if (winner >= 0) cell.wins[winner] += 1;
   });
   return {
-    height,
-    width,
+    height: down.length,
+    width: across.length,
     cells: [...known.values()],
-    at: (row, column) => known.get(row * width + column) ?? blank(row, column),
+    at: (i, j) => known.get(down[i] * width + across[j]) ?? blank(down[i], across[j]),
   };
 }
 

@@ -42,7 +42,7 @@ function scoreMap(result, rules) {
     );
     result.attributes.forEach((attribute, i) => {
       if (i === state.rows || i === state.columns) return;
-      const options = [["", "averaged"], [0, "unset"], ...attribute.values.map((v, j) => [j + 1, v])];
+      const options = [["", "averaged"], ...askedOf(attribute)];
       fields.push(
         choice(attribute.name, options, state.fixed[i] ?? "", (chosen) => {
           state.fixed[i] = chosen === "" ? null : Number(chosen);

@@ -1,0 +1,1 @@
+"""Rules of complete cells: boxes that hold one label only."""

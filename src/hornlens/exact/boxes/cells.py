@@ -1,0 +1,114 @@
+"""Complete cells and the label of each: all of a grid, or a list of some.
+
+A cell has a level of every axis. What may be the label inside a box of cells is a set of bits, one
+for each label; a box with one bit is a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.exact.boxes.axes import Axis, Box
+from hornlens.exact.boxes.bitboxes import widest
+
+Levels = NDArray[np.intp]
+"""Cells in rows: a column for each axis."""
+Labels = NDArray[np.int8]
+"""The label of every cell of a grid, by its place, or one of the following."""
+OUTSIDE = -1
+"""What stands for a label where a cell does not occur."""
+OPEN = -2
+"""What stands for a label where it is not known: not asked, or not decided."""
+
+
+def distinct(
+    cells: Levels, shape: tuple[int, ...]
+) -> tuple[Levels, NDArray[np.intp], NDArray[np.intp]]:
+    """Return the cells that there are, in order, which of them each was, and how often it was."""
+    if not shape or prod(shape) >= 1 << 62:
+        found, where, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+        return found, where.reshape(-1), counts
+    flat = np.ravel_multi_index(tuple(cells.T), shape)
+    found, where, counts = np.unique(flat, return_inverse=True, return_counts=True)
+    return cells_at(found, shape), where, counts
+
+
+def cells_at(flat: NDArray[np.intp], shape: tuple[int, ...]) -> Levels:
+    """Return the cells at these places of a grid."""
+    if not shape:
+        return np.zeros((len(flat), 0), dtype=np.intp)
+    return np.column_stack(np.unravel_index(flat, shape))
+
+
+@dataclass(frozen=True, eq=False)
+class GridCells:
+    """All cells of a grid; those that do not occur have OUTSIDE for a label, open ones OPEN."""
+
+    axes: tuple[Axis, ...]
+    labels: Labels
+
+    def classes_in(self, box: Box) -> int:
+        """Return the classes in a box, as bits."""
+        found = np.unique(self.labels[_slices(box)]).tolist()
+        return sum(1 << place for place in found if place >= 0)
+
+    def count_in(self, box: Box) -> int:
+        """Return how many cells a box has."""
+        return int(np.count_nonzero(self.labels[_slices(box)] != OUTSIDE))
+
+
+@dataclass(frozen=True, eq=False)
+class ListedCells:
+    """Some cells, of a grid that may be far too large to be written down."""
+
+    axes: tuple[Axis, ...]
+    cells: Levels
+    labels: Levels
+
+    def inside(self, box: Box) -> NDArray[np.bool_]:
+        """Say of each cell whether it lies in a box."""
+        return rows_in(self.cells, box, self.axes)
+
+    def classes_in(self, box: Box) -> int:
+        """Return the classes in a box, as bits."""
+        return sum(1 << place for place in np.unique(self.labels[self.inside(box)]).tolist())
+
+    def count_in(self, box: Box) -> int:
+        """Return how many cells a box has."""
+        return int(np.count_nonzero(self.inside(box)))
+
+    def grown(self, cell: Sequence[int], place: int, order: Sequence[int]) -> Box:
+        """Return a box around a cell, all of its class, that cannot be made wider."""
+        others = self.cells[self.labels != place]
+        box = [(level, level) for level in cell]
+        outside = others != np.asarray(cell)
+        misses = outside.sum(axis=1)
+        for axis in order:
+            # What only this axis keeps out, stays out.
+            only = (misses == 1) & outside[:, axis]
+            hits = np.zeros(self.axes[axis].size, dtype=np.bool_)
+            hits[others[only, axis]] = True
+            box[axis] = widest(self.axes[axis], cell[axis], hits.tolist().__getitem__)
+            low, high = box[axis]
+            now = (others[:, axis] < low) | (others[:, axis] > high)
+            misses -= outside[:, axis].astype(misses.dtype) - now
+            outside[:, axis] = now
+        return tuple(box)
+
+
+def rows_in(cells: Levels, box: Box, axes: Sequence[Axis]) -> NDArray[np.bool_]:
+    """Say of each row of levels whether it lies in a box."""
+    found = np.ones(len(cells), dtype=np.bool_)
+    for place, (axis, (low, high)) in enumerate(zip(axes, box, strict=True)):
+        if (low, high) != axis.whole:
+            found &= (cells[:, place] >= low) & (cells[:, place] <= high)
+    return found
+
+
+def _slices(box: Box) -> tuple[slice, ...]:
+    return tuple(slice(low, high + 1) for low, high in box)

@@ -1,0 +1,78 @@
+"""A complete space as axes of levels: boxes of its cells are rules of it, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.errors import InputError
+from hornlens.exact.boxes.axes import Axis, Box, Range
+from hornlens.exact.boxes.cells import Levels
+from hornlens.exact.boxes.rulesets import Found
+from hornlens.logic.attributes import Attribute
+from hornlens.logic.ordered import Ordered
+from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
+from hornlens.logic.taxonomy import Taxonomy
+
+
+def axis_of(attribute: Attribute) -> Axis:
+    """Return the leaves of an attribute as levels, and which ranges of them can be said.
+
+    With one value only, there is no condition for its absence: that is an InputError.
+    """
+    if len(attribute.variables) == 1:
+        raise InputError(f"attribute {attribute.name!r} has one value: boxes need two or more")
+    size = len(attribute.leaves)
+    if isinstance(attribute, Ordered):
+        return Axis(size, size - attribute.missing, True)
+    nodes: list[Range] = []
+    if isinstance(attribute, Taxonomy):
+        for choice in attribute.choices[1:]:
+            under = [at for at, leaf in enumerate(attribute.leaves) if not choice & ~leaf]
+            if 1 < len(under) < size:
+                nodes.append((under[0], under[-1]))  # leaves stand in preorder
+    return Axis(size, size, False, tuple(dict.fromkeys(nodes)))
+
+
+def axes_of(space: Space) -> tuple[Axis, ...]:
+    """Return an axis for each attribute of a space."""
+    return tuple(map(axis_of, space.attributes))
+
+
+def mask_of(space: Space, box: Box) -> int:
+    """Return what is said of all cells of a box: what they have in common."""
+    found = 0
+    for leaves, (low, high) in zip(space.leaves, box, strict=True):
+        common = -1
+        for leaf in leaves[low : high + 1]:
+            common &= leaf
+        found |= common
+    return found
+
+
+def rules_of(space: Space, found: Sequence[Found]) -> list[Rule]:
+    """Return boxes with their labels as rules of a space."""
+    made = []
+    for box, place in found:
+        left = mask_of(space, box)
+        made.append(Rule(left, space.with_label(left, place)))
+    return made
+
+
+def levels_of_cells(space: Space, cells: Sequence[int]) -> Levels:
+    """Return complete cells, given as masks, as rows of levels; a KeyError if one is not."""
+    places = [{leaf: place for place, leaf in enumerate(leaves)} for leaves in space.leaves]
+    parts = list(zip(places, space.groups, strict=False))
+    rows = [[known[cell & group] for known, group in parts] for cell in cells]
+    return np.array(rows, dtype=np.intp).reshape(len(cells), len(places))
+
+
+def cells_of_levels(space: Space, rows: NDArray[np.intp]) -> list[int]:
+    """Return rows of levels as masks."""
+    return [
+        sum(leaves[level] for leaves, level in zip(space.leaves, row, strict=True))
+        for row in rows.tolist()
+    ]

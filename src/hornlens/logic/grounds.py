@@ -1,0 +1,277 @@
+"""What a certificate rests on: what is complete, why a run ended, noise, samples, experts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from hornlens.counts import plural
+from hornlens.limits import ENDED, Reason
+from hornlens.logic.warrants import OPEN, Warrant, check_count, percentage
+
+
+def _probability(failure: float) -> str:
+    """Return how sure a claim is that fails with such a probability, in all its digits."""
+    return f"{Decimal(1) - Decimal(repr(failure)):f}"
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must lie between 0 and 1 (exclusive), not {value:g}")
+
+
+@dataclass(frozen=True)
+class Complete:
+    """Of what no rule is missing; false if nothing is promised.
+
+    `every`: all Horn rules that hold follow from the rules. `decides`: the rules decide every cell.
+    With `max_conditions` and `min_support`, every rule within those bounds follows; support is
+    counted in `unit`s ("" for positive examples). `unsettled` many sets of conditions were given
+    up: then nothing is promised.
+    """
+
+    every: bool = False
+    decides: bool = False
+    max_conditions: int | None = None
+    min_support: int | None = None
+    unit: str = ""
+    unsettled: int = 0
+
+    def __post_init__(self) -> None:
+        """Reject a promise that cannot be."""
+        for name in ("max_conditions", "min_support"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name))
+        check_count("unsettled", self.unsettled)
+        if not isinstance(self.every, bool) or not isinstance(self.decides, bool):
+            raise ValueError("every and decides must be true or false")
+        if self.unit not in ("", "prompts", "cells", "rows"):
+            raise ValueError(f"unit must be prompts, cells or rows, not {self.unit!r}")
+        if self.unsettled and (self.every or self.decides):
+            raise ValueError("what was given up cannot be complete")
+
+    def __bool__(self) -> bool:
+        """Return whether anything is promised."""
+        bounded = self.max_conditions is not None or self.min_support is not None
+        return not self.unsettled and (self.every or self.decides or bounded)
+
+    @property
+    def short(self) -> str:
+        """The bound on conditions in words: "at most 2 conditions"."""
+        return (
+            ""
+            if self.max_conditions is None
+            else f"at most {plural(self.max_conditions, 'condition')}"
+        )
+
+    @property
+    def which(self) -> str:
+        """The rules that are promised, in the singular: "rule with at most 2 conditions"."""
+        rule = f"rule with {self.short}" if self.short else "rule"
+        if self.min_support and self.unit:
+            return f"{rule} that speaks of at least {self.min_support:,} {self.unit}"
+        if self.min_support:
+            examples = "example has" if self.min_support == 1 else "examples have"
+            subject = "which" if self.short else "the conditions of which"
+            return f"{rule}, {subject} at least {self.min_support:,} positive {examples},"
+        return rule
+
+
+NOTHING = Complete()
+EVERYTHING = Complete(every=True)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Why a run was ended early: a reason, and `after` how many equivalence queries.
+
+    With `samples`, the last query found no counterexample in so many, which are too few to support
+    any ε below 1.
+    """
+
+    reason: Reason
+    after: int | None = None
+    samples: int | None = None
+
+    def __post_init__(self) -> None:
+        """Reject an unknown reason."""
+        if self.reason not in ENDED:
+            raise ValueError(f"reason must be one of {', '.join(ENDED)}, not {self.reason!r}")
+        for name in ("after", "samples"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name))
+
+    @property
+    def queries(self) -> str:
+        """The equivalence queries that were asked, in words."""
+        return plural(self.after or 0, "equivalence query")
+
+    @property
+    def words(self) -> str:
+        """Why, as the end of "the run was ended …"."""
+        return ENDED[self.reason] if self.after is None else f"after {self.queries}"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Answers vary: of `prompts`, `undecided` have an answer that is not known.
+
+    With `alpha`, the others were decided by a test of repeated answers, `answers` in all and at
+    most `most` of one prompt. With `drift`, one answer with log-probabilities decided each:
+    `reasked` of them were asked again, and no lead moved further than that.
+    """
+
+    prompts: int
+    undecided: int
+    answers: int
+    alpha: float | None = None
+    most: int | None = None
+    drift: float | None = None
+    reasked: int | None = None
+
+    def __post_init__(self) -> None:
+        """Reject what cannot be."""
+        counts = (self.prompts, self.undecided, self.answers, self.most or 0, self.reasked or 0)
+        if not all(isinstance(n, int) and n >= 0 for n in counts) or self.undecided > self.prompts:
+            raise ValueError("numbers of prompts and answers that cannot be")
+        if (self.alpha is None) == (self.drift is None):
+            raise ValueError("either alpha or drift must be known")
+        if self.alpha is not None:
+            _check_share("alpha", self.alpha)
+        if self.drift is not None and not self.drift >= 0:
+            raise ValueError(f"drift must be 0 or more, not {self.drift}")
+
+    def sentence(self, which: str = "rule", ended: Ended | None = None) -> str:
+        """What is claimed, on what condition; `which` rules follow from the possible ones."""
+        left = f"{self.undecided:,} of {self.prompts:,} prompts"
+        covers = "It covers this wording, this snapshot of the model, and this way of asking it."
+        early = f"The run was ended {ended.words}: others may be possible. " if ended else ""
+        if self.alpha is not None:
+            return (
+                f"{early}With probability {_probability(self.alpha)} or more, if repeated answers "
+                "are independent, each of these rules holds of what is answered most often, and "
+                f"every {which} that does follows from the possible ones; {left} are undecided "
+                f"after {self.most:,} answers at most. {covers}"
+            )
+        return (
+            f"{early}One answer decided each prompt; when {self.reasked:,} were asked again, no "
+            f"lead moved by more than {self.drift:.3g}, and {left}, which lead by no more or "
+            f"changed, are undecided. No probability is claimed. {covers}"
+        )
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Rules, open ones among them, and non-Horn negatives err together on at most ε, but for δ.
+
+    `samples` were drawn for the last equivalence query, of which the target accepted `accepted`.
+    `measures` says of what ε is a fraction: "interpretations drawn with …".
+    """
+
+    epsilon: float
+    delta: float
+    samples: int
+    measures: str | None = None
+    accepted: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse to claim what is no claim."""
+        _check_share("epsilon", self.epsilon)
+        _check_share("delta", self.delta)
+
+    def warrant(self, chance: float | None) -> Warrant:
+        """Return what is known of one rule whose left side a sample has with such a chance.
+
+        Whatever breaks it is an error, and has a chance of at most ε. So at most ε by the chance of
+        its left side of its own cases break it; from 1 on, that says nothing.
+        """
+        if chance is None or chance <= self.epsilon:
+            return OPEN
+        return Warrant("tested", bound=self.epsilon / chance)
+
+    @property
+    def sentence(self) -> str:
+        """What is claimed, in figures that claim no more."""
+        claim = (
+            f"With probability {_probability(self.delta)}, the rules and the non-Horn negatives "
+            f"beside them err together on at most {percentage(self.epsilon)} of random "
+            f"{self.measures or 'interpretations'}"
+        )
+        if self.accepted is None:
+            return f"{claim}."
+        if self.accepted > self.epsilon * self.samples:
+            return f"{claim}; the target accepted {self.accepted:,} of the last {self.samples:,}."
+        return (
+            f"{claim}; but the target accepted only {self.accepted:,} of the last "
+            f"{self.samples:,}, so a theory that rejects everything would err on no more of them."
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Random cells were asked: each tested rule has at least `least` of them and none against it.
+
+    Over all `candidates` that there can be at once, but for probability `delta`, no listed rule is
+    broken by more than `epsilon` of its own cells.
+    """
+
+    epsilon: float
+    delta: float
+    samples: int
+    least: int
+    max_conditions: int
+    candidates: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse to claim what is no claim."""
+        _check_share("epsilon", self.epsilon)
+        _check_share("delta", self.delta)
+        for name in ("samples", "least", "max_conditions", "candidates"):
+            check_count(name, getattr(self, name))
+
+    def warrant(self, clean: int) -> Warrant:
+        """Return what so many clean cases of a listed rule show of it.
+
+        A rule that more than b of its cells break would have come through with probability
+        (1 - b)^n at most; over all candidates, that must not exceed δ.
+        """
+        bound = self.epsilon
+        if self.candidates and clean:
+            bound = min(bound, 1 - (self.delta / self.candidates) ** (1 / clean))
+        return Warrant("tested", clean, bound)
+
+    @property
+    def sentence(self) -> str:
+        """What is claimed of each rule by itself."""
+        return (
+            f"Not proved: {self.samples:,} random cells were asked, each feature uniform over its "
+            f"levels. Listed are the rules with at most {plural(self.max_conditions, 'condition')} "
+            f"that {self.least:,} or more of them speak for, and none against. With probability "
+            f"{_probability(self.delta)}, at most {percentage(self.epsilon)} of the cells that a "
+            "rule speaks of break it, and that is so of all rules at once."
+        )
+
+
+@dataclass(frozen=True)
+class Word:
+    """What experts were asked: `answers` in all; `sampled` times yes rests on samples only."""
+
+    answers: int
+    sampled: int = 0
+
+    def __post_init__(self) -> None:
+        """Reject numbers that cannot be."""
+        check_count("answers", self.answers)
+        check_count("sampled", self.sampled)
+
+    def sentence(self, open: int = 0) -> str:
+        """What is claimed, and on whose word; `open` rules nobody knew."""
+        from_these = "these and the open rules" if open else "these"
+        text = (
+            f"According to {plural(self.answers, 'answer')}, these rules hold, and every rule that "
+            f"holds follows from {from_these}"
+        )
+        if self.sampled:
+            many = "1 yes rests" if self.sampled == 1 else f"{self.sampled:,} times yes rest"
+            text += f"; {many} on samples only"
+        return f"{text}."

@@ -1,0 +1,154 @@
+"""Scopes: of what a claim speaks, and how often a stand-in for a model agrees with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from hornlens.counts import plural
+from hornlens.logic.warrants import check_count
+
+Of: TypeAlias = Literal["every input", "cells", "rows", "surrogate", "part", "word"]
+WHOLE: tuple[Of, ...] = ("every input", "cells", "rows")
+"""Scopes that are all of what was asked for: nothing stands in for it, and nothing is left out."""
+
+
+def percent(share: float) -> str:
+    """Return a share that is given as 100% only if it is."""
+    if share in (0.0, 1.0):
+        return f"{share:.0%}"
+    return f"{min(max(100 * share, 0.01), 99.99):.2f}%"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How often what stands in for a model says what the model itself says.
+
+    `rows`: the share of the rows that were given; `uniform`: of `drawn` random inputs, each column
+    uniform between its least and largest value. Of `cells` cells that these lie in, `mixed` have
+    points with other classes than the point that stands for the cell. `repeated` of the inputs
+    were asked twice, and `varied` of them got another class the second time.
+    """
+
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("sentence",)
+    rows: float
+    uniform: float
+    drawn: int
+    cells: int
+    mixed: int
+    repeated: int = 0
+    varied: int = 0
+
+    def __post_init__(self) -> None:
+        """Reject numbers that cannot be."""
+        for name in ("rows", "uniform"):
+            share = getattr(self, name)
+            if not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise ValueError(f"{name} must be a share between 0 and 1, not {share!r}")
+        for name in ("drawn", "cells", "mixed", "repeated", "varied"):
+            check_count(name, getattr(self, name))
+        if self.mixed > self.cells or self.varied > self.repeated:
+            raise ValueError("an agreement that counts more cases than there are")
+
+    @property
+    def whole(self) -> bool:
+        """Whether no difference was measured."""
+        return self.rows == 1 and self.uniform == 1 and not self.mixed and not self.varied
+
+    @property
+    def shares(self) -> str:
+        """How often it agrees, as the end of a sentence."""
+        return (
+            f"agrees with yours on {percent(self.rows)} of the rows and "
+            f"{percent(self.uniform)} of {self.drawn:,} uniform inputs"
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What was measured."""
+        text = (
+            f"It {self.shares}; {self.mixed:,} of {plural(self.cells, 'cell')} that were looked at "
+            "have points of several classes."
+        )
+        return f"{text} {self.varying}" if self.varied else text
+
+    @property
+    def varying(self) -> str:
+        """What is to be said of answers that vary."""
+        return (
+            f"The model itself gave {self.varied:,} of {plural(self.repeated, 'input')} another "
+            "class when it was asked again."
+        )
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Of what a claim speaks.
+
+    *every input*: all that the target can be given. *cells*: those of this grid. *rows*: the rows
+    of a table. *surrogate*: a binned model that stands in for the target, with its measured
+    `agreement`. *part*: some cells only, those near the rows. *word*: what experts said.
+
+    `words` tell which cells those are, `how` by which bins; `granted`: what the background rules
+    out is left aside. "every input" with a measured difference cannot be made.
+    """
+
+    of: Of = "cells"
+    words: str = ""
+    how: str = ""
+    granted: bool = False
+    agreement: Agreement | None = None
+
+    def __post_init__(self) -> None:
+        """Reject a scope that our own measurement contradicts."""
+        if self.of not in get_args(Of):
+            raise ValueError(f"a scope is of {', '.join(get_args(Of))}, not {self.of!r}")
+        if self.of == "every input" and self.agreement is not None and not self.agreement.whole:
+            raise ValueError("nothing holds for every input where the measured agreement is less")
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is the target itself, and all of it."""
+        return self.of in WHOLE
+
+    @property
+    def direct(self) -> bool:
+        """Whether it speaks of the target itself, and not of something that stands in for it."""
+        return self.of != "surrogate"
+
+    @property
+    def inputs(self) -> str:
+        """All inputs that are meant."""
+        return "every input that the background allows" if self.granted else "every input"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the scope as a result's JSON has it."""
+        content: dict[str, Any] = {"of": self.of}
+        if self.words:
+            content["words"] = self.words
+        if self.how:
+            content["how"] = self.how
+        if self.granted:
+            content["granted"] = True
+        if self.agreement is not None:
+            content["agreement"] = asdict(self.agreement)
+        return content
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Scope:
+        """Return what `as_json` wrote; a ValueError if it cannot be."""
+        agreement = content.get("agreement")
+        if agreement is not None:
+            names = {field.name for field in fields(Agreement)}
+            agreement = Agreement(**{key: agreement[key] for key in agreement if key in names})
+        words, how = content.get("words", ""), content.get("how", "")
+        if not (isinstance(words, str) and isinstance(how, str)):
+            raise ValueError("the words of a scope must be text")
+        return cls(content["of"], words, how, content.get("granted") is True, agreement)
+
+
+CELLS = Scope()
+EVERY_INPUT = Scope("every input")
+ROWS = Scope("rows")
+WORD = Scope("word")

@@ -1,0 +1,110 @@
+"""What an attribute can say, read from its line in a file: names, choices, rules of its own.
+
+Variables are bits from a given one on. A choice is a set of them that can be said together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+from hornlens.errors import InputError
+
+Rule: TypeAlias = "tuple[int, int | None]"
+"""Antecedent, and the same with the consequent; None for ⊥."""
+MOST_VALUES = 1_500
+"""Of so many values beside each other each two are gone through."""
+
+
+class Attribute(NamedTuple):
+    """The variables; all that can be said; what is taken for granted of that.
+
+    `ends` are the choices beyond which nothing can be said: in a complete space a cell makes one of
+    them, and obeys `rules_of_ends` as well. Where there is one value only, unset is an end, too.
+    """
+
+    names: list[str]
+    choices: list[int]
+    rules: set[Rule]
+    ends: tuple[int, ...]
+    rules_of_ends: set[Rule]
+
+
+def read_attribute(line: Mapping[str, Any], at: int) -> Attribute:
+    """Return the attribute of a line of a file; its bits begin at `at`."""
+    if "cuts" in line or "levels" in line:
+        return _intervals(line, at)
+    return _values(line, at)
+
+
+def _intervals(line: Mapping[str, Any], at: int) -> Attribute:
+    """Return an interval: above some cuts, below others."""
+    name = line["name"]
+    if line.get("cuts"):
+        names = _names_of_cuts(line)
+    else:
+        names = [f"{name} ≥ {v}" for v in line["levels"][1:]]
+        names += [f"{name} ≤ {v}" for v in line["levels"][:-1]]
+    m = len(names) // 2
+    up, down = [1 << at + i for i in range(m)], [1 << at + m + i for i in range(m)]
+    ranges = list(combinations(range(m + 2), 2))  # from one value up to before another
+    choices = [sum(up[:low]) + sum(down[end - 1 :]) for low, end in ranges]
+    ends = [choice for choice, (low, end) in zip(choices, ranges, strict=True) if end == low + 1]
+    rules: set[Rule] = {(high, high | low) for low, high in pairwise(up)}
+    rules |= {(low, low | high) for low, high in pairwise(down)}
+    rules |= {(a | b, None) for a, b in zip(up, down, strict=True)}
+    if line.get("missing"):  # no value is a value, too, and what has an interval is known
+        known, absent = 1 << at + 2 * m, 2 << at + 2 * m
+        names += [f"{name} is known", f"{name} is missing"]
+        choices = [0, *(known | choice for choice in choices), absent]
+        ends = [*(known | end for end in ends), absent]
+        rules |= {(up[0], up[0] | known), (down[-1], down[-1] | known), (known | absent, None)}
+    return Attribute(names, choices, rules, tuple(ends), set())
+
+
+def _names_of_cuts(line: Mapping[str, Any]) -> list[str]:
+    """Return the names of above each cut, then of below each; the exact numbers must go up."""
+    cuts, after = line["cuts"], line.get("after", [])
+    exact = line.get("at", list(map(float, cuts)))
+    if len(exact) != len(cuts) or any(not low < high for low, high in pairwise(exact)):
+        raise ValueError("cuts that do not go up")
+    if any(type(place) is not int or not 0 <= place < len(cuts) for place in after):
+        raise ValueError("a threshold that is no cut")
+    for place, (text, number) in enumerate(zip(cuts, exact, strict=True)):
+        shown = float(text)  # the last number below its cut, or the cut itself
+        if not (shown < number if place in after else shown <= number):
+            raise ValueError("a cut that is shown as a number above it")
+    up = [f"{line['name']} {'>' if i in after else '≥'} {cut}" for i, cut in enumerate(cuts)]
+    down = [f"{line['name']} {'≤' if i in after else '<'} {cut}" for i, cut in enumerate(cuts)]
+    return up + down
+
+
+def _values(line: Mapping[str, Any], at: int) -> Attribute:
+    """Return values, each of which may stand under another: it is said with all above it."""
+    names, above = list(line["values"]), line.get("under") or [None] * len(line["values"])
+    bit = {value: 1 << at + i for i, value in enumerate(names)}
+    path: dict[str | None, int] = {None: 0}
+    beside: dict[str | None, list[int]] = {}
+    rules, single = set[Rule](), set[Rule]()
+    for value, up in zip(names, above, strict=True):
+        path[value] = path[up] | bit[value]
+        beside.setdefault(up, []).append(bit[value])
+        if up is not None:
+            rules.add((bit[value], bit[value] | bit[up]))
+    for up, group in beside.items():
+        rules.update(at_most_one(group))
+        if "under" in line and len(group) == 1 < len(names):
+            left = 0 if up is None else bit[up]
+            single.add((left, left | group[0]))
+    ends = [path[value] for value in names if value not in beside]
+    if len(names) < 2:
+        ends = list(path.values())
+    return Attribute(names, list(path.values()), rules, tuple(ends), single)
+
+
+def at_most_one(group: Sequence[int]) -> list[Rule]:
+    """Return the rules that say: at most one of these."""
+    if len(group) > MOST_VALUES:
+        raise InputError(f"an attribute of {len(group):,} values: {MOST_VALUES:,} can be verified")
+    return [(a | b, None) for a, b in combinations(group, 2)]

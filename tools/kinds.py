@@ -93,8 +93,9 @@ class _Finder(ast.NodeVisitor):
         if called in ("isinstance", "issubclass") and len(node.args) == 2:
             against = node.args[1]
             if any(self._is_class(each) for each in ast.walk(against)):
-                return self._note(node)
-        return self.generic_visit(node)
+                self._note(node)
+                return
+        self.generic_visit(node)
 
     def visit_match_case(self, node: ast.match_case) -> None:
         for each in ast.walk(node.pattern):

@@ -43,7 +43,7 @@ def size(source: Path = SOURCE) -> Size:
 
 
 def main() -> int:
-    """Print it."""
+    """Print the size, and the names."""
     lines, modules, shared = size()
     print(f"{lines:,} lines in {modules} modules, {lines / modules:.0f} a module")
     print(f"{len(shared)} public names defined in several modules:")

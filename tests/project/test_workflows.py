@@ -1,6 +1,7 @@
 """The workflows of the code host: what can be run of them without it."""
 
 import os
+import re
 import subprocess
 import tomllib
 from pathlib import Path
@@ -19,12 +20,29 @@ def steps(name):
     return job["steps"]
 
 
+def makefile():
+    """The names of what can be made."""
+    lines = (ROOT / "Makefile").read_text().splitlines()
+    return {line.split(":")[0] for line in lines if ":" in line and line[:1].isalpha()}
+
+
+def test_ci_looks_first_at_what_is_seen_soon_and_leaves_nothing_out():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    made = [name for name in re.findall(r"\bmake ([\w./-]+)", script) if not name.startswith(".")]
+    assert made[:3] == ["lint", "test-architecture", "test"]
+    assert {"test-rest", "test-real", "test-api", "test-ray-quick", "test-site"} <= set(made)
+    assert {"newcomer", "audit"} <= set(made) <= makefile()
+    assert made[-1] == "bench-quick"  # a measurement: nothing runs beside it
+    begun, ended = (re.findall(rf"^{word} (\w+)", script, re.M) for word in ("beside", "finish"))
+    assert begun == ended  # one at a time, and each is waited for
+    assert script.rindex("finish ") < script.index("make bench-quick")
+    recipes = (ROOT / "Makefile").read_text(encoding="utf-8")
+    marks = re.findall(r"^\t\$\(TESTS\) .*-m (.*)$", recipes, re.M)
+    assert marks == ['"not torch and not slow"', '"torch or slow"']  # together, all
+
+
 def test_what_the_workflows_run_is_there():
-    made = {
-        line.split(":")[0]
-        for line in (ROOT / "Makefile").read_text().splitlines()
-        if ":" in line and line[:1].isalpha()
-    }
+    made = makefile()
     ran = [
         line.strip()
         for name in WORKFLOWS

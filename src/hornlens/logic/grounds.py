@@ -267,11 +267,15 @@ class Word:
     def sentence(self, open: int = 0) -> str:
         """What is claimed, and on whose word; `open` rules nobody knew."""
         from_these = "these and the open rules" if open else "these"
-        text = (
+        return (
             f"According to {plural(self.answers, 'answer')}, these rules hold, and every rule that "
-            f"holds follows from {from_these}"
+            f"holds follows from {from_these}{self.sampling}."
         )
-        if self.sampled:
-            many = "1 yes rests" if self.sampled == 1 else f"{self.sampled:,} times yes rest"
-            text += f"; {many} on samples only"
-        return f"{text}."
+
+    @property
+    def sampling(self) -> str:
+        """How often yes rests on samples, as the end of a sentence; nothing if it never does."""
+        if not self.sampled:
+            return ""
+        many = "1 yes rests" if self.sampled == 1 else f"{self.sampled:,} times yes rest"
+        return f"; {many} on samples only"

@@ -39,7 +39,7 @@ from hornlens.verifying import explored
 from hornlens.verifying.explored import Session as KeptSession
 from hornlens.verifying.verify import verify, verify_content
 from tests import brute
-from tests.chat_server import ChatServer
+from tests.chat_server import PROBE, ChatServer
 from tests.command import hornlens
 from tests.exact.test_tables import random_background, random_rows
 
@@ -626,6 +626,23 @@ def test_the_command_with_a_language_model_and_a_probe(tmp_path):
     assert found["rules"] == [{**rule, **proved} for rule in wanted]
 
 
+def test_a_limit_on_calls_ends_an_exploration_of_a_probe_with_what_was_said(tmp_path):
+    """It was an error of ours: nobody caught that the model may be asked no more."""
+    pytest.importorskip("openai")
+    (tmp_path / "jobs.yaml").write_text(PROBE)
+    paths = {"HORNLENS_CACHE": str(tmp_path / "a.sqlite"), "XDG_CACHE_HOME": str(tmp_path)}
+    env = {**os.environ, **paths, "OPENAI_API_KEY": "sk-test-0123456789"}
+    with ChatServer() as server:
+        how = ("--model", "openai/tiny", "--base-url", server.url, "--elicit", "choose")
+        asks = ("explore", "jobs.yaml", *how, "--format", "json")
+        done = hornlens(*asks, "--max-calls", "6", cwd=tmp_path, env=env)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout)["certificate"]["ended"] == {"reason": "max_calls"}
+        assert server.begun == 6
+        whole = hornlens(*asks, cwd=tmp_path, env=env)
+        assert json.loads(whole.stdout)["certificate"]["kind"] == "explored", whole.stderr
+
+
 @pytest.mark.parametrize(
     ("content", "arguments", "message"),
     [
@@ -692,6 +709,9 @@ def test_a_chat_model_is_an_expert(tmp_path):
             assert checked.ok, checked.wrong
             return json.loads(done.stdout)
 
+        paid = explored("--max-calls", "3", "--session", "v.exploration.json")
+        assert paid["certificate"]["ended"] == {"reason": "max_calls"}
+        assert sum(server.paid.values()) <= 3
         early = explored("--time-limit", "0.1")
         assert early["certificate"]["kind"] == "interrupted"
         assert early["certificate"]["ended"] == {"reason": "time_limit"}

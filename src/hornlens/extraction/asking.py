@@ -16,11 +16,11 @@ from hornlens.limits import Limits, Reason, Stopped
 from hornlens.logic.decisions import YES, Decision, Policy, accepts, united
 from hornlens.logic.knowledge import Knowledge, World
 from hornlens.logic.maskmap import mask_map
-from hornlens.models.protocol import SpendingReached
 from hornlens.targets.protocol import Interruptible, PromptTarget, Settles, Target
 
 if TYPE_CHECKING:
     from hornlens.learning.events import Event
+    from hornlens.learning.protocol import Ask
     from hornlens.learning.strategies import Strategy
     from hornlens.oracles.known import KnownAnswers
 
@@ -114,11 +114,11 @@ class Questions:
         try:
             for some in self._in_parts(new):
                 self.decisions.update(zip(some, self._asked(some), strict=True))
-        except (Stopped, SpendingReached) as error:
+        except Stopped:
             if isinstance(self.target, Interruptible):
                 some = self.target.answered(new)
                 self.decisions.update(zip(some, self._asked(some), strict=True))
-            raise Stopped(error.reason) from error
+            raise
         return new
 
     def _in_parts(self, cells: list[int]) -> Iterator[list[int]]:
@@ -237,10 +237,7 @@ def carry_out(
 
     `watch` sees its events.
     """
-    from hornlens.learning.events import Conjectured, Ended
-    from hornlens.learning.protocol import Ask
     from hornlens.learning.strategies import Cells
-    from hornlens.logic.certificates import ended_early
 
     steps = strategy.steps()
     reply: Any = None
@@ -254,14 +251,8 @@ def carry_out(
             reply = None
             if isinstance(step, Cells):
                 reply = _decided(step, questions)
-            elif isinstance(step, Ask):
-                reply = questions.ask(step.batch)
             else:
-                if watch is not None:
-                    watch(step)
-                rules = len(step.theory) if isinstance(step, Conjectured) else 0
-                if limits is not None and not isinstance(step, Ended):
-                    limits.check(rules)
+                reply = _answered(step, questions, watch, limits)
     except Stopped as stopped:
         ended = stopped.reason
     except Exception as error:
@@ -271,8 +262,31 @@ def carry_out(
     finally:
         steps.close()
     if watch is not None and ended is not None:
+        from hornlens.learning.events import Ended
+        from hornlens.logic.certificates import ended_early
+
         watch(Ended(ended_early(ended, 0)))
     return ended
+
+
+def _answered(
+    step: Ask | Event,
+    questions: Questions | UnitedQuestions,
+    watch: Callable[[Event], None] | None,
+    limits: Limits | None,
+) -> list[bool] | None:
+    """Answer what a learner asks, or pass on what it says; a limit that is reached ends it."""
+    from hornlens.learning.events import Conjectured, Ended
+    from hornlens.learning.protocol import Ask
+
+    if isinstance(step, Ask):
+        return questions.ask(step.batch)
+    if watch is not None:
+        watch(step)
+    rules = len(step.theory) if isinstance(step, Conjectured) else 0
+    if limits is not None and not isinstance(step, Ended):
+        limits.check(rules)
+    return None
 
 
 def _decided(step: Any, questions: Questions | UnitedQuestions) -> list[Decision]:

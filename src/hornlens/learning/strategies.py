@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from hornlens.learning.driver import Judging, conversation
-from hornlens.learning.events import Ended, Event, Progress, Queries
-from hornlens.learning.protocol import Ask, Hypothesis, Learner, Verdict
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import Decision
 from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
+
+if TYPE_CHECKING:  # a run that asks everything learns nothing, and starts the quicker
+    from hornlens.learning.driver import Judging
+    from hornlens.learning.events import Event, Queries
+    from hornlens.learning.protocol import Ask, Hypothesis, Learner, Verdict
 
 
 class Cells(NamedTuple):
@@ -45,9 +47,9 @@ class Proposal:
     statistics: Mapping[str, Any] = field(default_factory=dict)
 
 
-Step: TypeAlias = Cells | Ask | Event
+Step: TypeAlias = "Cells | Ask | Event"
 Reply: TypeAlias = Sequence[Decision] | Sequence[bool] | None
-Steps: TypeAlias = Generator[Step, Reply, None]
+Steps: TypeAlias = "Generator[Step, Reply, None]"
 
 
 @runtime_checkable
@@ -97,12 +99,17 @@ class Learning:
         drawn: Callable[[], int] = lambda: 0,
     ):
         """Take a learner; `drawn` counts the samples of its oracle."""
+        from hornlens.learning.events import Queries
+
         self.learner, self.judge, self.speculate, self.drawn = learner, judge, speculate, drawn
-        self._queries = Queries()
+        self._queries: Queries = Queries()
         self._certificate: Certificate | None = None
 
     def steps(self) -> Steps:
         """Pass on what the learner and its oracle ask, and what they do."""
+        from hornlens.learning.driver import conversation
+        from hornlens.learning.events import Ended, Progress
+
         talk = conversation(self.learner, self.judge, self.speculate)
         reply: Any = None
         try:

@@ -226,7 +226,7 @@ class Certificate:
                 "target, and the rules only say what no answer counts as."
             )
         if self.joint is not None:
-            return self.joint.sentence
+            return self.joint.sentence(self.open)
         if self.word is not None and self.ended is None:
             return self.word.sentence(self.open)
         if self.noise is not None:

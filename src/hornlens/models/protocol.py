@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from hornlens.errors import HornlensError
-from hornlens.limits import Reason
+from hornlens.limits import Reason, Stopped
 
 MASK = "[MASK]"
 """Stands in every prompt, once, where the candidate words go; a backend puts its own mask there."""
@@ -18,13 +18,20 @@ class ModelError(HornlensError):
     """A model that cannot be had, or that cannot answer what it is asked."""
 
 
-class SpendingReached(ModelError):
-    """What a run may take is used up: what was answered by then is kept."""
+class SpendingReached(ModelError, Stopped):
+    """What a run may take is used up: what was answered by then is kept.
+
+    Whoever can end with a result catches it as Stopped; to everybody else it is an error.
+    """
 
     def __init__(self, message: str, reason: Reason):
         """Say so, and which limit it was."""
-        super().__init__(message)
+        Exception.__init__(self, message, reason)
         self.reason: Reason = reason
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return str(self.args[0])
 
 
 FirstWords = tuple[tuple[str, float], ...]

@@ -56,15 +56,6 @@ class Stopped(Exception):
         self.reason = reason
 
 
-class UsedUp(HornlensError):
-    """What may be spent is used up: what was answered by then is kept."""
-
-    def __init__(self, message: str, reason: Reason):
-        """Say so, and which limit it was."""
-        super().__init__(message)
-        self.reason: Reason = reason
-
-
 class Limits:
     """How long a run may take, how many questions and rules, and whether somebody has ended it.
 

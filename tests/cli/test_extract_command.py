@@ -78,6 +78,52 @@ def test_a_built_in_probe_that_demo_cannot_read_meets_the_model_that_can(tmp_pat
     assert extract(cache=False).title == "gender-occupation on demo"
 
 
+def test_a_limit_on_questions_ends_with_what_they_prove_resumed_or_not(whole, tmp_path):
+    folder, _ = whole
+    cache = tmp_path / "c.sqlite"
+    first = run(tmp_path / "a", cache, "--max-questions", "600")
+    assert first.returncode == 0, first.stderr
+    assert (
+        "interrupted: the run was ended by the limit on questions, before 60 of 660 cells were "
+        "asked: these rules hold whatever the answers would be; there may be more."
+    ) in first.stdout
+    content = json.loads((tmp_path / "a" / "envelope.json").read_text())
+    assert content["certificate"]["ended"] == {"reason": "max_questions"}
+    assert (content["certificate"]["unasked"], len(content["answers"])) == (60, 600)
+    # What is known from before counts, too: the same command ends with the same result.
+    second = run(tmp_path / "b", cache, "--max-questions", "600")
+    assert "0 prompts asked, 600 from the cache" in second.stdout
+    assert contents(tmp_path / "b") == contents(tmp_path / "a")
+    proved = [(line["if"], line["then"]) for line in content["readable"]]
+    whole_rules = json.loads((folder / "out" / "envelope.json").read_text())["readable"]
+    assert proved and {line["warrant"]["kind"] for line in content["rules"]} == {"proved"}
+    for left, right in proved:  # each follows from one of all rules
+        short = [line for line in whole_rules if set(line["if"]) <= set(left)]
+        assert any(line["then"] is None or line["then"] == right for line in short), left
+    third = run(tmp_path / "c", cache, "--max-questions", "660")
+    assert "60 prompts asked, 600 from the cache" in third.stdout
+    assert contents(tmp_path / "c") == contents(folder / "out")
+    refused = run(tmp_path / "d", cache, "--max-questions", "0")
+    assert refused.returncode == 2 and "--max-questions" in refused.stderr
+
+
+def test_a_budget_lists_what_is_proved_and_calls_the_rest_open(tmp_path):
+    how = ("--equivalence", "budget", "--max-equivalence-queries", "20")
+    shown = run(tmp_path / "out", tmp_path / "c.sqlite", *how)
+    assert shown.returncode == 0, shown.stderr
+    content = json.loads((tmp_path / "out" / "envelope.json").read_text())
+    assert content["rules"] == [] and len(content["open"]) == content["certificate"]["open"] > 0
+    amount = len(content["open"])
+    assert f"{amount} open rules: not proved, and broken by no recorded answer" in shown.stdout
+    assert "no rule is proved yet; the open rules are not proved." in shown.stdout
+    answered = {frozenset(line["set"]): line["winner"] for line in content["answers"]}
+    for rule in content["open"]:
+        right = None if rule["then"] is None else set(rule["then"])
+        for cell, winner in answered.items():
+            said = {*cell, winner}
+            assert not set(rule["if"]) <= said or (right is not None and right <= said), rule
+
+
 def test_a_second_run_asks_nothing_and_writes_the_same_bytes(whole):
     folder, _ = whole
     shown = run(folder / "again", folder / "c.sqlite")
@@ -232,8 +278,12 @@ def test_batch_size_and_order_change_no_decision():
 def test_the_papers_protocol_on_the_built_in_model():
     settings, policy = paper_protocol(Settings(max_equivalence_queries=20), Policy())
     result = extract("demo", PAPER, settings=settings, policy=policy, cache=False)
-    assert result.envelope.certificate.kind == "budget_exhausted"
-    assert result.envelope.statistics["equivalence_queries"] == 20
+    learned = result.envelope.learned
+    assert learned.certificate.kind == "budget_exhausted"
+    assert learned.statistics["equivalence_queries"] == 20
+    # Its samples came to ask every prompt: then all rules are known, and the learner had fewer.
+    assert result.envelope.certificate.kind == "exact" and len(result.decisions) == 660
+    assert len(result.envelope.basis) == 86 and len(learned.basis) < 86
 
 
 def test_a_candidate_that_the_model_does_not_know_is_refused_before_the_first_question(tmp_path):

@@ -39,7 +39,7 @@ from hornlens.verifying import explored
 from hornlens.verifying.explored import Session as KeptSession
 from hornlens.verifying.verify import verify, verify_content
 from tests import brute
-from tests.chat_server import ChatServer
+from tests.chat_server import PROBE, ChatServer
 from tests.command import hornlens
 from tests.exact.test_tables import random_background, random_rows
 
@@ -90,7 +90,7 @@ def test_whoever_knows_the_domain_is_led_to_its_basis(seed):
         done = run(explorer, None, None, entailment=expert)
         wanted = brute.dg(rows, domain)
         assert brute.pairs(explorer.basis()) == wanted, (rows, start, granted)
-        assert (done.certificate.open, done.certificate.answers) == (0, len(expert.asked))
+        assert (done.certificate.open, done.certificate.word.answers) == (0, len(expert.asked))
         assert done.queries.entailment == len(expert.asked) == len(set(expert.asked))
         if not partial:  # each question brought a rule of the basis, or an example
             assert len(expert.asked) == len(wanted) + len(explorer.examples) - len(set(start))
@@ -146,7 +146,7 @@ def test_without_an_example_it_asks_for_one():
     assert explorer.question() is None
     assert explorer.basis().rules == (Rule(0, BOTTOM),)
     assert explorer.certificate().sentence == (
-        "By 1 answer, these rules hold, and every rule that holds follows from these."
+        "According to 1 answer, these rules hold, and every rule that holds follows from these."
     )
 
 
@@ -189,6 +189,28 @@ def test_every_answer_can_be_undone_and_redone(seed, tmp_path):
         session.save(path)
         session = Session.load(path, animals())
     assert state() == end and session.redo("person") == []
+
+
+def test_an_exploration_that_was_ended_rests_on_answers_all_the_same():
+    session = Session(animals())
+    session.answer(session.question(), Counterexample(0b1011), "person", "sparrow")
+    session.answer(Rule(0b0010, 0b0011), Holds(), "person")
+    certificate = session.envelope("time_limit").certificate
+    assert certificate.sentence == (
+        "The run was ended by its time limit: according to 2 answers, these rules hold; there may "
+        "be more."
+    )
+    assert (certificate.kind, certificate.word.answers, certificate.scope.of) == (
+        *("interrupted", 2),
+        "word",
+    )
+    assert not any(map(certificate.meets, ("exact", "bounded", "tested")))
+    session.answer(Rule(0b0100, 0b1100), Holds(50), "target")
+    certificate = session.envelope("interrupt").certificate
+    assert certificate.weakest == "tested" and certificate.sentence == (
+        "The run was ended by hand: according to 3 answers, these rules hold; 1 yes rests on "
+        "samples only; there may be more."
+    )
 
 
 def test_a_session_keeps_what_is_known_as_a_context(tmp_path):
@@ -253,7 +275,7 @@ def test_explorations_are_verified_whole_and_in_part(seed, wide, tmp_path, monke
 
             def counted(content):
                 yes = content["statistics"]["yes"]
-                content["certificate"]["answers"] = content["statistics"]["answers"] = yes
+                content["certificate"]["word"]["answers"] = content["statistics"]["answers"] = yes
                 content["statistics"]["no"] = content["statistics"]["unknown"] = 0
 
             session.undone.clear()
@@ -285,22 +307,46 @@ def _edit(*path, to):
     return change
 
 
+def _counted(change):
+    """Make a change, and let the certificate count the rules that are there then."""
+
+    def both(content):
+        change(content)
+        content["certificate"]["rules"] = len(content["rules"])
+
+    return both
+
+
+NOBODYS = {"if": ["swims"], "then": ["eggs"], "warrant": {"kind": "proved"}}
 CHANGED = {
-    "a rule is left out": (_edit("rules", to=lambda r: r[1:]), None, "rules: two of one"),
+    "a rule is left out": (_counted(_edit("rules", to=lambda r: r[1:])), None, "rules: two of one"),
     "a rule and its short form": (
-        lambda c: (c["rules"].pop(), c["readable"].pop()),
+        _counted(lambda c: (c["rules"].pop(), c["readable"].pop())),
         None,
         "a rule is missing: .* was accepted",
     ),
     "a rule that nobody accepted": (
-        lambda c: [c[k].append({"if": ["swims"], "then": ["eggs"]}) for k in ("rules", "readable")],
+        _counted(lambda c: [c[key].append(NOBODYS) for key in ("rules", "readable")]),
         None,
         "does not follow from what was accepted",
     ),
-    "no hypotheses": (_edit("hypotheses", to=lambda h: []), None, "hypotheses: not the rules"),
-    "more answers": (_edit("certificate", "answers", to=lambda n: n + 1), None, "answers is"),
+    "a rule more is counted": (
+        _edit("certificate", "rules", to=lambda n: n + 1),
+        None,
+        "certificate: it is 2 rules, not 3",
+    ),
+    "no open rules": (_edit("open", to=lambda rules: []), None, "open: not the rules that nobody"),
+    "more answers": (
+        _edit("certificate", "word", "answers", to=lambda n: n + 1),
+        None,
+        "answers is 7, not 8",
+    ),
     "fewer open": (_edit("certificate", "open", to=lambda n: 0), None, "open is 1, not 0"),
-    "samples": (_edit("certificate", "sampled", to=lambda n: 1), None, "sampled is 0, not 1"),
+    "samples": (
+        lambda c: c["certificate"]["word"].update(sampled=1),
+        None,
+        "sampled is 0, not 1",
+    ),
     "another yes": (_edit("statistics", "yes", to=lambda n: n + 1), None, "statistics: yes"),
     "non-Horn negatives": (_edit("non_horn", "count", to=lambda n: 0), None, "non_horn: nobody"),
     "an example that breaks nothing": (
@@ -403,7 +449,7 @@ def test_a_target_is_an_expert_whole_or_in_samples():
             oracle = TargetEntailment(target, samples=300, limit=limit)
             explore_with(session, Experts([FunctionExpert(oracle.entails, "t")]))
             assert brute.pairs(session.explorer.basis()) == brute.dg(rows, range(16)), rows
-            sampled = session.explorer.certificate().sampled
+            sampled = session.explorer.certificate().word.sampled
             assert bool(sampled) == (limit == 1 and bool(session.explorer.accepted))
 
 
@@ -531,14 +577,15 @@ def test_a_dialogue_at_a_terminal_killed_and_continued(tmp_path):
             break
     text, code = second.end()
     assert code == 0, second.text
-    assert "explored: by" in second.text and "flies → feathers" in second.text, second.text
+    assert "explored: according to" in second.text and "flies → feathers" in second.text, (
+        second.text
+    )
     # Another day there is nothing left to ask.
     third = AtTerminal(tmp_path, "animals.yaml", "--format", "json")
     text, code = third.end()
     content = json.loads(text[text.index("{") :])
     assert code == 0 and content["certificate"]["kind"] == "explored"
-    masks = {a: [n in d for n in "1234"] for a, d in DOMAIN.items()}
-    assert masks and content["hypotheses" if "hypotheses" in content else "rules"]
+    assert len(content["rules"]) == 3 and "open" not in content
 
 
 def command(folder, *arguments, say="", name="explore"):
@@ -562,7 +609,7 @@ def test_the_command_with_a_table_as_expert(tmp_path):
         (["swims"], ["eggs"]),
         (["feathers", "flies", "swims", "eggs"], None),
     ]
-    assert content["statistics"]["rows"] == 1 and content["certificate"]["open"] == 0
+    assert content["statistics"]["rows"] == 1 and "open" not in content["certificate"]
     kept = json.loads((tmp_path / "v.exploration.json").read_text())
     assert {a["by"] for a in kept["answers"]} == {"rows/all.csv"}
 
@@ -575,7 +622,25 @@ def test_the_command_with_a_language_model_and_a_probe(tmp_path):
     found = json.loads(done.stdout)
     whole = extract("demo", "gender-occupation", cache=False)
     wanted = [NamedRule.of(r, whole.envelope.vocabulary).as_json() for r in whole.envelope.basis]
-    assert found["rules"] == wanted
+    proved = {"warrant": {"kind": "proved"}}
+    assert found["rules"] == [{**rule, **proved} for rule in wanted]
+
+
+def test_a_limit_on_calls_ends_an_exploration_of_a_probe_with_what_was_said(tmp_path):
+    """It was an error of ours: nobody caught that the model may be asked no more."""
+    pytest.importorskip("openai")
+    (tmp_path / "jobs.yaml").write_text(PROBE)
+    paths = {"HORNLENS_CACHE": str(tmp_path / "a.sqlite"), "XDG_CACHE_HOME": str(tmp_path)}
+    env = {**os.environ, **paths, "OPENAI_API_KEY": "sk-test-0123456789"}
+    with ChatServer() as server:
+        how = ("--model", "openai/tiny", "--base-url", server.url, "--elicit", "choose")
+        asks = ("explore", "jobs.yaml", *how, "--format", "json")
+        done = hornlens(*asks, "--max-calls", "6", cwd=tmp_path, env=env)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout)["certificate"]["ended"] == {"reason": "max_calls"}
+        assert server.begun == 6
+        whole = hornlens(*asks, cwd=tmp_path, env=env)
+        assert json.loads(whole.stdout)["certificate"]["kind"] == "explored", whole.stderr
 
 
 @pytest.mark.parametrize(
@@ -644,14 +709,18 @@ def test_a_chat_model_is_an_expert(tmp_path):
             assert checked.ok, checked.wrong
             return json.loads(done.stdout)
 
+        paid = explored("--max-calls", "3", "--session", "v.exploration.json")
+        assert paid["certificate"]["ended"] == {"reason": "max_calls"}
+        assert sum(server.paid.values()) <= 3
         early = explored("--time-limit", "0.1")
         assert early["certificate"]["kind"] == "interrupted"
-        assert early["certificate"]["reason"] == "time_limit"
+        assert early["certificate"]["ended"] == {"reason": "time_limit"}
+        assert early["certificate"]["scope"] == {"of": "word"}
         begun = len(json.loads((tmp_path / "v.exploration.json").read_text())["answers"])
         whole = explored()
         kept = json.loads((tmp_path / "v.exploration.json").read_text())["answers"]
         assert 0 < begun < len(kept) and {a["by"] for a in kept} == {"openai/tiny"}
-        assert whole["certificate"]["kind"] == "explored" and whole["certificate"]["open"] == 0
+        assert whole["certificate"]["kind"] == "explored" and "open" not in whole["certificate"]
         names = {name: 1 << i for i, name in enumerate(NAMES)}
         for rule in whole["rules"]:  # as pairs of masks
             rule["left"] = sum(names[name] for name in rule["if"])

@@ -347,11 +347,18 @@ def test_calls_are_made_many_at_a_time_and_fewer_when_it_is_too_much():
 def test_a_budget_stops_before_it_is_exceeded_and_what_was_paid_for_is_kept(tmp_path):
     with ChatServer() as server, closing(AnswerCache(tmp_path / "a.sqlite")) as cache:
         model = model_at(server, elicit="choose", limits=Spending(calls=9), batch_size=2)
-        with pytest.raises(ModelError, match="--max-calls 9 is reached"):
-            extract(model, parse_probe(PROBE), cache=cache)
+        early = extract(model, parse_probe(PROBE), cache=cache)
         assert server.begun == 9
+        certificate, decided = early.envelope.certificate, len(early.decisions)
+        assert (certificate.kind, certificate.stopped) == ("interrupted", "max_calls")
+        assert 3 <= decided < 12 and certificate.unasked == 12 - decided
+        assert certificate.sentence.startswith(
+            f"The run was ended by the limit on calls, before {12 - decided} of 12 cells were asked"
+        )
         done = extract(model_at(server, elicit="choose"), parse_probe(PROBE), cache=cache)
-        assert done.record.reused >= 3 and done.record.asked + done.record.reused == 12
+        assert done.record.reused == decided and done.record.asked == 12 - decided
+        assert set(early.envelope.readable) <= set(done.envelope.readable)
+        assert done.envelope.certificate.meets("exact")
     prices = {"price_in": 2.0, "price_out": 8.0}
     for limits in (Spending(tokens=3000), Spending(cost=0.006, **prices)):
         with ChatServer() as server:
@@ -429,8 +436,23 @@ def test_what_a_run_takes_is_said_before_anything_is_sent(tmp_path):
             assert "at the prices given" in done.stdout
         assert server.begun == 0 and not server.keys and not (tmp_path / "s").exists()
         done = hornlens("extract", str(file), *where, "--max-calls", "5", "-q", cwd=tmp_path)
-        assert done.returncode == 2 and "--max-calls 5 is reached" in done.stderr
-        assert server.begun == 5 and len(done.stderr.strip().splitlines()) == 1
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "interrupted: the run was ended by the limit on calls, before" in done.stdout
+        assert server.begun == 5
+        early = json.loads((tmp_path / "hornlens-out/envelope.json").read_text())
+        assert early["certificate"]["kind"] == "interrupted"
+        assert early["certificate"]["ended"] == {"reason": "max_calls"}
+        assert early["certificate"]["unasked"] == 12 - len(early["answers"])
+        done = hornlens("extract", str(file), *where, "--max-calls", "50", "-q", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        whole = json.loads((tmp_path / "hornlens-out/envelope.json").read_text())
+        assert whole["certificate"]["kind"] == "exact" and len(whole["answers"]) == 12
+        assert {json.dumps(line) for line in early["answers"]} <= {
+            json.dumps(line) for line in whole["answers"]
+        }
+        # Each prompt takes two calls: one of them may have been paid for before the limit.
+        asked = {body: count for body, count in server.paid.items() if "works as" in body}
+        assert sum(asked.values()) <= 24 + 1
         done = hornlens("extract", str(file), *where, "--max-cost", "1", cwd=tmp_path)
         assert done.returncode == 2 and "--price-in" in done.stderr
         done = hornlens("extract", str(file), *where, "--out", "out", cwd=tmp_path)
@@ -495,7 +517,7 @@ def test_answers_without_log_probabilities_are_sampled_until_they_decide(tmp_pat
         assert server.begun == begun and again.decisions == found.decisions
     assert found.entails("nurse & male -> false") and not found.entails("soldier & male -> false")
     assert found.possible.entails("soldier & male -> false")
-    assert found.envelope.certificate.answers == len(asked) == found.record.asked
+    assert found.envelope.certificate.noise.answers == len(asked) == found.record.asked
     replies = [len(told.replies) for told in found.details.values()]
     assert sum(replies) == len(asked)
 

@@ -31,6 +31,7 @@ from hornlens.pronouns.published import (
 )
 from hornlens.report.study_tables import study_tables
 from hornlens.report.tables import Table, in_markdown, rule_text
+from hornlens.results.envelope import envelope_from_json
 from hornlens.store.sqlite import AnswerCache
 from hornlens.studies.documents import STUDY
 from hornlens.studies.plan import builtin_names, load_plan, parse_plan
@@ -148,6 +149,15 @@ def breaks(rule: dict, x: frozenset) -> bool:
     return set(rule["if"]) <= x and (rule["then"] is None or not set(rule["then"]) <= x)
 
 
+def learned(path):
+    """Return the rules that a run's learner took for true, in their short form: a study's subject.
+
+    A run lists only what is proved by its answers.
+    """
+    named_rules = envelope_from_json(json.loads(path.read_text()), path).learned.named
+    return [short.as_json() for short, _ in named_rules]
+
+
 def test_the_demo_study_says_what_it_found(demo):
     folder, shown = demo
     assert shown.stderr == ""
@@ -184,6 +194,8 @@ def test_every_run_is_what_extract_gives(demo):
                 for rule in done.envelope.readable
             ]
             assert content["statistics"] == done.envelope.statistics
+            learned = [full.as_json() for _, full in done.envelope.learned.named]
+            assert content["hypothesis"]["rules"] == learned and bool(learned) == (model == "demo")
 
 
 def _cache(folder):
@@ -198,18 +210,13 @@ def test_the_demo_studys_tables_equal_a_direct_computation(demo):
     accepted = [x for x in grid if not any(breaks(rule, x) for rule in exact)]
     tables = {path.stem: read(path) for path in (out / "tables").glob("*.csv")}
     for budget in (50, 100, 200, 400):
-        runs = [
-            json.loads((out / f"runs/demo/budget-{budget}/seed-{seed}/envelope.json").read_text())
-            for seed in range(10)
-        ]
-        admitted = [
-            [x for x in grid if not any(breaks(rule, x) for rule in run["readable"])]
-            for run in runs
-        ]
+        paths = [out / f"runs/demo/budget-{budget}/seed-{seed}/envelope.json" for seed in range(10)]
+        runs = [learned(path) for path in paths]
+        admitted = [[x for x in grid if not any(breaks(rule, x) for rule in run)] for run in runs]
         found: dict[str, int] = {}
         rules = {}
         for run in runs:
-            for rule in run["readable"]:
+            for rule in run:
                 text = rule_text(named(rule))
                 found[text] = found.get(text, 0) + 1
                 rules[text] = rule
@@ -233,7 +240,7 @@ def test_the_demo_studys_tables_equal_a_direct_computation(demo):
         recalls, precisions, agreements = [], [], []
         for run, models in zip(runs, admitted, strict=True):
             known = [not any(breaks(rule, x) for x in models) for rule in exact]
-            true = [not any(breaks(r, x) for x in accepted) for r in run["readable"]]
+            true = [not any(breaks(r, x) for x in accepted) for r in run]
             recalls.append(sum(known) / len(known))
             precisions.append(sum(true) / len(true))
             same = set(models) ^ set(accepted)
@@ -253,9 +260,11 @@ def test_the_demo_studys_tables_equal_a_direct_computation(demo):
             for row in tables["queries"]
             if (row["model"], row["budget"]) == ("demo", str(budget))
         ]
-        queries = [run["statistics"]["equivalence_queries"] for run in runs]
+        contents = [json.loads(path.read_text()) for path in paths]
+        queries = [content["statistics"]["equivalence_queries"] for content in contents]
         assert float(row["equivalence queries"]) == pytest.approx(sum(queries) / 10)
-        cut = [run["certificate"]["kind"] == "budget_exhausted" for run in runs]
+        ends = [content["hypothesis"]["certificate"]["kind"] for content in contents]
+        cut = [kind == "budget_exhausted" for kind in ends]
         assert int(row["runs cut off"]) == sum(cut)
     assert tables["intersection"] == []  # the balanced model has no rules
     entailed = {row["rule"]: int(row["400"]) for row in tables["exact-demo"]}
@@ -522,8 +531,8 @@ def test_recall_counts_what_says_something_of_its_own(tmp_path):
             needed = others
     assert len(needed) == 57 and set().union(*needed) == set().union(*broken)
     for run in content["models"][0]["budgets"][1]["runs"]:
-        rules = json.loads((tmp_path / "out" / run["folder"] / "envelope.json").read_text())
-        refused = [{x for x in grid if breaks(rule, x)} for rule in rules["readable"]]
+        rules = learned(tmp_path / "out" / run["folder"] / "envelope.json")
+        refused = [{x for x in grid if breaks(rule, x)} for rule in rules]
         known = [own <= set().union(*refused) for own in needed]
         true = [own <= set().union(*broken) for own in refused]
         assert run["recall"] == pytest.approx(sum(known) / len(known))

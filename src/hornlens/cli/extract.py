@@ -32,8 +32,8 @@ from hornlens.report.summaries import say_level, show_sentences
 from hornlens.report.terminal import (
     Terminal,
     show_claim,
-    show_hypotheses,
     show_non_horn,
+    show_open,
 )
 from hornlens.results.almost import Nearly, Summary
 from hornlens.results.settings import Settings, paper_protocol
@@ -179,11 +179,17 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
             count = f"{item.support} of {item.prompts} {question.unit}s"
             terminal.say(f"  • {result.sentence(item)} ({count})")
         terminal.say()
+        warrants = dict(zip(envelope.readable, envelope.warrants, strict=True))
+        unproved = any(not warrant.proved for warrant in warrants.values())
         terminal.table(
-            ["rule", "support", f"{question.unit}s", "mean margin", "closest call"],
+            [
+                *(["rule", "warrant"] if unproved else ["rule"]),
+                *("support", f"{question.unit}s", "mean margin", "closest call"),
+            ],
             [
                 [
                     result.space.show(item.rule),
+                    *([warrants[item.rule].words] if unproved else []),
                     str(item.support),
                     str(item.prompts),
                     "" if item.mean_margin is None else f"{item.mean_margin:.2f}",
@@ -203,7 +209,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
             "label was never, or always, chosen."
         )
     terminal.say()
-    show_hypotheses(terminal, envelope)
+    show_open(terminal, envelope)
     show_possible(terminal, result)
     if result.worlds:
         _show_survival(terminal, result)

@@ -74,6 +74,13 @@ MaxRules = Annotated[
     Optional[int],
     typer.Option(help="End when there are more than so many rules, and keep the first of them."),
 ]
+MaxQuestions = Annotated[
+    Optional[int],
+    typer.Option(
+        min=1,
+        help="End after so many questions, asked now or in an earlier run, with what they prove.",
+    ),
+]
 RepeatsOption = Annotated[
     Optional[str],
     typer.Option(

@@ -12,7 +12,7 @@ from hornlens.exploring.session import Session
 from hornlens.exploring.variables import Variables
 from hornlens.learning.exploration import Conflict
 from hornlens.learning.protocol import Counterexample, Holds, Reply, Unknown
-from hornlens.limits import Limits
+from hornlens.limits import Limits, Stopped
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
@@ -31,7 +31,7 @@ def explore_with(
 ) -> bool:
     """Ask until nothing is left to ask; `keep` is called after every change.
 
-    False: somebody left, or a limit of time is reached.
+    False: somebody left, or a limit is reached. Without `limits`, to reach one is an error.
 
     What an expert says that cannot be, beside what was said before, is an error; a person is told,
     and asked again.
@@ -52,6 +52,11 @@ def explore_with(
             )
             say(told)
         except Leave:
+            return False
+        except Stopped as stopped:
+            if limits is None:
+                raise
+            limits.reason = stopped.reason
             return False
         else:
             person = next((each for each in people if each.name == found.by), None)

@@ -7,7 +7,7 @@ go on another day is to read them, and to undo one is to leave it out.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,8 +18,8 @@ from hornlens.formats.files import write_files
 from hornlens.learning.exploration import Conflict, Example, Explorer
 from hornlens.learning.protocol import Counterexample, Holds, Reply, Unknown
 from hornlens.limits import Reason
-from hornlens.logic.certificates import ended_early
 from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.logic.grounds import NOTHING, Ended
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.table import Table
@@ -176,7 +176,7 @@ class Session:
         certificate = explorer.certificate()
         basis, left = explorer.basis(), explorer.open()
         if self.question() is not None:
-            certificate = ended_early(reason, len(basis), len(left))
+            certificate = replace(certificate, complete=NOTHING, ended=Ended(reason))
         counts = {kind: sum(a.answer == kind for a in self.answers) for kind in KINDS}
         return Envelope.of(
             self.variables.space,

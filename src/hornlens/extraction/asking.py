@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
 from hornlens.learning.strategies import Cells
-from hornlens.limits import Limits, Reason, Stopped, UsedUp
+from hornlens.limits import Limits, Reason, Stopped
 from hornlens.logic.certificates import ended_early
 from hornlens.logic.decisions import YES, Decision, Policy, accepts, united
 from hornlens.logic.knowledge import Knowledge, World
@@ -23,6 +23,7 @@ from hornlens.targets.protocol import Interruptible, PromptTarget, Settles, Targ
 
 if TYPE_CHECKING:
     from hornlens.learning.events import Event
+    from hornlens.learning.protocol import Ask
     from hornlens.learning.strategies import Strategy
     from hornlens.oracles.known import KnownAnswers
 
@@ -117,11 +118,11 @@ class Questions:
         try:
             for some in self._in_parts(new):
                 self.decisions.update(zip(some, self._asked(some), strict=True))
-        except (Stopped, UsedUp) as error:
+        except Stopped:
             if isinstance(self.target, Interruptible):
                 some = self.target.answered(new)
                 self.decisions.update(zip(some, self._asked(some), strict=True))
-            raise Stopped(error.reason) from error
+            raise
         return new
 
     def _in_parts(self, cells: list[int]) -> Iterator[list[int]]:
@@ -254,17 +255,13 @@ def carry_out(
                 reply = _decided(step, questions)
                 continue
             # Only learners yield these: a run that asks everything imports none of them.
-            from hornlens.learning.events import Conjectured, Ended
+            from hornlens.learning.events import Ended
             from hornlens.learning.protocol import Ask
 
             if isinstance(step, Ask):
                 reply = questions.ask(step.batch)
             else:
-                if watch is not None:
-                    watch(step)
-                rules = len(step.theory) if isinstance(step, Conjectured) else 0
-                if limits is not None and not isinstance(step, Ended):
-                    limits.check(rules)
+                reply = _answered(step, questions, watch, limits)
     except Stopped as stopped:
         ended = stopped.reason
     except Exception as error:
@@ -278,6 +275,29 @@ def carry_out(
 
         watch(Ended(ended_early(ended, 0)))
     return ended
+
+
+def _answered(
+    step: Ask | Event,
+    questions: Questions | UnitedQuestions,
+    watch: Callable[[Event], None] | None,
+    limits: Limits | None,
+) -> list[bool] | None:
+    """Answer what a learner asks, or pass on what it says; a limit that is reached ends it.
+
+    Only learners come here: a run that asks everything imports nothing of them.
+    """
+    from hornlens.learning.events import Conjectured, Ended
+    from hornlens.learning.protocol import Ask
+
+    if isinstance(step, Ask):
+        return questions.ask(step.batch)
+    if watch is not None:
+        watch(step)
+    rules = len(step.theory) if isinstance(step, Conjectured) else 0
+    if limits is not None and not isinstance(step, Ended):
+        limits.check(rules)
+    return None
 
 
 def _decided(step: Any, questions: Questions | UnitedQuestions) -> list[Decision]:

@@ -144,8 +144,13 @@ class _Concluding:
         open_rules = tuple(
             rule
             for rule in readable(candidates, space.background)
-            if not known.entails(rule) and self._is_wanted(rule) and self._cells(rule) != 1
+            if not known.entails(rule)
+            and self._is_wanted(rule)
+            and (joint is not None or self._cells(rule) != 1)
         )
+        if joint is not None:
+            stated = known + Theory(space.width, open_rules)
+            joint = replace(joint, whole=all(stated.entails(rule) for rule in candidates))
         tested = any(not warrant.proved for _, warrant in listed)
         certificate = Certificate(
             "tested" if tested else "proved",

@@ -97,7 +97,8 @@ def events_of(
     With `speculate`, all membership queries of a refinement go out as one batch. That asks some
     which the algorithm would not have asked; they are counted apart, and the result is the same.
     """
-    talk = conversation(learner, equivalence.judge, speculate, entailment)
+    # Looked up only when it is needed: a learner that asks about rules has no such oracle.
+    talk = conversation(learner, lambda each: equivalence.judge(each), speculate, entailment)
     answers: Sequence[bool] | None = None
     try:
         while True:

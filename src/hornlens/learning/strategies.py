@@ -17,7 +17,7 @@ from hornlens.logic.decisions import Decision
 from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a run that asks everything learns nothing, and starts the quicker
     from hornlens.learning.driver import Judging
     from hornlens.learning.events import Event, Queries
     from hornlens.learning.protocol import Ask, Hypothesis, Learner, Verdict
@@ -100,6 +100,7 @@ class Learning:
         drawn: Callable[[], int] = lambda: 0,
     ):
         """Take a learner; `drawn` counts the samples of its oracle."""
+
         self.learner, self.judge, self.speculate, self.drawn = learner, judge, speculate, drawn
         self._queries: Queries | None = None
         self._certificate: Certificate | None = None

@@ -233,7 +233,7 @@ class Certificate:
                 "target, and the rules only say what no answer counts as."
             )
         if self.joint is not None:
-            return self.joint.sentence
+            return self.joint.sentence(self.open)
         if self.word is not None and self.ended is None:
             return self.word.sentence(self.open)
         if self.noise is not None:
@@ -327,7 +327,11 @@ class Certificate:
             text += f", before {self.unasked:,} of {self.cells:,} cells were asked"
         more = "there are more" if ended.reason == "max_rules" else "there may be more"
         whatever = " whatever the answers would be" if self.unasked else ""
-        text += f": these rules hold{whatever}; {more}" if self.rules else ": no rule is proved yet"
+        hold = f"these rules hold{whatever}"
+        if self.word is not None:
+            on = f"according to {plural(self.word.answers, 'answer')}"
+            hold = f"{on}, these rules hold{self.word.sampling}"
+        text += f": {hold}; {more}" if self.rules else ": no rule is proved yet"
         if self.complete.short:
             short = self.complete.short
             text += f", but none with {short}" if self.rules else f", and none has {short}"

@@ -165,7 +165,9 @@ class Joint:
     """Rules, open ones among them, and non-Horn negatives err together on at most ε, but for δ.
 
     `samples` were drawn for the last equivalence query, of which the target accepted `accepted`.
-    `measures` says of what ε is a fraction: "interpretations drawn with …".
+    `measures` says of what ε is a fraction: "interpretations drawn with …". If they are not
+    `whole`, only some of the rules that were sampled are here: then the others may be missing, and
+    only what breaks a rule is bounded.
     """
 
     epsilon: float
@@ -173,6 +175,7 @@ class Joint:
     samples: int
     measures: str | None = None
     accepted: int | None = None
+    whole: bool = True
 
     def __post_init__(self) -> None:
         """Refuse to claim what is no claim."""
@@ -189,13 +192,19 @@ class Joint:
             return OPEN
         return Warrant("tested", bound=self.epsilon / chance)
 
-    @property
-    def sentence(self) -> str:
-        """What is claimed, in figures that claim no more."""
+    def sentence(self, open: int = 0) -> str:
+        """What is claimed, in figures that claim no more; `open` rules are part of it."""
+        sure, share = f"With probability {_probability(self.delta)}", percentage(self.epsilon)
+        random = f"random {self.measures or 'interpretations'}"
+        if not self.whole:
+            return (
+                f"{sure}, at most {share} of {random} are accepted by the target and break one of "
+                "these rules; other rules may be missing."
+            )
+        rules = "the rules, the open ones" if open else "the rules"
         claim = (
-            f"With probability {_probability(self.delta)}, the rules and the non-Horn negatives "
-            f"beside them err together on at most {percentage(self.epsilon)} of random "
-            f"{self.measures or 'interpretations'}"
+            f"{sure}, {rules} and the non-Horn negatives beside them err together on at most "
+            f"{share} of {random}"
         )
         if self.accepted is None:
             return f"{claim}."
@@ -267,11 +276,15 @@ class Word:
     def sentence(self, open: int = 0) -> str:
         """What is claimed, and on whose word; `open` rules nobody knew."""
         from_these = "these and the open rules" if open else "these"
-        text = (
+        return (
             f"According to {plural(self.answers, 'answer')}, these rules hold, and every rule that "
-            f"holds follows from {from_these}"
+            f"holds follows from {from_these}{self.sampling}."
         )
-        if self.sampled:
-            many = "1 yes rests" if self.sampled == 1 else f"{self.sampled:,} times yes rest"
-            text += f"; {many} on samples only"
-        return f"{text}."
+
+    @property
+    def sampling(self) -> str:
+        """How often yes rests on samples, as the end of a sentence; nothing if it never does."""
+        if not self.sampled:
+            return ""
+        many = "1 yes rests" if self.sampled == 1 else f"{self.sampled:,} times yes rest"
+        return f"; {many} on samples only"

@@ -65,6 +65,11 @@ class Warrant:
         return self.proved or (self.bound is not None and self.bound <= share)
 
     @property
+    def words(self) -> str:
+        """The same in a few words, for a column of a table: "tested, at most 5%"."""
+        return self.kind if self.bound is None else f"tested, at most {percentage(self.bound)}"
+
+    @property
     def sentence(self) -> str:
         """What may be said of the rule."""
         if self.proved:

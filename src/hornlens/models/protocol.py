@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from hornlens.errors import HornlensError
 from hornlens.formats.replies import Reply
-from hornlens.limits import UsedUp
+from hornlens.limits import Reason, Stopped
 
 MASK = "[MASK]"
 """Stands in every prompt, once, where the candidate words go; a backend puts its own mask there."""
@@ -19,8 +19,20 @@ class ModelError(HornlensError):
     """A model that cannot be had, or that cannot answer what it is asked."""
 
 
-class SpendingReached(UsedUp, ModelError):
-    """What a run may take of a model is used up."""
+class SpendingReached(ModelError, Stopped):
+    """What a run may take is used up: what was answered by then is kept.
+
+    Whoever can end with a result catches it as Stopped; to everybody else it is an error.
+    """
+
+    def __init__(self, message: str, reason: Reason):
+        """Say so, and which limit it was."""
+        Exception.__init__(self, message, reason)
+        self.reason: Reason = reason
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return str(self.args[0])
 
 
 FirstWords = tuple[tuple[str, float], ...]

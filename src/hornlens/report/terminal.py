@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from hornlens.logic.envelope import Envelope
     from hornlens.report.progress import NoteRules
 
-HYPOTHESES = 25
-"""How many hypotheses are shown; the files have all of them."""
+OPEN = 25
+"""How many open rules are shown; the files have all of them."""
 
 
 def notebook() -> Any:
@@ -219,6 +219,9 @@ def show_envelope(terminal: Terminal, envelope: Envelope) -> None:
     if envelope.basis.rules:
         terminal.say()
         columns = ["#", "rule"]
+        unproved = any(not warrant.proved for warrant in envelope.warrants)
+        if unproved:
+            columns.append("warrant")
         support = envelope.support
         if support is not None:
             columns.append("support")
@@ -231,6 +234,8 @@ def show_envelope(terminal: Terminal, envelope: Envelope) -> None:
         rows = []
         for i, rule in enumerate(envelope.readable):
             row = [str(i + 1), rule.show(names)]
+            if unproved:
+                row.append(envelope.warrants[i].words)
             if support is not None:
                 row.append(str(support[i]))
             if any(canonical):
@@ -238,20 +243,20 @@ def show_envelope(terminal: Terminal, envelope: Envelope) -> None:
             rows.append(row)
         terminal.table(columns, rows)
         terminal.say()
-    show_hypotheses(terminal, envelope)
+    show_open(terminal, envelope)
     show_non_horn(terminal, envelope)
 
 
-def show_hypotheses(terminal: Terminal, envelope: Envelope) -> None:
-    """Print what a learner that was ended early held for true."""
-    found = envelope.open
-    if not found:
+def show_open(terminal: Terminal, envelope: Envelope) -> None:
+    """Print the rules that no answer breaks and nothing proves."""
+    rules = envelope.open
+    if not rules:
         return
-    terminal.say(f"{plural(len(found), 'hypothesis')}: not proved, but no answer so far breaks one")
-    for rule in found[:HYPOTHESES]:
+    terminal.say(f"{plural(len(rules), 'open rule')}: not proved, and broken by no recorded answer")
+    for rule in rules[:OPEN]:
         terminal.say(f"  ? {envelope.space.show(rule)}")
-    if len(found) > HYPOTHESES:
-        terminal.say(f"  … and {len(found) - HYPOTHESES:,} more")
+    if len(rules) > OPEN:
+        terminal.say(f"  … and {len(rules) - OPEN:,} more")
     terminal.say()
 
 

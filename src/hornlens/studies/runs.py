@@ -201,5 +201,15 @@ def _run(task: _Task, model: Model, store: AnswerStore, on_prompts: Advance | No
 def _extract(
     task: _Task, model: Model, store: AnswerStore, on_prompts: Advance | None
 ) -> Extraction:
+    """Return what a run found. A study's run has to be whole, or it is not counted among them."""
     target = prompted(task.probe, model, task.policy, store, on_prompts)
-    return extract(target, settings=task.settings)
+    found = extract(target, settings=task.settings)
+    envelope = found.envelope
+    reason = envelope.certificate.stopped or envelope.learned.certificate.stopped
+    if reason is not None:
+        limit = getattr(task.options.limits, reason.removeprefix("max_"), None)
+        raise HornlensError(
+            f"--{reason.replace('_', '-')} {'' if limit is None else f'{limit:,} '}is reached; "
+            "what was answered before is kept, run the same command to go on"
+        )
+    return found

@@ -18,6 +18,7 @@ from hornlens.cli.options import (
     ExceptionCost,
     Margin,
     MaxConditions,
+    MaxQuestions,
     MaxRules,
     MinConfidence,
     MinSupport,
@@ -55,7 +56,7 @@ def extract(
     out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-out"),
     equivalence: Annotated[
         Literal["auto", "exhaustive", "exact", "pac", "budget"],
-        typer.Option(help="auto: exact (exhaustive) if the prompts fit --limit, else pac."),
+        typer.Option(help="auto: exact if all prompts fit --limit, else pac within --limit."),
     ] = "auto",
     epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05,
     delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05,
@@ -63,12 +64,13 @@ def extract(
         int, typer.Option(min=0, help="Budget: how many equivalence queries.")
     ] = 200,
     limit: Annotated[
-        int, typer.Option(min=1, help="How many prompts an exact run may take.")
+        int, typer.Option(min=1, help="auto, exhaustive: ask at most so many prompts.")
     ] = 200_000,
     seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0,
     max_conditions: MaxConditions = None,
     time_limit: TimeLimit = None,
     max_rules: MaxRules = None,
+    max_questions: MaxQuestions = None,
     min_support: MinSupport = None,
     min_confidence: MinConfidence = None,
     detail: Detail = None,
@@ -164,7 +166,7 @@ def extract(
             dry_run=dry_run,
             form=format,
             quiet=quiet,
-            limits=Limits(time_limit, max_rules),
+            limits=Limits(time_limit, max_rules, max_questions=max_questions),
         )
     )
     raise typer.Exit(code)

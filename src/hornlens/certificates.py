@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hornlens.logic.former import Noisy as Noisy
     from hornlens.logic.former import Pac as Pac
     from hornlens.logic.grounds import Complete as Complete
-    from hornlens.logic.grounds import Ended as Ended
+    from hornlens.logic.grounds import Ending as Ending
     from hornlens.logic.grounds import Joint as Joint
     from hornlens.logic.grounds import Noise as Noise
     from hornlens.logic.grounds import Trial as Trial
@@ -35,7 +35,7 @@ else:
     _HOMES = {
         "logic.certificates": "EXACT Certificate bounded cut_off ended_early pac",
         "logic.former": "Bounded Budget Exact Explored Interrupted Noisy Pac",
-        "logic.grounds": "Complete Ended Joint Noise Trial Word",
+        "logic.grounds": "Complete Ending Joint Noise Trial Word",
         "logic.scopes": "Agreement Scope",
         "logic.warrants": "Warrant",
     }

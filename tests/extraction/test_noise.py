@@ -16,7 +16,7 @@ from hornlens.exact.readings import reading
 from hornlens.extraction.asking import Questions
 from hornlens.formats.certificates import certificate_from_json
 from hornlens.limits import Limits
-from hornlens.logic.certificates import noisy
+from hornlens.logic.certificates import despite_noise
 from hornlens.logic.decisions import UNDECIDED, Decision, Policy
 from hornlens.logic.repeats import ALPHA, MOST, Repeats, certified, evidence, fewest, threshold
 from hornlens.models.functions import FunctionModel
@@ -393,17 +393,17 @@ def test_repeats_combine_with_every_other_setting(settings, tmp_path):
 
 def test_the_certificate_says_itself_and_is_read_back():
     for certificate in (
-        noisy(660, 12, 15000, 0.05, 100),
-        noisy(660, 3, 726, drift=0.02, reasked=66),
+        despite_noise(660, 12, 15000, 0.05, 100),
+        despite_noise(660, 3, 726, drift=0.02, reasked=66),
     ):
         assert certificate_from_json(certificate.as_json()) == certificate
         assert "this wording, this snapshot of the model" in certificate.sentence
-    assert "With probability 0.95 or more" in noisy(660, 12, 15000, 0.05, 100).sentence
+    assert "With probability 0.95 or more" in despite_noise(660, 12, 15000, 0.05, 100).sentence
     for bad in ({"alpha": 2.0}, {}, {"alpha": 0.05, "drift": 0.1}, {"drift": -1.0}):
         with pytest.raises(ValueError):
-            noisy(10, 1, 20, **bad)
+            despite_noise(10, 1, 20, **bad)
     with pytest.raises(ValueError):
-        noisy(1, 2, 3, 0.05)
+        despite_noise(1, 2, 3, 0.05)
 
 
 def test_the_same_answers_decide_alike_whatever_the_process(tmp_path):

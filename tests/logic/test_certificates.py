@@ -7,7 +7,7 @@ import pytest
 from hornlens.errors import InputError
 from hornlens.formats.certificates import certificate_from_json
 from hornlens.logic.certificates import LEVELS, TITLES, Certificate, cut_off, explored, pac
-from hornlens.logic.grounds import Complete, Ended, Joint, Noise, Trial, Word
+from hornlens.logic.grounds import Complete, Ending, Joint, Noise, Trial, Word
 from hornlens.logic.scopes import Agreement, Scope
 from hornlens.logic.warrants import OPEN, PROVED, Warrant
 
@@ -30,8 +30,8 @@ SCOPES = (
 )
 GROUNDS = (
     {},
-    {"ended": Ended("time_limit")},
-    {"ended": Ended("max_equivalence_queries", 20)},
+    {"ended": Ending("time_limit")},
+    {"ended": Ending("max_equivalence_queries", 20)},
     {"noise": Noise(660, 12, 15_000, 0.05, 100)},
     {"noise": Noise(660, 0, 726, drift=0.02, reasked=66)},
     {"joint": Joint(0.1, 0.05, 52)},
@@ -132,7 +132,7 @@ def test_levels_follow_from_the_properties_and_from_nothing_else():
 @pytest.mark.parametrize(
     "made",
     [
-        lambda: Certificate(complete=Complete(every=True), ended=Ended("interrupt")),
+        lambda: Certificate(complete=Complete(every=True), ended=Ending("interrupt")),
         lambda: Certificate(complete=Complete(every=True), unasked=3),
         lambda: Certificate(complete=Complete(every=True), noise=Noise(10, 2, 20, 0.05, 9)),
         lambda: Complete(every=True, unsettled=2),
@@ -141,7 +141,7 @@ def test_levels_follow_from_the_properties_and_from_nothing_else():
         lambda: Certificate("certain"),
         lambda: Certificate(answered=(3, 2)),
         lambda: Certificate(rules=-1),
-        lambda: Ended("boredom"),
+        lambda: Ending("boredom"),
         lambda: Warrant("proved", bound=0.1),
         lambda: Warrant("tested", bound=1.0),
         lambda: Warrant("known"),

@@ -25,12 +25,12 @@ from hornlens.exact.boxes.cells import (
     Levels,
     ListedCells,
     cells_at,
-    distinct,
+    distinct_cells,
 )
 from hornlens.exact.boxes.covers import cover_of_grid, cover_of_list
 from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.exact.boxes.rulesets import (
-    Found,
+    BoxRule,
     bits_of,
     every_rule,
     short_rules_of_grid,
@@ -218,7 +218,7 @@ class _Explaining:
 
     def _found(
         self, rows: Levels, agreement: Agreement, vote: Any, grid: Labels | None
-    ) -> tuple[list[Found], GridCells | ListedCells, Certificate]:
+    ) -> tuple[list[BoxRule], GridCells | ListedCells, Certificate]:
         options, most = self.options, self.options.max_conditions
         if grid is not None:
             return self._by_grid(rows, agreement, grid)
@@ -237,7 +237,7 @@ class _Explaining:
 
     def _by_grid(
         self, rows: Levels, agreement: Agreement, labels: Labels
-    ) -> tuple[list[Found], GridCells, Certificate]:
+    ) -> tuple[list[BoxRule], GridCells, Certificate]:
         options, of = self.options, "all that there are"
         if options.background:
             flat = labels.reshape(-1)
@@ -259,7 +259,7 @@ class _Explaining:
 
     def _by_list(
         self, rows: Levels, agreement: Agreement
-    ) -> tuple[list[Found], ListedCells, Certificate]:
+    ) -> tuple[list[BoxRule], ListedCells, Certificate]:
         options = self.options
         cells, weights = np.unique(rows, axis=0, return_counts=True)
         every = _around(cells, self.binned.shape, options.changes, options.limit)
@@ -285,7 +285,7 @@ class _Explaining:
 
     def _by_proofs(
         self, rows: Levels, agreement: Agreement, vote: Any, most: int
-    ) -> tuple[list[Found], ListedCells, Certificate]:
+    ) -> tuple[list[BoxRule], ListedCells, Certificate]:
         from hornlens.classifiers.short import short_rules_of_vote
 
         done = short_rules_of_vote(vote, most, rows, self.options.seed)
@@ -298,7 +298,7 @@ class _Explaining:
 
     def _by_samples(
         self, agreement: Agreement, most: int
-    ) -> tuple[list[Found], ListedCells, Certificate]:
+    ) -> tuple[list[BoxRule], ListedCells, Certificate]:
         """Draw complete cells. A rule is listed if enough of them speak for it by itself.
 
         With n cells in its box and none against it, a rule that more than ε of its cells break
@@ -360,7 +360,7 @@ def _count(labelled: GridCells | ListedCells) -> int:
 
 def _commonest(rows: Levels, shape: tuple[int, ...]) -> Levels:
     """Return the cells of rows, the commonest first."""
-    cells, _, counts = distinct(rows, shape)
+    cells, _, counts = distinct_cells(rows, shape)
     return np.asarray(cells[np.argsort(-counts, kind="stable")])
 
 

@@ -15,7 +15,7 @@ from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells, rows_in
-from hornlens.exact.boxes.rulesets import Found
+from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.frames import data_frame
 from hornlens.logic.certificates import Certificate
@@ -129,7 +129,7 @@ class Explained:
     """The rules of a classifier, with the cells that they were found by."""
 
     binned: Binned
-    found: tuple[Found, ...]
+    found: tuple[BoxRule, ...]
     labelled: GridCells | ListedCells
     """The cells that were asked, with the class of each."""
     certificate: Certificate

@@ -10,7 +10,7 @@ import numpy as np
 
 from hornlens.classifiers.columns import Table
 from hornlens.classifiers.points import Binned
-from hornlens.exact.boxes.cells import Labels, Levels, distinct
+from hornlens.exact.boxes.cells import Labels, Levels, distinct_cells
 from hornlens.logic.scopes import Agreement, Scope
 
 DRAWN = 10_000
@@ -41,7 +41,7 @@ def measured_agreement(
     ]
     first = np.concatenate([said[:half], answers[:half]])
     varied = int(np.count_nonzero(classifier.decide(columns) != first))
-    cells, where, _ = distinct(np.concatenate([rows, uniform]), binned.shape)
+    cells, where, _ = distinct_cells(np.concatenate([rows, uniform]), binned.shape)
     known = grid is not None and grid.ndim
     points = (grid[tuple(cells.T)] if grid is not None and known else binned.ask(cells))[where]
     right = points == np.concatenate([said, answers])

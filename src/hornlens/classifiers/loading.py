@@ -22,7 +22,7 @@ from hornlens.classifiers.points import Binned
 from hornlens.classifiers.result import Explanation
 from hornlens.classifiers.voting import Leaves, Vote
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
-from hornlens.exact.boxes.rulesets import Found
+from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.results.explanations import EXPLANATION, ExplanationDocument, FeatureDocument
 
 NOT_KEPT = "the model is not in explanation.json: explain it again to ask it more"
@@ -63,7 +63,7 @@ def explanation_of(document: ExplanationDocument) -> Explanation:
         box = [feature.whole for feature in kept.features]
         for axis, low, high in rule.box:
             box[axis] = (low, high)
-        found.append(Found(tuple(box), document.classes.index(rule.label)))
+        found.append(BoxRule(tuple(box), document.classes.index(rule.label)))
     return Explanation(
         kept,
         tuple(found),

@@ -14,7 +14,13 @@ import numpy as np
 
 from hornlens.classifiers.voting import Vote
 from hornlens.exact.boxes.cells import Levels, ListedCells
-from hornlens.exact.boxes.rulesets import Bits, Found, short_rules_of_table, subsets, table_of_list
+from hornlens.exact.boxes.rulesets import (
+    Bits,
+    BoxRule,
+    short_rules_of_table,
+    subsets,
+    table_of_list,
+)
 
 POOL = 20_000
 """How many random cells are asked first."""
@@ -27,7 +33,7 @@ MIXED = np.uint64((1 << 64) - 1)
 class ShortRules(NamedTuple):
     """The rules; how many sets of conditions were proved, and how many given up."""
 
-    rules: list[Found]
+    rules: list[BoxRule]
     proved: int
     unsettled: int
 
@@ -51,7 +57,7 @@ class _Search:
         cells = cells[vote.occur(cells)]
         self.pool = ListedCells(self.axes, cells, vote.binned.ask(cells))
         self.tables: dict[tuple[int, ...], Bits] = {}
-        self.rules: list[Found] = []
+        self.rules: list[BoxRule] = []
         self.proved = self.unsettled = 0
 
     def run(self) -> ShortRules:

@@ -48,7 +48,7 @@ class Engine(Protocol):
         ...
 
 
-class Found(NamedTuple):
+class ProvedRules(NamedTuple):
     """Rules that an engine has proved, in canonical order, and why it ended before it was done."""
 
     basis: Theory
@@ -60,7 +60,9 @@ class Found(NamedTuple):
         return EXACT if self.ended is None else ended_early(self.ended, len(self.basis))
 
 
-def run(engine: Engine, limits: Limits | None = None, progress: Progress | None = None) -> Found:
+def run(
+    engine: Engine, limits: Limits | None = None, progress: Progress | None = None
+) -> ProvedRules:
     """Let an engine work until it is done, or a limit is reached; return what it has proved."""
     allowed, count, ended = limits or Limits(), 0, None
     allowed.begin()
@@ -79,4 +81,4 @@ def run(engine: Engine, limits: Limits | None = None, progress: Progress | None 
     rules = engine.proved()
     if ended is not None and allowed.max_rules is not None:
         rules = rules[: allowed.max_rules]
-    return Found(in_canonical_order(Theory(engine.width, tuple(rules))), ended)
+    return ProvedRules(in_canonical_order(Theory(engine.width, tuple(rules))), ended)

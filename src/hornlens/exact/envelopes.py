@@ -11,7 +11,7 @@ from hornlens.errors import InputError
 from hornlens.exact.clarified import Clarified
 from hornlens.exact.columns import Columns
 from hornlens.exact.concepts import intersections
-from hornlens.exact.engine import Found, Progress, run
+from hornlens.exact.engine import Progress, ProvedRules, run
 from hornlens.exact.exclusive_columns import Groups, GroupsEngine
 from hornlens.exact.grid import GridEngine, LabelledSpace, labels_of_positives
 from hornlens.exact.implicates import ImplicateSearch
@@ -90,7 +90,9 @@ def envelope_of_formula(
     )
 
 
-def _of_found(space: Space, found: Found, non_horn: Callable[[], NonHorn], **rest: Any) -> Envelope:
+def _of_found(
+    space: Space, found: ProvedRules, non_horn: Callable[[], NonHorn], **rest: Any
+) -> Envelope:
     """Return the envelope of what an engine found; where it was ended, nothing more is counted."""
     counted = UNKNOWN if found.ended is not None else non_horn()
     return Envelope.of(space, found.basis, certificate=found.certificate, non_horn=counted, **rest)

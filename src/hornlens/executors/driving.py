@@ -12,7 +12,7 @@ from hornlens import __version__
 from hornlens.errors import HornlensError
 from hornlens.executors.cluster import TICK
 from hornlens.executors.protocol import Advance, R, T, Work
-from hornlens.executors.remote_runs import Broken, Finished, Question, Reply, RunActor
+from hornlens.executors.remote_runs import Broken, Finished, RunActor, RunQuestion, RunReply
 from hornlens.logging import get_logger
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers, as_kept
@@ -48,7 +48,7 @@ class _Run(Generic[T]):
     actor: Any = None
     ref: Any = None
     """What it will say next; None while it waits for an answer."""
-    question: Question | None = None
+    question: RunQuestion | None = None
     missing: set[str] = field(default_factory=set)
     new: frozenset[str] = frozenset()
     deaths: int = 0
@@ -155,7 +155,7 @@ class Driver(Generic[T, R]):
             return
         if isinstance(said, Broken):
             raise (HornlensError if said.for_people else RuntimeError)(said.message)
-        if isinstance(said, Question):
+        if isinstance(said, RunQuestion):
             self._ask(run, said)
             return
         assert isinstance(said, Finished)
@@ -183,7 +183,7 @@ class Driver(Generic[T, R]):
         self._active.remove(run)
         self._queue.appendleft(run)
 
-    def _ask(self, run: _Run[T], question: Question) -> None:
+    def _ask(self, run: _Run[T], question: RunQuestion) -> None:
         """Answer a run's question as soon as that can be done."""
         task = run.task
         key = _Key(task.spec, task.options, question.candidates, question.repeat)
@@ -266,7 +266,7 @@ class Driver(Generic[T, R]):
     def _reply(self, run: _Run[T], key: _Key) -> None:
         assert run.question is not None
         known, prompts = self._answers[key].known, run.question.prompts
-        reply = Reply({prompt: as_kept(known[prompt]) for prompt in prompts}, run.new)
+        reply = RunReply({prompt: as_kept(known[prompt]) for prompt in prompts}, run.new)
         run.question, run.ref = None, run.actor.go_on.remote(reply)
         run.done += len(prompts)
         if self._advance is not None and run.done > run.told:

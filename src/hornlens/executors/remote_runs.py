@@ -17,7 +17,7 @@ from hornlens.store.protocol import Scores
 from hornlens.targets.answers import from_kept
 
 
-class Question(NamedTuple):
+class RunQuestion(NamedTuple):
     """What a run wants to know, all at once."""
 
     prompts: Sequence[str]
@@ -25,7 +25,7 @@ class Question(NamedTuple):
     repeat: int
 
 
-class Reply(NamedTuple):
+class RunReply(NamedTuple):
     """The answers, as they are in the driver's store; those to `new` the model gave just now."""
 
     answers: Mapping[str, Scores]
@@ -51,10 +51,12 @@ class RunActor:
     def __init__(self, version: str):
         """Take the driver's version."""
         self._version = version
-        self._said: SimpleQueue[Question | Finished | Broken] = SimpleQueue()
-        self._told: SimpleQueue[Reply] = SimpleQueue()
+        self._said: SimpleQueue[RunQuestion | Finished | Broken] = SimpleQueue()
+        self._told: SimpleQueue[RunReply] = SimpleQueue()
 
-    def begin(self, work: Work[Task, Any], task: Task, name: str) -> Question | Finished | Broken:
+    def begin(
+        self, work: Work[Task, Any], task: Task, name: str
+    ) -> RunQuestion | Finished | Broken:
         """Begin a run, with a model of this name; return its first question, or its end."""
         if self._version != __version__:
             import ray
@@ -67,7 +69,7 @@ class RunActor:
         threading.Thread(target=self._run, args=(work, task, name), daemon=True).start()
         return self._said.get()
 
-    def go_on(self, reply: Reply) -> Question | Finished | Broken:
+    def go_on(self, reply: RunReply) -> RunQuestion | Finished | Broken:
         """Answer the last question; return the next one, or the end."""
         self._told.put(reply)
         return self._said.get()
@@ -81,7 +83,7 @@ class RunActor:
         except BaseException:
             self._said.put(Broken(traceback.format_exc(), False))
 
-    def _ask(self, question: Question) -> Reply:
+    def _ask(self, question: RunQuestion) -> RunReply:
         self._said.put(question)
         return self._told.get()
 
@@ -93,7 +95,7 @@ class _Driver:
     then not in the store yet, so that the run asks the model and counts as it would anywhere.
     """
 
-    def __init__(self, ask: Callable[[Question], Reply], identity: str, name: str):
+    def __init__(self, ask: Callable[[RunQuestion], RunReply], identity: str, name: str):
         self.name = name
         self._ask, self._identity = ask, identity
         self._known: dict[tuple[tuple[str, ...], int], dict[str, Scores]] = {}
@@ -125,7 +127,7 @@ class _Driver:
         known = self._known.setdefault((words, repeat), {})
         missing = [prompt for prompt in prompts if prompt not in known]
         if missing:
-            reply = self._ask(Question(missing, words, repeat))
+            reply = self._ask(RunQuestion(missing, words, repeat))
             self._new = {prompt: reply.answers[prompt] for prompt in reply.new}
             known.update((p, kept) for p, kept in reply.answers.items() if p not in reply.new)
         return {prompt: known[prompt] for prompt in prompts if prompt in known}

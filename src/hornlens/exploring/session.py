@@ -19,7 +19,7 @@ from hornlens.learning.exploration import Conflict, Example, Explorer
 from hornlens.learning.protocol import Counterexample, Holds, Reply, Unknown
 from hornlens.limits import Reason
 from hornlens.logic.envelope import Envelope, NonHorn
-from hornlens.logic.grounds import NOTHING, Ended
+from hornlens.logic.grounds import NOTHING, Ending
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.table import Table
@@ -176,7 +176,7 @@ class Session:
         certificate = explorer.certificate()
         basis, left = explorer.basis(), explorer.open()
         if self.question() is not None:
-            certificate = replace(certificate, complete=NOTHING, ended=Ended(reason))
+            certificate = replace(certificate, complete=NOTHING, ended=Ending(reason))
         counts = {kind: sum(a.answer == kind for a in self.answers) for kind in KINDS}
         return Envelope.of(
             self.variables.space,

@@ -19,7 +19,7 @@ from hornlens.logic.basis import dg_basis
 from hornlens.logic.bits import BOTTOM, intersection
 from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.envelope import Envelope, LearnedRules, NonHorn
-from hornlens.logic.grounds import NOTHING, Complete, Ended, Joint, Noise
+from hornlens.logic.grounds import NOTHING, Complete, Ending, Joint, Noise
 from hornlens.logic.knowledge import Knowledge, count_above
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
@@ -175,9 +175,9 @@ class _Concluding:
             hypothesis=self._hypothesis(),
         )
 
-    def _why(self, claimed: Certificate | None) -> Ended | None:
+    def _why(self, claimed: Certificate | None) -> Ending | None:
         if self.ended is not None:
-            return Ended(self.ended)
+            return Ending(self.ended)
         return None if claimed is None else claimed.ended
 
     def _on_the_oracle(self, theory: Theory) -> Envelope:
@@ -270,7 +270,7 @@ class _Concluding:
         theory, claimed = self.proposal.theory, self.proposal.certificate
         if theory is None:
             return None
-        certificate = claimed or Certificate("open", ended=Ended(self.ended or "interrupt"))
+        certificate = claimed or Certificate("open", ended=Ending(self.ended or "interrupt"))
         return LearnedRules(dg_basis(theory, self.knowledge.space.background), certificate)
 
 

@@ -15,7 +15,7 @@ from hornlens.exact.grid import MOST_POINTS
 from hornlens.exact.readings import reading
 from hornlens.extraction.asking import Questions, UnitedQuestions, carry_out
 from hornlens.extraction.conclude import Conclusion, Wanted, conclude
-from hornlens.extraction.settling import Settle, check_noise, noise_of, noisy_target
+from hornlens.extraction.settling import Settle, check_ways, noise_of, noisy_target
 from hornlens.extraction.summing import summed_up
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
 from hornlens.limits import Limits, Reason
@@ -100,7 +100,7 @@ def extract(
     every = [world.questions for world in asked]
     united = UnitedQuestions(every) if len(every) > 1 else every[0]
     if noisy is not None:
-        check_noise(every, noisy.settings.settle)
+        check_ways(every, noisy.settings.settle)
     alone = [work.asked(world.questions, None) for world in asked] if len(asked) > 1 else []
     ended, proposal = work.asked(united, watch)
     if noisy is not None and ended is None and noisy.settings.settle:

@@ -24,7 +24,7 @@ def noisy_target(target: Target) -> NoisyModel | None:
     return target if isinstance(target, NoisyModel) else None
 
 
-def check_noise(worlds: Sequence[Questions], more: int) -> None:
+def check_ways(worlds: Sequence[Questions], more: int) -> None:
     """Reject ways of asking whose answers cannot be told apart by one test."""
     kinds = {target.sampled for w in worlds if (target := noisy_target(w.target)) is not None}
     if len(kinds) > 1:

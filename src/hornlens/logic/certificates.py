@@ -17,7 +17,7 @@ from hornlens.logic.grounds import (
     EVERYTHING,
     NOTHING,
     Complete,
-    Ended,
+    Ending,
     Joint,
     Noise,
     Trial,
@@ -73,7 +73,7 @@ class Certificate:
     rules: int = field(default=0, compare=False)
     open: int = 0
     answered: tuple[int, int] | None = field(default=None, compare=False)
-    ended: Ended | None = None
+    ended: Ending | None = None
     cells: int | None = None
     unasked: int = 0
     noise: Noise | None = None
@@ -311,7 +311,7 @@ class Certificate:
         said = f"{said}: it {agreement.shares}."
         return f"{said} {agreement.varying}" if agreement.varied else said
 
-    def _ended(self, ended: Ended) -> str:
+    def _ended(self, ended: Ending) -> str:
         if self.weakest == "open" and ended.samples is not None:
             return (
                 f"There was no counterexample in the last {ended.samples:,} samples, which are too "
@@ -369,7 +369,7 @@ def _known(value: Any) -> dict[str, Any]:
 
 
 PARTS: dict[str, type[Any]] = {
-    "ended": Ended,
+    "ended": Ending,
     "noise": Noise,
     "joint": Joint,
     "trial": Trial,
@@ -411,7 +411,7 @@ def ended_early(
         complete=Complete(max_conditions=max_conditions),
         rules=rules,
         open=open,
-        ended=Ended(reason),
+        ended=Ending(reason),
         cells=cells,
         unasked=unasked,
     )
@@ -440,10 +440,10 @@ def cut_off(equivalence_queries: int, samples: int | None = None) -> Certificate
     'The run was cut off after 20 equivalence queries: rules may be missing or too strong.'
     """
     reason: Reason = "max_equivalence_queries" if samples is None else "samples"
-    return Certificate("open", ended=Ended(reason, equivalence_queries, samples))
+    return Certificate("open", ended=Ending(reason, equivalence_queries, samples))
 
 
-def noisy(
+def despite_noise(
     prompts: int,
     undecided: int,
     answers: int,

@@ -9,9 +9,9 @@ from hornlens.logic.certificates import (
     Certificate,
     bounded,
     cut_off,
+    despite_noise,
     ended_early,
     explored,
-    noisy,
     pac,
 )
 
@@ -90,7 +90,7 @@ def Noisy(  # noqa: N802
 ) -> Certificate:
     """Return the certificate of a model whose answers vary."""
     deprecated("hornlens.Noisy", "certificate.noise", since="0.3", removal="0.5")
-    return noisy(prompts, undecided, answers, alpha, most, drift, reasked)
+    return despite_noise(prompts, undecided, answers, alpha, most, drift, reasked)
 
 
 def Explored(answers: int, open: int = 0, sampled: int = 0) -> Certificate:  # noqa: N802

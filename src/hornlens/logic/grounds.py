@@ -82,7 +82,7 @@ EVERYTHING = Complete(every=True)
 
 
 @dataclass(frozen=True)
-class Ended:
+class Ending:
     """Why a run was ended early: a reason, and `after` how many equivalence queries.
 
     With `samples`, the last query found no counterexample in so many, which are too few to support
@@ -141,7 +141,7 @@ class Noise:
         if self.drift is not None and not self.drift >= 0:
             raise ValueError(f"drift must be 0 or more, not {self.drift}")
 
-    def sentence(self, which: str = "rule", ended: Ended | None = None) -> str:
+    def sentence(self, which: str = "rule", ended: Ending | None = None) -> str:
         """What is claimed, on what condition; `which` rules follow from the possible ones."""
         left = f"{self.undecided:,} of {self.prompts:,} prompts"
         covers = "It covers this wording, this snapshot of the model, and this way of asking it."

@@ -74,7 +74,7 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
 
 
 @contextmanager
-def reading(content: Any, path: Path) -> Iterator[None]:
+def reading_envelope(content: Any, path: Path) -> Iterator[None]:
     """Turn whatever is wrong with the contents of an envelope.json into an InputError about it."""
     try:
         if isinstance(content, dict):
@@ -90,7 +90,7 @@ def reading(content: Any, path: Path) -> Iterator[None]:
 
 def envelope_from_json(content: Mapping[str, Any], path: Path) -> Envelope:
     """Return the envelope of an envelope.json; what is wrong is an InputError about `path`."""
-    with reading(content, path):
+    with reading_envelope(content, path):
         return _envelope(content, path)
 
 

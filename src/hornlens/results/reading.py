@@ -15,7 +15,7 @@ from hornlens.logic.envelope import Envelope
 from hornlens.logic.maskmap import mask_map
 from hornlens.results.details import Details, details_from_json
 from hornlens.results.documents import DECIDED
-from hornlens.results.envelope import envelope_from_json, reading
+from hornlens.results.envelope import envelope_from_json, reading_envelope
 from hornlens.results.extraction import Extraction, Record
 from hornlens.results.possible import possible_from_json
 from hornlens.results.question import Question
@@ -33,7 +33,7 @@ def extraction_from_json(
 
     What is wrong with it is an InputError about `path`.
     """
-    with reading(content, path):
+    with reading_envelope(content, path):
         if "probe" not in content:
             raise InputError("has no answers of a model or another target: extract writes those")
         return _extraction(content, path, record or Record(), scores or {})

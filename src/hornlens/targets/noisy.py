@@ -32,7 +32,7 @@ REASKED = 50
 """How many prompts with log-probabilities are asked again, at least; or a tenth of all."""
 
 
-class Noise(NamedTuple):
+class MeasuredNoise(NamedTuple):
     """What is known of a model's noise after it was asked."""
 
     asked: int
@@ -152,13 +152,13 @@ class NoisyModel(Prompts):
             self._ask(cells, max(sum(self._counts[cell]) for cell in cells) + more)
 
     @property
-    def noise(self) -> Noise:
+    def noise(self) -> MeasuredNoise:
         """What was found of its noise."""
         if self.sampled:
             asked = sum(map(sum, self._counts.values()))
             most = max(map(sum, self._counts.values()), default=0)
-            return Noise(asked, self.settings.alpha, max(most, self.settings.most))
-        return Noise(
+            return MeasuredNoise(asked, self.settings.alpha, max(most, self.settings.most))
+        return MeasuredNoise(
             len(self._scored) + self._reasked, drift=self._drift or 0.0, reasked=self._reasked
         )
 

@@ -29,7 +29,7 @@ Range = tuple[int, int]
 Box = tuple[Range, ...]
 
 
-class Cells:
+class RecordedCells:
     """The recorded cells with their classes, as one dictionary or in the order of a grid."""
 
     def __init__(self, content: Mapping[str, Any], sizes: Sequence[int]):
@@ -172,7 +172,7 @@ def check_classifier(content: Any) -> tuple[list[str], list[str]]:
         raise InputError("was written by a newer hornlens: upgrade hornlens")
     features = content["features"]
     sizes = [feature["levels"] for feature in features]
-    cells = Cells(content, sizes)
+    cells = RecordedCells(content, sizes)
     boxes = [(_box(rule, sizes), _place(rule, content)) for rule in content["rules"]]
     claim = _claim(content)
     checked, not_checked = [], ["sentences, and the files beside explanation.json"]
@@ -234,7 +234,7 @@ def _check_rule(
     rule: Mapping[str, Any],
     box: Box,
     place: int,
-    cells: Cells,
+    cells: RecordedCells,
     leaves: Leaves | None,
     features: Sequence[Mapping[str, Any]],
 ) -> None:
@@ -299,7 +299,7 @@ def _wider(feature: Mapping[str, Any], low: int, high: int) -> list[Range]:
 
 def _check_general(
     boxes: Sequence[tuple[Box, int]],
-    cells: Cells,
+    cells: RecordedCells,
     leaves: Leaves | None,
     features: Sequence[Mapping[str, Any]],
 ) -> int:
@@ -322,7 +322,7 @@ def _check_general(
     return unsettled
 
 
-def _check_cover(boxes: Sequence[tuple[Box, int]], cells: Cells) -> None:
+def _check_cover(boxes: Sequence[tuple[Box, int]], cells: RecordedCells) -> None:
     if cells.is_grid:
         decided = bytearray(len(cells.labels))
         for box, _ in boxes:
@@ -352,7 +352,7 @@ def _check_missing(
     content: Mapping[str, Any],
     claim: Claim,
     boxes: Sequence[tuple[Box, int]],
-    cells: Cells,
+    cells: RecordedCells,
     leaves: Leaves | None,
     sizes: Sequence[int],
     features: Sequence[Mapping[str, Any]],
@@ -412,7 +412,7 @@ def _claim(content: Mapping[str, Any]) -> Claim:
 
 
 def _check_agreement(
-    content: Mapping[str, Any], claim: Claim, cells: Cells, sizes: Sequence[int]
+    content: Mapping[str, Any], claim: Claim, cells: RecordedCells, sizes: Sequence[int]
 ) -> str:
     """Count again of how many rows the cell has the class that the model said."""
     rows, width = content["rows"], len(sizes)

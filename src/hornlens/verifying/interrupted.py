@@ -58,7 +58,7 @@ def _check_bound(envelope: Envelope, number: int, rule: Rule, warrant: Mapping[s
     for place, axis in enumerate(space.axes):
         is_label = bool(space.labels) and place == len(space.axes) - 1
         drawn = [c for c in axis if c or not (is_label and space.label_always)]
-        wanted = rule[0] & union(axis)
+        wanted = rule[0] & variables_of(axis)
         chance *= sum(wanted & ~choice == 0 for choice in drawn) / len(drawn)
     if warrant["bound"] * chance < joint["epsilon"] * (1 - 1e-9):
         raise envelope.wrong(number, "its bound is smaller than the samples allow")
@@ -132,7 +132,7 @@ class MissingAnswers:
         """Say whether all cells were asked that a rule speaks of, and none breaks it."""
         space, left = self.reader.space, rule[0] & ~sum(self.reader.space.label_masks)
         axes = space.ends or space.axes[: len(space.axes) - bool(space.labels)]
-        above = prod(sum(left & union(axis) & ~c == 0 for c in axis) for axis in axes)
+        above = prod(sum(left & variables_of(axis) & ~c == 0 for c in axis) for axis in axes)
         for name in names:
             answers = [a for a in self.worlds[name] if left & ~a.cell == 0]
             accepted = (x for a in answers for x in self.reader.accepted(a))
@@ -199,7 +199,7 @@ class MissingAnswers:
         check_named(rule, line, self.reader, self.worlds)
 
 
-def union(axis: Sequence[int]) -> int:
+def variables_of(axis: Sequence[int]) -> int:
     """Return all variables of an attribute."""
     found = 0
     for choice in axis:

@@ -26,7 +26,7 @@ OPEN = -2
 """What stands for a label where it is not known: not asked, or not decided."""
 
 
-def distinct(
+def distinct_cells(
     cells: Levels, shape: tuple[int, ...]
 ) -> tuple[Levels, NDArray[np.intp], NDArray[np.intp]]:
     """Return the cells that there are, in order, which of them each was, and how often it was."""

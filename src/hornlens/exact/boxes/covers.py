@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.bitboxes import BitBoxes, widest
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
-from hornlens.exact.boxes.rulesets import Found
+from hornlens.exact.boxes.rulesets import BoxRule
 
 Words = NDArray[np.uint64]
 WORD = np.dtype("<u8")
@@ -29,7 +29,7 @@ LEAST, MOST = 1 << 6, 1 << 16
 """How many cells are looked through at once for one that is still open."""
 
 
-def cover_of_grid(cells: GridCells, first: Levels) -> list[Found]:
+def cover_of_grid(cells: GridCells, first: Levels) -> list[BoxRule]:
     """Return rules that together decide every cell of a grid; none of them can be spared.
 
     A cell that is open belongs to no rule, and is left open. Cells in `first` (rows of X, the
@@ -52,7 +52,7 @@ def cover_of_grid(cells: GridCells, first: Levels) -> list[Found]:
 class _Grown(NamedTuple):
     """A rule in a grid, the cell it was grown from, and where its cells are: words of some rows."""
 
-    found: Found
+    found: BoxRule
     cell: int
     where: tuple[slice, ...]
     words: Words
@@ -119,7 +119,7 @@ class _Grid:
             low, high = said = widest(axis, level, hits.__getitem__)
             where[-1 - done] = slice(low, high + 1)
             box.append(said)
-        found = Found(tuple([box[at] for at in self._places]), place)
+        found = BoxRule(tuple([box[at] for at in self._places]), place)
         return _Grown(found, cell, tuple(where), words)
 
     def decide(self, one: _Grown) -> None:
@@ -190,11 +190,11 @@ def _without_spare(found: list[_Grown], grid: _Grid) -> list[_Grown]:
     return [one for one in found if one.cell not in spare]
 
 
-def cover_of_list(cells: ListedCells, weights: NDArray[np.intp]) -> list[Found]:
+def cover_of_list(cells: ListedCells, weights: NDArray[np.intp]) -> list[BoxRule]:
     """Return rules that together decide every cell of a list; none of them can be spared."""
     open_ = np.ones(len(cells.cells), dtype=np.bool_)
     inside: list[NDArray[np.bool_]] = []
-    found: list[Found] = []
+    found: list[BoxRule] = []
     spread = [len(np.unique(cells.cells[:, axis])) for axis in range(len(cells.axes))]
     order = sorted(range(len(cells.axes)), key=lambda axis: (-spread[axis], axis))
     for seed in np.argsort(-weights, kind="stable").tolist():
@@ -204,7 +204,7 @@ def cover_of_list(cells: ListedCells, weights: NDArray[np.intp]) -> list[Found]:
         box = cells.grown(cells.cells[seed].tolist(), place, order)
         inside.append(cells.inside(box))
         open_ &= ~inside[-1]
-        found.append(Found(box, place))
+        found.append(BoxRule(box, place))
     times = np.sum(inside, axis=0) if inside else np.zeros(0)
     kept = []
     for one, where in sorted(zip(found, inside, strict=True), key=lambda pair: int(pair[1].sum())):

@@ -27,7 +27,7 @@ ANY = np.uint64((1 << 64) - 1)
 """Every label, as bits."""
 
 
-class Found(NamedTuple):
+class BoxRule(NamedTuple):
     """A box and the place of the label that all of its cells have."""
 
     box: Box
@@ -45,7 +45,7 @@ def bits_of(labels: NDArray[np.int8]) -> Bits:
     return bits
 
 
-def every_rule(bits: Bits, axes: Sequence[Axis]) -> list[Found]:
+def every_rule(bits: Bits, axes: Sequence[Axis]) -> list[BoxRule]:
     """Return every rule of a table of what may be said in each cell."""
     boxes = prod(len(axis.ranges) for axis in axes)
     if boxes > MOST_BOXES:
@@ -67,11 +67,11 @@ def every_rule(bits: Bits, axes: Sequence[Axis]) -> list[Found]:
     found = []
     for where in np.argwhere(general).tolist():
         box = tuple(axis.ranges[number] for axis, number in zip(axes, where, strict=True))
-        found.append(Found(box, int(bits[tuple(where)]).bit_length() - 1))
+        found.append(BoxRule(box, int(bits[tuple(where)]).bit_length() - 1))
     return found
 
 
-def short_rules_of_table(axes: Sequence[Axis], some: Sequence[int], bits: Bits) -> list[Found]:
+def short_rules_of_table(axes: Sequence[Axis], some: Sequence[int], bits: Bits) -> list[BoxRule]:
     """Return the rules that speak of just these axes, of what may be said in their cells."""
     own = [axes[place] for place in some]
     found = []
@@ -80,11 +80,11 @@ def short_rules_of_table(axes: Sequence[Axis], some: Sequence[int], bits: Bits) 
             box = [axis.whole for axis in axes]
             for at, said in zip(some, small, strict=True):
                 box[at] = said
-            found.append(Found(tuple(box), label))
+            found.append(BoxRule(tuple(box), label))
     return found
 
 
-def short_rules(bits: Bits, axes: Sequence[Axis], most: int) -> list[Found]:
+def short_rules(bits: Bits, axes: Sequence[Axis], most: int) -> list[BoxRule]:
     """Return every rule with at most so many conditions."""
     found = []
     for some in subsets(axes, most):
@@ -94,14 +94,14 @@ def short_rules(bits: Bits, axes: Sequence[Axis], most: int) -> list[Found]:
     return found
 
 
-def short_rules_of_grid(cells: GridCells, most: int) -> list[Found]:
+def short_rules_of_grid(cells: GridCells, most: int) -> list[BoxRule]:
     """Return every rule of a grid with at most so many conditions."""
     return short_rules(bits_of(cells.labels), cells.axes, most)
 
 
 def short_rules_of_list(
     cells: ListedCells, most: int, enough: int = 1
-) -> Iterator[tuple[Found, int]]:
+) -> Iterator[tuple[BoxRule, int]]:
     """Yield every rule with at most so many conditions that `enough` cells speak for, with these.
 
     Rules that speak of fewer cells are passed over, as if a cell of another label were there.
@@ -134,7 +134,7 @@ def subsets(axes: Sequence[Axis], most: int) -> Iterator[tuple[int, ...]]:
         yield from combinations(telling, size)
 
 
-def decided_by(found: Sequence[Found], cells: Levels, axes: Sequence[Axis]) -> Levels:
+def decided_by(found: Sequence[BoxRule], cells: Levels, axes: Sequence[Axis]) -> Levels:
     """Return the label that the rules give to each row of levels; OUTSIDE where they give none."""
     said = np.full(len(cells), OUTSIDE, dtype=np.intp)
     for box, place in found:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Axis, Box, Range
 from hornlens.exact.boxes.cells import Levels
-from hornlens.exact.boxes.rulesets import Found
+from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.logic.attributes import Attribute
 from hornlens.logic.ordered import Ordered
 from hornlens.logic.rule import Rule
@@ -42,7 +42,7 @@ def axes_of(space: Space) -> tuple[Axis, ...]:
     return tuple(map(axis_of, space.attributes))
 
 
-def mask_of(space: Space, box: Box) -> int:
+def mask_of_box(space: Space, box: Box) -> int:
     """Return what is said of all cells of a box: what they have in common."""
     found = 0
     for leaves, (low, high) in zip(space.leaves, box, strict=True):
@@ -53,11 +53,11 @@ def mask_of(space: Space, box: Box) -> int:
     return found
 
 
-def rules_of(space: Space, found: Sequence[Found]) -> list[Rule]:
+def rules_of(space: Space, found: Sequence[BoxRule]) -> list[Rule]:
     """Return boxes with their labels as rules of a space."""
     made = []
     for box, place in found:
-        left = mask_of(space, box)
+        left = mask_of_box(space, box)
         made.append(Rule(left, space.with_label(left, place)))
     return made
 

@@ -109,8 +109,26 @@ def budget():
     return extract(planted, PAPER, settings=settings, cache=False)
 
 
+def learned():
+    """What a learner took for true, as files of format 1 list it: answers break some of it."""
+    result = budget()
+    return replace(result, envelope=result.envelope.learned)
+
+
+def tested():
+    """Samples found no fault with the rules: one of them is tested by that, and others are open."""
+    settings = Settings("pac", epsilon=0.1, delta=0.1, seed=0)
+    return extract(tilted, PAPER, settings=settings, cache=False)
+
+
+def tilted(prompt, words):
+    """She is always a nurse; he is not, after 1970."""
+    she = "nurse" in prompt and "after 1970" not in prompt
+    return [1.0, 0.0] if she else [0.0, 1.0]
+
+
 def empty():
-    """A model that never decides obeys no rule."""
+    """A model that never decides: nothing is known of it."""
     return extract(lambda prompt, words: [0.0, 0.0], PAPER, cache=False)
 
 
@@ -195,7 +213,7 @@ def phrasings():
 
 def sampled_phrasings():
     """The same, of which not all was asked."""
-    settings = Settings("budget", max_equivalence_queries=2, seed=2)
+    settings = Settings("budget", max_equivalence_queries=2, seed=2, samples=5)
     return extract(colours, COLOURS, settings=settings, cache=False)
 
 
@@ -293,7 +311,8 @@ def large():
 CASES = {
     case.__name__: case
     for case in (
-        *(demo, strict, abstaining, varying, steady, pac, budget, empty, three_labels),
+        *(demo, strict, abstaining, varying, steady, pac, budget, learned, tested, empty),
+        three_labels,
         *(one_attribute, no_attribute, infinite, hostile),
         *(phrasings, sampled_phrasings, averaged),
         *(cells, sampled_cells, scored_cells, complete_cells),

@@ -33,6 +33,8 @@ def test_the_picture_shows_what_becomes_of_each_rule_in_each_phrasing(visit, pag
 def test_the_cases_have_rules_that_survive_and_rules_that_do_not(pages):
     outcomes = {o for line in survival(pages.result("phrasings")) for o in line.outcomes}
     assert {"holds", "broken"} <= outcomes
+    outcomes = {o for line in survival(pages.result("sampled_phrasings")) for o in line.outcomes}
+    assert {"holds", "broken", "unknown"} <= outcomes
 
 
 def test_a_broken_rule_opens_to_the_answer_that_breaks_it(visit, pages):

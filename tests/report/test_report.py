@@ -250,7 +250,7 @@ def rule_text(line):
     return f"{' ∧ '.join(line['if']) or '⊤'} → {right}"
 
 
-@pytest.mark.parametrize("name", ["demo", "strict", "three_labels", "pac", "hostile"])
+@pytest.mark.parametrize("name", ["demo", "strict", "three_labels", "tested", "learned", "hostile"])
 def test_without_scripts_the_table_has_every_rule_with_the_numbers_of_the_result(saved, name):
     result, content, _, text = saved(name)
     document = Document(text)
@@ -271,6 +271,9 @@ def test_without_scripts_the_table_has_every_rule_with_the_numbers_of_the_result
                 rule_text(line),
                 line["sentence"].replace("“", "").replace("”", ""),
                 f"broken by {broken} recorded answer{'s' * (broken > 1)}" if broken else "",
+                {"tested": "tested, at most 20%", "learned": "none" if broken else "open"}.get(
+                    name, ""
+                ),
                 f"{line['support']} of {line['prompts']}",
                 number(line["mean_margin"]),
                 number(line["closest"]["margin"] if line["closest"] else None),
@@ -301,13 +304,17 @@ def test_each_tick_of_a_finding_is_a_margin():
     [
         ("demo", ["Exact", "Every prompt of the probe was asked"]),
         ("pac", ["Probably approximately correct", "probability 0.8", "at most 15% of random"]),
-        ("budget", ["Budget exhausted", "after 8 equivalence queries", "Nothing is claimed"]),
+        ("budget", ["Budget exhausted", "after 8 equivalence queries", "no rule is proved yet"]),
+        ("learned", ["Budget exhausted", "rules may be missing or too strong"]),
+        ("empty", ["Unanswered", "None of 660 questions was answered"]),
     ],
 )
 def test_the_certificate_is_said_in_plain_words(saved, name, words):
     _, content, _, text = saved(name)
     card = Document(text).one("aside")["text"]
     assert all(word in " ".join(card.split()) for word in [*words, content["claim"]]), card
+    assert ("every Horn rule that the model obeys" in card) == (name == "demo")
+    assert ("are a fact about" in card) == (name == "demo")
 
 
 def test_small_tolerances_are_not_rounded_away():

@@ -14,6 +14,9 @@ from hornlens.logic.envelope import Envelope
 from hornlens.results.question import Question
 
 
+RESUMES = "The same command resumes from the answers that are kept."
+
+
 class Absence(NamedTuple):
     """What is said where no rule is listed: a sentence, and what to make of it."""
 
@@ -32,8 +35,12 @@ def no_rules(certificate: Certificate, question: Question, scored: bool = False)
             "What is possible is listed below.",
         )
     if certificate.ended is not None or not certificate.complete:
-        note = "The run was ended early. The same command resumes from the answers that are kept."
-        return Absence("No rule is proved yet.", note if certificate.stopped else "")
+        notes = []
+        if certificate.stopped:
+            notes.append(f"The run was ended early. {RESUMES}")
+        if certificate.open:
+            notes.append("Rules that no recorded answer breaks are listed below as open.")
+        return Absence("No rule is proved yet.", " ".join(notes))
     which = certificate.complete.which.removeprefix("rule").rstrip(",")
     look = ": look at the scores" if scored else ""
     return Absence(
@@ -47,6 +54,8 @@ def about_rules(certificate: Certificate, question: Question, all_asked: bool) -
     """Return what stands behind a certificate's own sentence: what the rules are a fact about."""
     if certificate.unanswered or not certificate.proved:
         return ""
+    if not certificate.rules and not certificate.complete:
+        return RESUMES if certificate.stopped else ""
     fact = "model, this probe" if question.templates else "target"
     about = f"The rules are a fact about this {fact} and this policy"
     if certificate.all_rules:
@@ -57,7 +66,7 @@ def about_rules(certificate: Certificate, question: Question, all_asked: bool) -
         obeys = f"every Horn rule that {question.subject.lower()} obeys follows from them"
         return f"{asked}{about}, and {obeys}."
     if certificate.stopped:
-        return f"{about}; the same command resumes from the answers that are kept."
+        return f"{about}. {RESUMES}"
     if certificate.settled:
         return f"{about}. Longer or rarer rules may hold as well."
     return f"{about}."

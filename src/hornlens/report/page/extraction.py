@@ -14,6 +14,7 @@ from hornlens.counts import plural
 from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.decisions import reason_in_words
 from hornlens.logic.named import NamedRule
+from hornlens.logic.warrants import Warrant
 from hornlens.report.page.assemble import assemble
 from hornlens.report.page.marking import marked, marked_template
 from hornlens.report.page.rates import rate_charts
@@ -55,6 +56,12 @@ class Row:
     evidence: Evidence
     broken: int
     vacuous: bool
+    warrant: Warrant
+
+    @property
+    def warranted(self) -> str:
+        """What stands behind it, in a few words; files of format 1 list what answers break."""
+        return "none" if self.broken else self.warrant.words
 
     @property
     def closest(self) -> float | None:
@@ -100,6 +107,8 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
         almost_rows=almost_rows(summary),
         ranked=EXPLAINED[extraction.settings.rank].format(unit=question.unit),
         drawn=_drawn(extraction),
+        sampled=_is_sampled(extraction),
+        unproved=any(not row.warrant.proved for row in rows),
         scored=is_scored(extraction),
         complete=is_complete(extraction),
         space=space,
@@ -145,8 +154,10 @@ def _rows(extraction: Extraction) -> list[Row]:
         rule = evidence.rule
         sentence = marked(extraction.parts(evidence))
         shown = in_conditions(rule, space)
-        vacuous = extraction.vacuous[place]
-        rows.append(Row(number, place, shown, sentence, evidence, evidence.broken, vacuous))
+        vacuous, warrant = extraction.vacuous[place], extraction.envelope.warrants[place]
+        rows.append(
+            Row(number, place, shown, sentence, evidence, evidence.broken, vacuous, warrant)
+        )
     return rows
 
 
@@ -191,10 +202,16 @@ def _without_answers(content: dict[str, Any]) -> dict[str, Any]:
 def _drawn(extraction: Extraction) -> dict[str, Any]:
     """Return the settings that mattered: where nothing was drawn, none of sampling."""
     settings = asdict(extraction.settings)
-    if not extraction.envelope.certificate.all_rules:
+    if _is_sampled(extraction):
         return settings
     sampling = ("epsilon", "delta", "seed", "samples", "max_equivalence_queries")
     return {name: value for name, value in settings.items() if name not in sampling}
+
+
+def _is_sampled(extraction: Extraction) -> bool:
+    """Return whether a learner chose the questions, and drew samples for them."""
+    exhaustive = extraction.settings.equivalence == "exhaustive"
+    return not exhaustive and extraction.envelope.statistics["equivalence_queries"] > 0
 
 
 def _said_of(attribute: Attribute) -> Markup:

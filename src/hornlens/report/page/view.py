@@ -36,6 +36,10 @@ BRIEF_REASONS = {
 """Why a target gives no answer, beside the answer itself."""
 
 
+BROKEN = "None: recorded answers break it."
+"""What stands behind a rule that answers break: files of format 1 list such rules."""
+
+
 def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
     """Return what the scripts need beside envelope.json itself."""
     space, question = extraction.space, extraction.question
@@ -78,9 +82,18 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
                 "shown": {"if": shown.antecedent, "then": shown.consequent},
                 "latex": [latex_rule(form) for form in forms],
                 "cells": [cell for form in forms for cell in named_cells(form)],
+                "warrant": {
+                    **warrant.as_json(),
+                    "sentence": BROKEN if evidence.broken else warrant.sentence,
+                },
                 **(_evidence(evidence, position) if with_answers else {}),
             }
-            for evidence, forms in zip(extraction.evidence, extraction.envelope.named, strict=True)
+            for evidence, forms, warrant in zip(
+                extraction.evidence,
+                extraction.envelope.named,
+                extraction.envelope.warrants,
+                strict=True,
+            )
             for shown in [in_conditions(evidence.rule, space)]
         ],
         "non_horn": [

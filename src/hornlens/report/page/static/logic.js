@@ -225,7 +225,7 @@ function ruleText(rule) {
 /** Return rules.csv, in the given order of the rules. */
 function rulesCsv(rules) {
   return csvText([
-    ["if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical_if", "canonical_then", "vacuous", "share"],
+    ["if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical_if", "canonical_then", "vacuous", "share", "warrant", "bound"],
     ...rules.map((rule) => [
       ...rule.cells.slice(0, 2), // as Python writes them, which may have to quote names
       rule.support,
@@ -236,6 +236,8 @@ function rulesCsv(rules) {
       ...rule.cells.slice(2),
       rule.vacuous ? "yes" : "no",
       rule.share ?? null,
+      rule.warrant.kind,
+      rule.warrant.bound ?? null,
     ]),
   ]);
 }

@@ -25,6 +25,7 @@ function rulesTable(result) {
     const rule = ruleOf(row);
     if (key === "rule") return ruleText(formOf(rule));
     if (key === "support") return rule.support;
+    if (key === "warrant") return rule.warrant.bound ?? (rule.warrant.kind === "proved" ? 0 : 1);
     if (key === "mean") return rule.mean_margin;
     return rule.closest?.margin ?? null;
   };
@@ -133,6 +134,7 @@ function ruleDetail(result, rule, form) {
       { class: "facts" },
       fact("Readable", ruleNode(rule)),
       fact("Canonical", ruleNode(rule.canonical)),
+      fact("Warrant", rule.warrant.sentence),
       closest
         ? fact("Closest call", promptNode(result, closest), el("span", { class: "note" }, ` by ${number(rule.closest.margin)}`))
         : null,

@@ -225,7 +225,7 @@ def test_pages_of_other_shapes_work(visit, written, axe, name):
     assert tab.locator("#rule-1 .open").count() == 1
     assert serious(axe, tab) == []
     if name == "drawn":
-        assert "They are not proved" in tab.locator("#rules").inner_text()
+        assert "They are tested, not proved" in tab.locator("#rules").inner_text()
 
 
 @pytest.mark.slow

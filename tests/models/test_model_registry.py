@@ -217,7 +217,12 @@ def test_the_page_about_it_has_a_backend_that_passes():
     names: dict = {}
     for block in FENCE.findall(page):
         for example in doctest.DocTestParser().get_examples(block):
-            exec(compile(example.source, "page", "single"), names)
+            code = compile(example.source, "page", "single")
+            if example.exc_msg is None:
+                exec(code, names)
+            else:  # what the page says of it is held by the tests of the docs
+                with pytest.raises(HornlensError):
+                    exec(code, names)
     suite = names["TestAcme"]()
     tests = [name for name in dir(suite) if name.startswith("test_")]
     assert len(tests) >= 12

@@ -84,6 +84,7 @@ def document_of(result: Explained) -> ExplanationDocument:
                     for axis, (low, high) in enumerate(rule.box)
                     if (low, high) != binned.features[axis].whole
                 ),
+                rule.warrant,
             )
             for rule in result.rules
         ),

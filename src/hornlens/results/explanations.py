@@ -22,6 +22,7 @@ from hornlens.logic.certificates import Certificate
 from hornlens.logic.cuts import Cuts
 from hornlens.logic.ranges import say_range
 from hornlens.logic.scopes import Agreement
+from hornlens.logic.warrants import Warrant
 from hornlens.results.claims import Flips
 from hornlens.results.codec import RESULT_FORMAT, Codec
 
@@ -88,6 +89,8 @@ class RuleDocument:
     confidence: float | None
     cells: int
     box: tuple[tuple[int, ...], ...]
+    warrant: Warrant | None = None
+    """What stands behind it; None in files of format 1."""
 
 
 @dataclass(frozen=True)

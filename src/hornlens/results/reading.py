@@ -45,7 +45,9 @@ def _extraction(
     record: Record,
     scores: Mapping[str, Mapping[str, float]],
 ) -> Extraction:
-    envelope = _answered(envelope_from_json(content, path), content.get("answers", []))
+    is_newer = "weakest" in content["certificate"]
+    stored = envelope_from_json(content, path)
+    envelope = _answered(stored, content.get("answers", []), is_newer)
     if envelope.space.background.closure(0) == BOTTOM:
         raise ValueError("nothing obeys the background")
     counts = (
@@ -71,6 +73,7 @@ def _extraction(
             _answered(
                 envelope_from_json(_alone(content, variant), path),
                 [answer for answer in answers if answer["variant"] == variant["name"]],
+                is_newer,
             ),
             scores,
             world=variant["name"],
@@ -93,10 +96,10 @@ def _extraction(
     return replace(whole, record=record)
 
 
-def _answered(envelope: Envelope, answers: Sequence[Mapping[str, Any]]) -> Envelope:
+def _answered(envelope: Envelope, answers: Sequence[Mapping[str, Any]], is_newer: bool) -> Envelope:
     """Return an envelope whose certificate counts the answers: those of format 1 did not."""
     certificate = envelope.certificate
-    if certificate.answered is not None or not answers:
+    if is_newer or not answers:
         return envelope
     given = sum(a["winner"] is not None or a.get("abstained") == UNDECIDED for a in answers)
     return replace(envelope, certificate=replace(certificate, answered=(given, len(answers))))

@@ -13,7 +13,6 @@ from hornlens.logic.certificates import Certificate
 from hornlens.logic.envelope import Envelope
 from hornlens.results.question import Question
 
-
 RESUMES = "The same command resumes from the answers that are kept."
 
 

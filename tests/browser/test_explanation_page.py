@@ -225,7 +225,18 @@ def test_pages_of_other_shapes_work(visit, written, axe, name):
     assert tab.locator("#rule-1 .open").count() == 1
     assert serious(axe, tab) == []
     if name == "drawn":
-        assert "They are not proved" in tab.locator("#rules").inner_text()
+        assert (
+            "They are tested, not proved, and others may be missing."
+            in tab.locator("#rules .lead").inner_text()
+        )
+        shown = tab.locator("#rule-table td.warrant").all_inner_texts()
+        rules = explained(name)[2].rules
+        assert shown == [rule.warrant.words for rule in rules][: len(shown)]
+        assert all(text.startswith("tested, at most ") for text in shown)
+        tab.get_by_role("button", name="Warrant").click()
+        assert tab.locator("#rule-table th[aria-sort]").inner_text().startswith("Warrant")
+    else:
+        assert tab.locator("#rule-table td.warrant").count() == 0
 
 
 @pytest.mark.slow

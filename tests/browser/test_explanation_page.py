@@ -216,6 +216,23 @@ def test_flips_are_counted_with_pairs_of_inputs(visit, written):
     assert before != after and {before, after} <= set(result.classes)
 
 
+def test_rules_of_a_stand_in_are_not_said_of_the_model(visit, written):
+    for name in ("forest", "drawn"):
+        certificate = explained(name)[2].certificate
+        tab = visit(written(name))
+        title, said = tab.locator("h1").inner_text(), tab.locator("#rule-1 .said").inner_text()
+        direct = name == "forest"
+        assert certificate.scope.direct == direct
+        assert title.startswith("The rules that" if direct else "The rules of a stand-in for")
+        assert (", the model says" in said, ", the binned model says" in said) == (
+            direct,
+            not direct,
+        )
+        lead = tab.locator("#rules .lead").inner_text()
+        assert f"Each speaks of every {'input' if direct else 'cell'} that meets" in lead
+        assert ("not about the model itself" in tab.locator("#caveats").inner_text()) != direct
+
+
 @pytest.mark.parametrize("name", ["near", "drawn", "constant", "nasty"])
 def test_pages_of_other_shapes_work(visit, written, axe, name):
     tab = visit(written(name))

@@ -221,9 +221,10 @@ class Certificate:
             questions = (self.answered or (0, 0))[1]
             if not questions:
                 return "Nothing was asked: nothing is known of the target."
+            only = ", and the rules only say what no answer counts as" if self.rules else ""
             return (
                 f"None of {plural(questions, 'question')} was answered: nothing is known of the "
-                "target, and the rules only say what no answer counts as."
+                f"target{only}."
             )
         if self.joint is not None:
             return self.joint.sentence(self.open)

@@ -13,7 +13,6 @@ from hornlens.logic.certificates import Certificate
 from hornlens.logic.envelope import Envelope
 from hornlens.results.question import Question
 
-
 RESUMES = "The same command resumes from the answers that are kept."
 
 
@@ -70,6 +69,13 @@ def about_rules(certificate: Certificate, question: Question, all_asked: bool) -
     if certificate.settled:
         return f"{about}. Longer or rarer rules may hold as well."
     return f"{about}."
+
+
+def meant_by(certificate: Certificate, listed: bool) -> str:
+    """Return of what a rule of a classifier speaks; `listed`: only some cells are meant."""
+    if certificate.scope.of == "every input":
+        return f"{certificate.scope.inputs}{' and' if certificate.scope.granted else ''} that meets"
+    return "every cell that was asked and meets" if listed else "every cell that meets"
 
 
 def non_horn_words(envelope: Envelope, question: Question) -> str:

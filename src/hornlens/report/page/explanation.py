@@ -19,6 +19,7 @@ from hornlens.results.explanations import (
     FeatureDocument,
     RuleDocument,
 )
+from hornlens.results.wording import meant_by
 
 SCRIPTS = (
     *("dom.js", "csv.js", "table.js", "folds.js", "filters.js", "grid.js", "cells.js"),
@@ -66,8 +67,9 @@ class FlipLine:
 
 def explanation_page(document: ExplanationDocument) -> str:
     """Return the page of an explanation."""
+    who = "the model" if document.claim.scope.direct else "the binned model"
     rows = [
-        Row(number, rule, _sentence(rule), _warrant(document, rule))
+        Row(number, rule, _sentence(rule, who), _warrant(document, rule))
         for number, rule in enumerate(document.rules[:MOST_RULES], start=1)
     ]
     cell_count = prod(document.sizes)
@@ -87,6 +89,8 @@ def explanation_page(document: ExplanationDocument) -> str:
         certificate=document.claim,
         agreement=document.agreement,
         exact_bins=_has_exact_bins(document),
+        who=who,
+        meant=meant_by(document.claim, listed=document.cells.kind == "list"),
         unproved=not document.claim.proved,
         rows=rows,
         findings=[row for row in rows if row.rule.support][:FINDINGS],
@@ -112,13 +116,13 @@ def _warrant(document: ExplanationDocument, rule: RuleDocument) -> Warrant:
     return PROVED if trial is None else trial.warrant(rule.cells)
 
 
-def _sentence(rule: RuleDocument) -> Markup:
+def _sentence(rule: RuleDocument, who: str) -> Markup:
     label = Markup("<em><bdi>{}</bdi></em>").format(rule.label)
     if not rule.conditions:
-        return Markup("The model always says {}.").format(label)
+        return Markup("{} always says {}.").format(who[0].upper() + who[1:], label)
     parts = [Markup("<b><bdi>{}</bdi></b>").format(condition) for condition in rule.conditions]
     joined = Markup(" and ").join(parts)
-    return Markup("Where {}, the model says {}.").format(joined, label)
+    return Markup("Where {}, {} says {}.").format(joined, who, label)
 
 
 def shown_value(value: Any) -> str:

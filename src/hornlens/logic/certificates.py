@@ -329,6 +329,10 @@ class Certificate:
             text += "; the open rules are not proved"
         return f"{text}."
 
+    def __str__(self) -> str:
+        """Return the name and the sentence."""
+        return f"{self.title}: {self.sentence}"
+
     # --- JSON ---
 
     def as_json(self) -> dict[str, Any]:

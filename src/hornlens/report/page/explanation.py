@@ -90,7 +90,7 @@ def explanation_page(document: ExplanationDocument) -> str:
         agreement=document.agreement,
         exact_bins=_has_exact_bins(document),
         who=who,
-        meant=meant_by(document.claim, listed=document.cells.kind == "list"),
+        meant=meant_by(document.claim, document.cells.kind == "list"),
         unproved=not document.claim.proved,
         rows=rows,
         findings=[row for row in rows if row.rule.support][:FINDINGS],

@@ -216,6 +216,23 @@ def test_flips_are_counted_with_pairs_of_inputs(visit, written):
     assert before != after and {before, after} <= set(result.classes)
 
 
+def test_rules_of_a_stand_in_are_not_said_of_the_model(visit, written):
+    for name in ("forest", "drawn"):
+        certificate = explained(name)[2].certificate
+        tab = visit(written(name))
+        title, said = tab.locator("h1").inner_text(), tab.locator("#rule-1 .said").inner_text()
+        direct = name == "forest"
+        assert certificate.scope.direct == direct
+        assert title.startswith("The rules that" if direct else "The rules of a stand-in for")
+        assert (", the model says" in said, ", the binned model says" in said) == (
+            direct,
+            not direct,
+        )
+        lead = tab.locator("#rules .lead").inner_text()
+        assert f"Each speaks of every {'input' if direct else 'cell'} that meets" in lead
+        assert ("not about the model itself" in tab.locator("#caveats").inner_text()) != direct
+
+
 @pytest.mark.parametrize("name", ["near", "drawn", "constant", "nasty"])
 def test_pages_of_other_shapes_work(visit, written, axe, name):
     tab = visit(written(name))
@@ -225,7 +242,18 @@ def test_pages_of_other_shapes_work(visit, written, axe, name):
     assert tab.locator("#rule-1 .open").count() == 1
     assert serious(axe, tab) == []
     if name == "drawn":
-        assert "They are tested, not proved" in tab.locator("#rules").inner_text()
+        assert (
+            "They are tested, not proved, and others may be missing."
+            in tab.locator("#rules .lead").inner_text()
+        )
+        shown = tab.locator("#rule-table td.warrant").all_inner_texts()
+        rules = explained(name)[2].rules
+        assert shown == [rule.warrant.words for rule in rules][: len(shown)]
+        assert all(text.startswith("tested, at most ") for text in shown)
+        tab.get_by_role("button", name="Warrant").click()
+        assert tab.locator("#rule-table th[aria-sort]").inner_text().startswith("Warrant")
+    else:
+        assert tab.locator("#rule-table td.warrant").count() == 0
 
 
 @pytest.mark.slow

@@ -635,6 +635,8 @@ def test_a_result_without_rules(visit):
     assert tab.locator("aside .verdict").inner_text() == "Unanswered"
     assert "None of 660 questions was answered" in tab.locator("aside").inner_text()
     assert tab.locator("#limits .lead").inner_text() == "Not known: the model gave no answer."
+    rates = tab.locator("#rates").inner_text()
+    assert "none has an answer on both sides" in rates and "never changed" not in rates
     assert tab.locator("#rule-table").count() == 0
     assert tab.locator("#ask-answer .verdict").inner_text() == "The model abstains: a tie."
 

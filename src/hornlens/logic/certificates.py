@@ -228,9 +228,10 @@ class Certificate:
             questions = (self.answered or (0, 0))[1]
             if not questions:
                 return "Nothing was asked: nothing is known of the target."
+            only = ", and the rules only say what no answer counts as" if self.rules else ""
             return (
                 f"None of {plural(questions, 'question')} was answered: nothing is known of the "
-                "target, and the rules only say what no answer counts as."
+                f"target{only}."
             )
         if self.joint is not None:
             return self.joint.sentence(self.open)
@@ -338,6 +339,10 @@ class Certificate:
         if self.open:
             text += "; the open rules are not proved"
         return f"{text}."
+
+    def __str__(self) -> str:
+        """Return the name and the sentence."""
+        return f"{self.title}: {self.sentence}"
 
     # --- JSON ---
 

@@ -71,6 +71,16 @@ def about_rules(certificate: Certificate, question: Question, all_asked: bool) -
     return f"{about}."
 
 
+def meant_by(certificate: Certificate, listed: bool) -> str:
+    """Return of what a rule of a classifier speaks; `listed`: not every cell was asked."""
+    if certificate.scope.of == "every input":
+        return f"{certificate.scope.inputs}{' and' if certificate.scope.granted else ''} that meets"
+    drawn = certificate.trial is not None  # at random, from all cells
+    return (
+        "every cell that was asked and meets" if listed and not drawn else "every cell that meets"
+    )
+
+
 def non_horn_words(envelope: Envelope, question: Question) -> str:
     """Return how many non-Horn negatives there are, in a sentence."""
     residue, certificate, who = envelope.non_horn, envelope.certificate, question.subject.lower()

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from hornlens.counts import plural
 from hornlens.logic.scopes import percent
+from hornlens.logic.warrants import PROVED, Warrant
 from hornlens.report.page.assemble import assemble
 from hornlens.results.claims import FlipPair, Flips
 from hornlens.results.explanations import (
@@ -18,6 +19,7 @@ from hornlens.results.explanations import (
     FeatureDocument,
     RuleDocument,
 )
+from hornlens.results.wording import meant_by
 
 SCRIPTS = (
     *("dom.js", "csv.js", "table.js", "folds.js", "filters.js", "grid.js", "cells.js"),
@@ -41,6 +43,7 @@ class Row:
     number: int
     rule: RuleDocument
     sentence: Markup
+    warrant: Warrant
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,9 @@ class FlipLine:
 
 def explanation_page(document: ExplanationDocument) -> str:
     """Return the page of an explanation."""
+    who = "the model" if document.claim.scope.direct else "the binned model"
     rows = [
-        Row(number, rule, _sentence(rule))
+        Row(number, rule, _sentence(rule, who), _warrant(document, rule))
         for number, rule in enumerate(document.rules[:MOST_RULES], start=1)
     ]
     cell_count = prod(document.sizes)
@@ -84,6 +88,10 @@ def explanation_page(document: ExplanationDocument) -> str:
         document=document,
         certificate=document.claim,
         agreement=document.agreement,
+        exact_bins=_has_exact_bins(document),
+        who=who,
+        meant=meant_by(document.claim, document.cells.kind == "list"),
+        unproved=not document.claim.proved,
         rows=rows,
         findings=[row for row in rows if row.rule.support][:FINDINGS],
         left_out=len(document.rules) - len(rows),
@@ -102,13 +110,19 @@ def explanation_page(document: ExplanationDocument) -> str:
     )
 
 
-def _sentence(rule: RuleDocument) -> Markup:
+def _warrant(document: ExplanationDocument, rule: RuleDocument) -> Warrant:
+    """Return what stands behind a rule: a proof, or the cells that were drawn in it."""
+    trial = document.claim.trial
+    return PROVED if trial is None else trial.warrant(rule.cells)
+
+
+def _sentence(rule: RuleDocument, who: str) -> Markup:
     label = Markup("<em><bdi>{}</bdi></em>").format(rule.label)
     if not rule.conditions:
-        return Markup("The model always says {}.").format(label)
+        return Markup("{} always says {}.").format(who[0].upper() + who[1:], label)
     parts = [Markup("<b><bdi>{}</bdi></b>").format(condition) for condition in rule.conditions]
     joined = Markup(" and ").join(parts)
-    return Markup("Where {}, the model says {}.").format(joined, label)
+    return Markup("Where {}, {} says {}.").format(joined, who, label)
 
 
 def shown_value(value: Any) -> str:
@@ -149,6 +163,11 @@ def _levels_in_words(feature: FeatureDocument) -> Markup:
     return text + escape("; or missing") if feature.missing else text
 
 
+def _has_exact_bins(document: ExplanationDocument) -> bool:
+    """Return whether a cell has one answer; older files say so where they measured otherwise."""
+    return document.exact_bins and document.agreement.whole
+
+
 def _view(document: ExplanationDocument, is_whole: bool) -> dict[str, Any]:
     """Return what the scripts need that is packed in the document, or worked out from it."""
     cells, labels = document.asked
@@ -164,6 +183,8 @@ def _view(document: ExplanationDocument, is_whole: bool) -> dict[str, Any]:
         "labels": None,
         "cells": None,
         "rules": min(len(document.rules), MOST_RULES),
+        "warrants": [_warrant(document, rule).as_json() for rule in document.rules],
+        "exact_bins": _has_exact_bins(document),
     }
     if is_whole:
         codes = "." + CODES

@@ -113,6 +113,8 @@ def _sentence(rates: AttributeRates, unit: str) -> str:
     if not rates.pairs:
         return f"No two {unit}s that were asked differ in it only."
     pairs = f"{rates.pairs:,} {'pair' if rates.pairs == 1 else 'pairs'} of {unit}s"
+    if rates.undecided == rates.pairs:
+        return f"Of {pairs} that differ in it only, none has an answer on both sides."
     if rates.flips:
         said = f"Changing only this changed the answer in {rates.flips:,} of {pairs}"
     else:

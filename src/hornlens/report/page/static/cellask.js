@@ -69,7 +69,7 @@ function showClass(result, rules, values) {
   }
   const { place, how } = classOf(result, cell);
   const label = place === null ? null : el("em", {}, bdi(classes[place]));
-  const subject = content.exact_bins ? "The model" : "The binned model";
+  const subject = result.view.exact_bins ? "The model" : "The binned model";
   if (how === "outside") verdict.replaceChildren("This does not occur: the background rules it out.");
   else if (place === null) verdict.replaceChildren("Not asked, and no rule decides it.");
   else if (how === "rule") verdict.replaceChildren(content.certificate.proved ? `${subject} says ` : "Not asked. The rules predict ", label, ".");
@@ -83,7 +83,7 @@ function showClass(result, rules, values) {
       ? el("div", {}, el("p", {}, `${plural(speaking.length, "rule")} speak${speaking.length === 1 ? "s" : ""} of it:`), el("ul", { class: "plain" }, ...speaking.slice(0, 6).map(link), ...(speaking.length > 6 ? [el("li", { class: "note" }, `and ${speaking.length - 6} more`)] : [])))
       : el("p", { class: "note" }, "No rule of this page speaks of it."),
   ];
-  if (!content.exact_bins && place !== null) parts.push(el("p", { class: "note" }, "The model itself was asked about the point that stands for this cell, not about these numbers."));
+  if (!result.view.exact_bins && place !== null) parts.push(el("p", { class: "note" }, "The model itself was asked about the point that stands for this cell, not about these numbers."));
   if (place !== null) parts.push(whatChangesIt(result, cell, place));
   more.replaceChildren(...parts);
 }

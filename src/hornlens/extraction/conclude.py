@@ -62,6 +62,8 @@ class Conclusion:
 
     envelope: Envelope
     possible: Envelope | None = None
+    labelled: LabelledSpace | None = None
+    """All that may be accepted, where every cell was asked."""
 
 
 def conclude(
@@ -78,17 +80,18 @@ def conclude(
     `limits` bound the work here. With `noise`, answers vary, and what is undecided is told apart.
     """
     work = _Concluding(knowledge, wanted, proposal or Proposal(), ended, limits)
-    envelope = work.all_known() if knowledge.unasked == 0 else work.partly_known()
+    labelled = reading(knowledge) if knowledge.unasked == 0 else None
+    envelope = work.partly_known() if labelled is None else work.all_known(labelled)
     envelope = replace(
         envelope, certificate=replace(envelope.certificate, answered=knowledge.answered)
     )
     if noise is None:
-        return Conclusion(envelope)
+        return Conclusion(envelope, labelled=labelled)
     certificate = replace(_settled_part(envelope.certificate, wanted), noise=noise)
     possible = None
     if knowledge.space.count <= GRID_LIMIT or knowledge.unasked == 0:
-        labelled = reading(knowledge, may=False)
-        possible = replace(_whole(labelled, wanted, knowledge, None), certificate=certificate)
+        accepted = reading(knowledge, may=False)
+        possible = replace(_whole(accepted, wanted, knowledge, None), certificate=certificate)
     return Conclusion(replace(envelope, certificate=certificate), possible)
 
 
@@ -108,9 +111,9 @@ class _Concluding:
 
     # --- everything was asked ---
 
-    def all_known(self) -> Envelope:
+    def all_known(self, labelled: LabelledSpace) -> Envelope:
         """Return the rules of a space of which every cell was asked: exact up to what is wanted."""
-        envelope = _whole(reading(self.knowledge), self.wanted, self.knowledge, self.limits)
+        envelope = _whole(labelled, self.wanted, self.knowledge, self.limits)
         if not self.proposal.statistics:
             return envelope
         asked = ("equivalence_queries", "membership_queries", "negatives")

@@ -114,9 +114,8 @@ def extract(
         return conclude(questions.knowledge, wanted, proposal, ended, limits, noise)
 
     whole = concluded(united, ended, proposal)
-    if noisy is None and whole.envelope.certificate.settled and learner is None:
-        summed = summed_up(whole.envelope, reading(united.knowledge), chosen)
-        whole = Conclusion(summed, whole.possible)
+    if whole.labelled is not None and whole.envelope.certificate.settled and learner is None:
+        whole = Conclusion(summed_up(whole.envelope, whole.labelled, chosen), whole.possible)
     if not isinstance(target, Worlds):
         found = asked[0].extraction(chosen, whole, identity)
         return replace(found, record=_record(asked, started, clock))

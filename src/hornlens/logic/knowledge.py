@@ -62,6 +62,8 @@ class Knowledge:
     def asked(self) -> Sequence[int]:
         """The cells that every world was asked about."""
         first, *others = (world.decisions for world in self.worlds)
+        if not others:
+            return list(first)
         return [cell for cell in first if all(cell in each for each in others)]
 
     @property
@@ -77,8 +79,14 @@ class Knowledge:
     @cached_property
     def answered(self) -> tuple[int, int]:
         """How many questions got an answer, and how many there were."""
-        decisions = [d for world in self.worlds for d in world.decisions.values()]
-        return sum(d.answered for d in decisions), len(decisions)
+        silent = asked = 0
+        for world in self.worlds:
+            asked += len(world.decisions)
+            silent += sum(
+                decision.winner is None and not decision.answered
+                for decision in world.decisions.values()
+            )
+        return asked - silent, asked
 
     # --- what is accepted ---
 

@@ -168,7 +168,7 @@ def test_extract_and_explain_agree():
     pytest.importorskip("pandas")
     rows, classes = people_rows()
     model = people_model().fit(rows, classes)
-    options = {"bins": "quantile", "n_bins": 2, "target": "loan"}
+    options = {"bins": "quantile", "n_bins": 2, "label": "loan"}
     target = ClassifierTarget.of(model, rows, **options)
     found, explained = hornlens.extract(target), hornlens.explain(model, rows, **options)
     basis = explained.basis()

@@ -234,7 +234,7 @@ def learned(formula: Any, max_rules: int | None = None, **settings: Any) -> Part
     }
     if outcome.envelope.open:
         parts["open"] = rules_text(outcome.envelope.open, names)
-    if outcome.settings.target == "cnf" and max_rules is None:
+    if outcome.settings.goal == "cnf" and max_rules is None:
         found = outcome.learned_formula()
         parts["cnf"] = "\n".join(clause.show(found.vocabulary) for clause in found.clauses)
     return parts

@@ -212,7 +212,7 @@ def _check_complete(space: Space, rules: list[Rule], examples: Sequence[Example]
         _check_settled(space, grid.first(left), examples)
     return (
         f"complete: of {grid.size:,} interpretations, examples show that each of the "
-        f"{points.bit_count():,} that obey all rules and hypotheses implies nothing more"
+        f"{points.bit_count():,} that obey all rules and open rules implies nothing more"
     )
 
 

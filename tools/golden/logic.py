@@ -269,7 +269,7 @@ def _learn(seed: int) -> Parts:
                 {},
                 {"equivalence": "pac", "epsilon": 0.2, "delta": 0.2},
                 {"equivalence": "budget", "max_equivalence_queries": rng.choice([1, 4, 12])},
-                {"target": "cnf"},
+                {"goal": "cnf"},
                 {"via_encoding": True},
                 {"max_rules": rng.choice([1, 2, 4])},
             ]

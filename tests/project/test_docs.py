@@ -81,7 +81,7 @@ def explained():
     classes = {"Limits", "Policy", "Repeats", "Settings"}
     for name in hornlens.__all__:
         value = getattr(hornlens, name)
-        given_up = value.__module__ == "hornlens.logic.former"
+        given_up = getattr(value, "__module__", "") == "hornlens.logic.former"
         if (inspect.isfunction(value) and not given_up) or name in classes:
             yield f"hornlens.{name}"
     yield from ("hornlens.learning.LearnSettings", "hornlens.learning.learn")

@@ -20,7 +20,7 @@ from hornlens.report.page.marking import marked, marked_template
 from hornlens.report.page.rates import rate_charts
 from hornlens.report.page.summaries import almost_rows, levels_picture
 from hornlens.report.page.survival import survival_picture
-from hornlens.report.page.view import in_conditions, is_complete, is_scored, view_of
+from hornlens.report.page.view import BROKEN, in_conditions, is_complete, is_scored, view_of
 from hornlens.report.rates import condition_of, words_for
 from hornlens.results.almost import Summary
 from hornlens.results.documents import extraction_as_json
@@ -62,6 +62,11 @@ class Row:
     def warranted(self) -> str:
         """What stands behind it, in a few words; files of format 1 list what answers break."""
         return "none" if self.broken else self.warrant.words
+
+    @property
+    def behind(self) -> str:
+        """The same in a sentence."""
+        return BROKEN if self.broken else self.warrant.sentence
 
     @property
     def closest(self) -> float | None:

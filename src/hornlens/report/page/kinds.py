@@ -101,10 +101,17 @@ def _find(path: Path) -> Path:
     found = [path / name for name in KINDS if (path / name).is_file()]
     if not found:
         raise InputError(f"has no results to report on (there would be: {known})", path)
+    if path / "table.json" in found and not _is_extraction(path / "envelope.json"):
+        found = [file for file in found if file.name != "envelope.json"]  # it is in table.json, too
     if len(found) > 1:
         both = " and ".join(file.name for file in found)
         raise InputError(f"has {both}: name the file that is meant", path)
     return found[0]
+
+
+def _is_extraction(file: Path) -> bool:
+    """Say whether an envelope.json is there, and holds answers."""
+    return file.is_file() and "probe" in _read(file)
 
 
 def _read(file: Path) -> Json:

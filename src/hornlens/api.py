@@ -80,6 +80,20 @@ class Result(Extraction):
 
         return check(self, read_requirements(requirements))
 
+    def export(self, format: str) -> str:
+        """Return the result as text for other tools.
+
+        Args:
+            format: "latex", "prolog", "dimacs", "conexp" or "fcar" for the rules in short form;
+                "csv" for rules.csv, "json" for all of envelope.json, "text" for a rule a line.
+
+        >>> print(extract(lambda prompt, words: [0.9, 0.1], cache=False).export("text"), end="")
+        male → ⊥
+        """
+        from hornlens.results.exporting import exported_text
+
+        return exported_text(self, format)
+
     @cached_property
     def plot(self) -> Plots:
         """Drawings of the result, for notebooks: `plot.rules()`, `plot.map()`, and others."""

@@ -75,7 +75,7 @@ def test_it_is_verified_and_what_is_wrong_in_it_is_found(folder, capsys):
 def test_its_page_is_made_again(folder):
     page = folder / "out" / "report.html"
     then = page.read_bytes()
-    for path in ("out", "out/table.json"):
+    for path in ("out", "out/table.json", "out/envelope.json"):
         page.unlink()
         assert run(f"report {path}") == 0
         assert page.read_bytes() == then

@@ -78,11 +78,11 @@ def read_envelope(path: Path) -> tuple[Any, Path]:
     """Return the contents of a result's envelope.json, and the file that they are from.
 
     `path` is the folder or the file. The result of a table may have its envelope in its table.json
-    only: versions up to 0.2 wrote no other file.
+    only: versions up to 0.2 wrote no other file. Of a classifier, it is its explanation.json.
     """
     file = path
     if path.is_dir():
-        there = (path / name for name in ("envelope.json", "table.json"))
+        there = (path / name for name in ("envelope.json", "table.json", "explanation.json"))
         file = next((each for each in there if each.is_file()), path / "envelope.json")
     content = read_json(file)
     if isinstance(content, dict) and "rules" not in content and "envelope" in content:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from hornlens.errors import HornlensError
+from hornlens.errors import HornlensError, InputError
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import YES, accepts
 from hornlens.logic.envelope import Envelope
@@ -56,6 +56,8 @@ class RuleSet:
 def load_result(path: Path, name: str = "") -> RuleSet:
     """Read a result: its folder, or its envelope.json or table.json; `name` is what to call it."""
     content, file = read_envelope(path)
+    if isinstance(content, dict) and content.get("kind") == "classifier":
+        raise InputError("is of a classifier: results of classifiers cannot be compared yet", path)
     called = name or _parts(path)[-1]
     if isinstance(content, dict) and "probe" in content:
         extraction = extraction_from_json(content, file)

@@ -142,7 +142,8 @@ def result(request, place, made):
         made[kind].save(place / kind)
         return kind, kind
     if kind == "table":
-        assert command(*"envelope animals.csv --out table".split(), cwd=place).returncode == 0
+        done = command("envelope", "animals.csv", "--out", "table", cwd=place)
+        assert done.returncode == 0, done.stderr
         return kind, kind
     printed = command(*PRINTED[kind].split(), cwd=place)
     assert printed.returncode == 0, printed.stderr

@@ -13,7 +13,7 @@ from hornlens.errors import HornlensError
 from hornlens.extraction.extract import extract as extract_target
 from hornlens.formats.files import write_files
 from hornlens.results.extraction import Extraction
-from hornlens.results.saving import extraction_files, read_extraction
+from hornlens.results.saving import extraction_files, read_result
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ class Result(Extraction):
     def save(self, folder: str | Path) -> None:
         """Write all that the command line writes, or nothing: rules, answers, and the page.
 
-        A target that gives no labels has no page.
+        A target that gives no labels has no page; where nobody was asked, there are only rules.
         """
         out = Path(folder)
         files, content = extraction_files(self)
-        if self.space.label is not None:
+        if self.asked and self.space.label is not None:
             from hornlens.report.page.extraction import extraction_page
 
             files["report.html"] = extraction_page(self, content)
@@ -79,6 +79,20 @@ class Result(Extraction):
         from hornlens.results.requirements_file import read_requirements
 
         return check(self, read_requirements(requirements))
+
+    def export(self, format: str) -> str:
+        """Return the result as text for other tools.
+
+        Args:
+            format: "latex", "prolog", "dimacs", "conexp" or "fcar" for the rules in short form;
+                "csv" for rules.csv, "json" for all of envelope.json, "text" for a rule a line.
+
+        >>> print(extract(lambda prompt, words: [0.9, 0.1], cache=False).export("text"), end="")
+        male → ⊥
+        """
+        from hornlens.results.exporting import exported_text
+
+        return exported_text(self, format)
 
     @cached_property
     def plot(self) -> Plots:
@@ -236,11 +250,12 @@ def load(path: str | Path) -> Any:
     """Return a result that was saved.
 
     Args:
-        path: The folder, or the envelope.json or explanation.json in it.
+        path: The folder, or the envelope.json, table.json or explanation.json in it; or what
+            `envelope`, `learn` or `explore` printed with ``--format json``.
 
     Returns:
-        A `Result`, if `extract` made it; an `Explanation`, if `explain` did: rules, checks and
-        predictions, without the model itself.
+        An `Explanation`, if `explain` made it: rules, checks and predictions, without the model
+        itself. A `Result` otherwise; that of a formula, a table or an exploration has no answers.
 
     Raises:
         InputError: if there is no result there, or one of a newer version.
@@ -257,4 +272,4 @@ def load(path: str | Path) -> Any:
         from hornlens.classifiers.loading import load_explanation
 
         return load_explanation(path)
-    return Result.of(read_extraction(Path(path)))
+    return Result.of(read_result(Path(path)))

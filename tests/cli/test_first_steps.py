@@ -41,7 +41,7 @@ def test_what_comes_next_depends_on_what_is_there(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["ex"], ["explain", "explore", "extract"]),
+        (["ex"], ["explain", "explore", "export", "extract"]),
         (["extract", "--equiv"], ["--equivalence"]),
         (["extract", "--equivalence", "e"], ["exact", "exhaustive"]),
         (["extract", "--model", "demo-"], ["demo-balanced", "demo-polyglot"]),
@@ -59,6 +59,7 @@ def test_what_comes_next_depends_on_what_is_there(tmp_path, monkeypatch):
         (["nonsense", ""], []),
         (["--ver"], ["--version"]),
         (["completion", "z"], ["zsh"]),
+        (["export", "out", "--format", "p"], ["prolog"]),
     ],
 )
 def test_words_that_may_come_next(words, found):

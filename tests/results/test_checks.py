@@ -532,7 +532,7 @@ def test_numbers_of_rules_have_limits():
 
 
 def test_a_result_without_answers_is_checked_by_entailment(tmp_path):
-    from hornlens.results.saving import read_rules
+    from hornlens.results.saving import read_result
 
     shown = run_command("envelope", "examples/pronouns.cnf", "--format", "json", cwd=ROOT)
     (tmp_path / "envelope.json").write_text(shown.stdout, encoding="utf-8")
@@ -543,7 +543,7 @@ def test_a_result_without_answers_is_checked_by_entailment(tmp_path):
             "invariant": ["nurse"],
         }
     )
-    found = check(read_rules(tmp_path), wanted)
+    found = check(read_result(tmp_path), wanted)
     assert [each.passed for each in found.outcomes] == [False, True, True, False, False]
     assert found.outcomes[0].finding.startswith("The target accepts nothing where nurse is true")
     assert found.outcomes[3].finding == "It does not follow from the rules."

@@ -47,6 +47,12 @@ class Explanation(Explained):
 
         return check_explanation(self, read_requirements(requirements))
 
+    def export(self, format: str) -> str:
+        """Return the rules as text for other tools: "latex", "prolog", "csv", "json" or "text"."""
+        from hornlens.classifiers.exporting import exported_rules
+
+        return exported_rules(self, format)
+
     def save(self, folder: str | Path) -> None:
         """Write explanation.json, rules.csv and the page under a folder, or nothing."""
         from hornlens.classifiers.saving import save_explanation

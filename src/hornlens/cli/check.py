@@ -13,7 +13,7 @@ from hornlens.results.checks import Checked, Checks
 from hornlens.results.explanations import is_explanation
 from hornlens.results.requirements import Requirements
 from hornlens.results.requirements_file import read_requirements
-from hornlens.results.saving import read_rules
+from hornlens.results.saving import read_result
 
 
 def check_command(results: list[Path], rules: Path, form: str, out: Path | None) -> int:
@@ -36,4 +36,4 @@ def _checked(path: Path, requirements: Requirements) -> Checked:
         from hornlens.classifiers.loading import load_explanation
 
         return check_explanation(load_explanation(path), requirements, str(path))
-    return check(read_rules(path), requirements, str(path))
+    return check(read_result(path), requirements, str(path))

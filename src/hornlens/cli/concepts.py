@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
@@ -71,10 +72,21 @@ def concepts_command(
 
 
 def save_table(
-    out: Path, name: str, table: Table, envelope: Envelope, columns: tuple[str, ...]
+    out: Path,
+    name: str,
+    table: Table,
+    envelope: Envelope,
+    columns: tuple[str, ...],
+    content: Mapping[str, Any],
 ) -> None:
-    """Write table.json and report.html; both or none."""
+    """Write envelope.json, of this content, table.json and report.html; all or none."""
     from hornlens.report.page.table import table_page
 
     result = table_result(name, table, envelope, columns)
-    write_files({out / "table.json": TABLE.text(result), out / "report.html": table_page(result)})
+    write_files(
+        {
+            out / "envelope.json": json_text(content),
+            out / "table.json": TABLE.text(result),
+            out / "report.html": table_page(result),
+        }
+    )

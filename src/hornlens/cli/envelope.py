@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hornlens.cli.concepts import save_table
 from hornlens.cli.limits import exit_code
@@ -27,6 +27,7 @@ from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.writers import WRITERS
 from hornlens.limits import Limits, ended_by_ctrl_c
+from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.logic.table import Table
 from hornlens.report.summaries import show_almost, show_claim_only, show_level
@@ -125,7 +126,8 @@ def envelope_command(
     if tables.rank is not None and table is not None and form != "json":
         shown = ranked(shown, table, tables.rank)
     if tables.out is not None and table is not None:
-        save_table(tables.out, path.name, table, result, said)
+        content = _as_json(result, shown, tables.basis)
+        save_table(tables.out, path.name, table, result, said, content)
     if form == "text":
         terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {what}.")
         if said:
@@ -139,20 +141,25 @@ def envelope_command(
             show_envelope(terminal, shown)
         show_almost(terminal, result)
         if tables.out is not None:
-            terminal.written(tables.out / "report.html", "table.json")
+            terminal.written(tables.out / "report.html", "envelope.json", "table.json")
     elif form == "json":
-        content = envelope_as_json(result)
-        if shown is not result:  # `rules` stay what they are promised to be
-            rules = [NamedRule.of(rule, shown.vocabulary).as_json() for rule in shown.readable]
-            content["basis"] = {"kind": tables.basis, "rules": rules}
         if tables.rank is not None:
             terminal.warn("json has the rules in canonical order, whatever --rank says")
-        sys.stdout.write(json_text(content))
+        sys.stdout.write(json_text(_as_json(result, shown, tables.basis)))
     else:
         if result.almost is not None:
             terminal.warn(f"{form} has the exact rules only: almost-rules are in text and json")
         sys.stdout.write(WRITERS[form](shown))
     return exit_code(limits)
+
+
+def _as_json(result: Envelope, shown: Envelope, basis: Basis) -> dict[str, Any]:
+    """Return the contents of envelope.json: `rules` stay what they are promised to be."""
+    content = envelope_as_json(result)
+    if shown is not result:
+        rules = [NamedRule.of(rule, shown.vocabulary).as_json() for rule in shown.readable]
+        content["basis"] = {"kind": basis, "rules": rules}
+    return content
 
 
 def convert_command(path: Path, out: Path, scales: Sequence[str], label: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from hornlens.counts import plural
 from hornlens.formats.csvfiles import csv_text, named_cells
@@ -45,11 +45,15 @@ def write_csv(envelope: Envelope) -> str:
 
 def write_latex(envelope: Envelope) -> str:
     """Return the readable rules as a LaTeX tabular, one rule a line."""
-    names_of = envelope.vocabulary.names_of
+    return latex_table(short for short, _ in envelope.named)
+
+
+def latex_table(rules: Iterable[NamedRule]) -> str:
+    """Return rules as a LaTeX tabular, one a line."""
     lines = [r"% needs \usepackage{amsmath}", r"\begin{tabular}{r@{ $\to$ }l}"]
-    for rule in envelope.readable:
-        left = latex_conjunction(names_of(rule.antecedent))
-        right = r"\bot" if rule.is_negative else latex_conjunction(names_of(rule.new))
+    for rule in rules:
+        left = latex_conjunction(rule.antecedent)
+        right = r"\bot" if rule.consequent is None else latex_conjunction(rule.consequent)
         lines.append(rf"  ${left}$ & ${right}$ \\")
     return "\n".join([*lines, r"\end{tabular}"]) + "\n"
 
@@ -63,26 +67,35 @@ def _atom(name: str) -> str:
 
 
 def write_prolog(envelope: Envelope) -> str:
-    """Return the readable rules, and the background, as a Prolog program.
+    """Return the readable rules, and the background, as a Prolog program."""
+    bottom = "false"
+    while bottom in envelope.vocabulary:
+        bottom += "_"
+    every = (*envelope.background, *envelope.readable)
+    return prolog_program(
+        [NamedRule.of(rule, envelope.vocabulary) for rule in every],
+        f"Horn envelope: {plural(len(envelope.basis), 'rule')}.",
+        f"Assert given(Name), ask holds(Name); holds({bottom}): no model has all that is given.",
+        bottom=bottom,
+    )
+
+
+def prolog_program(rules: Iterable[NamedRule], *remarks: str, bottom: str = "false") -> str:
+    """Return rules as a Prolog program, after remarks; `bottom` is what ⊥ is called.
 
     Assert what is given, as `given(nurse)`, and ask what `holds(X)`. Rules may go in circles, so
     `holds` is tabled; names are arguments, so none of them can clash with a built-in predicate.
     """
-    bottom = "false"
-    while bottom in envelope.vocabulary:
-        bottom += "_"
     lines = [
         ":- encoding(utf8).",
-        f"% Horn envelope: {plural(len(envelope.basis), 'rule')}.",
-        f"% Assert given(Name), ask holds(Name); holds({bottom}): no model has all that is given.",
+        *(f"% {remark}" for remark in remarks),
         ":- table holds/1.",
         ":- dynamic given/1.",
         "holds(X) :- given(X).",
     ]
-    for rule in (*envelope.background, *envelope.readable):
-        names = envelope.vocabulary.names_of(rule.antecedent)
-        body = ", ".join(f"holds({_atom(name)})" for name in names)
-        heads = [bottom] if rule.is_negative else envelope.vocabulary.names_of(rule.new)
+    for rule in rules:
+        body = ", ".join(f"holds({_atom(name)})" for name in rule.antecedent)
+        heads = [bottom] if rule.consequent is None else rule.consequent
         lines += [f"holds({_atom(head)})" + (f" :- {body}." if body else ".") for head in heads]
     return "\n".join(lines) + "\n"
 

@@ -11,6 +11,7 @@ from typing import Any
 from hornlens import __version__
 from hornlens.errors import HornlensError, InputError
 from hornlens.formats.certificates import certificate_from_json
+from hornlens.formats.jsonfiles import read_json
 from hornlens.formats.rulelists import theory_as_json, theory_from_json, written_out
 from hornlens.formats.spaces import space_from_json
 from hornlens.logic.envelope import Envelope, LearnedRules, NonHorn
@@ -71,6 +72,23 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
         **({} if envelope.almost is None else almost_as_json(envelope.almost, names)),
         **({} if envelope.levels is None else {"levels": levels_as_json(envelope.levels, names)}),
     }
+
+
+def read_envelope(path: Path) -> tuple[Any, Path]:
+    """Return the contents of a result's envelope.json, and the file that they are from.
+
+    `path` is the folder or the file. The result of a table may have its envelope in its table.json
+    only: versions up to 0.2 wrote no other file. Of a classifier, it is its explanation.json.
+    """
+    file = path
+    if path.is_dir():
+        there = (path / name for name in ("envelope.json", "table.json", "explanation.json"))
+        file = next((each for each in there if each.is_file()), path / "envelope.json")
+    content = read_json(file)
+    if isinstance(content, dict) and "rules" not in content and "envelope" in content:
+        check_format(content, file)
+        content = content["envelope"]
+    return content, file
 
 
 @contextmanager

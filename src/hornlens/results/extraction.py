@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,24 @@ class Record:
     """What was known from the store."""
 
 
+@dataclass(frozen=True)
+class ShownCells:
+    """How cells were shown: their prompts, or what is set in them. Unlike a function, it pickles.
+
+    >>> from hornlens import Space
+    >>> from hornlens.theory import Vocabulary
+    >>> ShownCells(Space.of_variables(Vocabulary(("flies", "penguin"))))(0b11)
+    ('flies, penguin',)
+    """
+
+    space: Space
+    prompts: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def __call__(self, cell: int) -> tuple[str, ...]:
+        """Return how a cell was shown."""
+        return self.prompts.get(cell) or (", ".join(self.space.conditions(cell)),)
+
+
 @dataclass(frozen=True, repr=False)
 class Extraction:
     """The rules that a target obeys, with everything they rest on."""
@@ -73,6 +91,9 @@ class Extraction:
     """What the model said beside its scores, by prompt, where it is known."""
     possible: Envelope | None = None
     """Where answers vary: the rules that hold if what is undecided breaks none of them."""
+
+    asked: bool = True
+    """Whether a target was asked. The rules of a formula or a table were worked out instead."""
 
     @property
     def each(self) -> tuple[Extraction, ...]:
@@ -197,6 +218,8 @@ class Extraction:
     @cached_property
     def order(self) -> tuple[int, ...]:
         """The places of the readable rules, the strongest first, as the settings rank them."""
+        if not self.asked and (known := self.envelope.support) is not None:
+            return tuple(sorted(range(len(known)), key=lambda place: -known[place]))
         return order_of(self.evidence, self.settings.rank, self.space, self._cells)
 
     @cached_property
@@ -233,13 +256,14 @@ class Extraction:
     def rules(self) -> Rules:
         """The rules as a table, the strongest first."""
         rows, named = [], self.envelope.named
+        counted = None if self.asked else self.envelope.support
         for place in self.order:
             evidence = self.evidence[place]
             rows.append(
                 RuleRow(
                     named[place][0],
-                    evidence.support,
-                    evidence.prompts,
+                    evidence.support if counted is None else counted[place],
+                    evidence.prompts if counted is None else counted[place],
                     evidence.mean_margin,
                     min(evidence.margins, default=None),
                     self.sentence(evidence),
@@ -277,6 +301,14 @@ class Extraction:
         Text is read as a rule: ``result.entails("nurse & male -> false")``.
         """
         return self.envelope.entails(rule)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but what can be worked out again."""
+        state = {each.name: getattr(self, each.name) for each in fields(Extraction)}
+        if not isinstance(self.show, ShownCells):
+            shown = {cell: self.show(cell) for cell in self._cells}
+            state["show"] = ShownCells(self.space, shown)
+        return state
 
     def __repr__(self) -> str:
         """Say what it is in a line."""

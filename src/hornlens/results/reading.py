@@ -16,7 +16,7 @@ from hornlens.logic.maskmap import mask_map
 from hornlens.results.details import Details, details_from_json
 from hornlens.results.documents import DECIDED
 from hornlens.results.envelope import envelope_from_json, reading_envelope
-from hornlens.results.extraction import Extraction, Record
+from hornlens.results.extraction import Extraction, Record, ShownCells
 from hornlens.results.possible import possible_from_json
 from hornlens.results.question import Question
 from hornlens.results.settings import Settings
@@ -167,7 +167,7 @@ def _world(
         Settings(**_known(Settings, content["settings"])),
         envelope,
         decisions,
-        lambda cell: shown.get(cell) or (", ".join(space.conditions(cell)),),
+        ShownCells(space, shown),
         {prompt: line for prompt, line in scored.items() if prompt in prompts} if world else scored,
         record or Record(),
         world,

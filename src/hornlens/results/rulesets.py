@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from hornlens.errors import HornlensError
-from hornlens.formats.jsonfiles import read_json
+from hornlens.errors import HornlensError, InputError
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import YES, accepts
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.theory import Theory
-from hornlens.results.envelope import envelope_from_json
+from hornlens.results.envelope import envelope_from_json, read_envelope
 from hornlens.results.extraction import Extraction
 from hornlens.results.reading import extraction_from_json
 
@@ -55,9 +54,10 @@ class RuleSet:
 
 
 def load_result(path: Path, name: str = "") -> RuleSet:
-    """Read a result: an envelope.json, or the folder that has one; `name` is what to call it."""
-    file = path / "envelope.json" if path.is_dir() else path
-    content = read_json(file)
+    """Read a result: its folder, or its envelope.json or table.json; `name` is what to call it."""
+    content, file = read_envelope(path)
+    if isinstance(content, dict) and content.get("kind") == "classifier":
+        raise InputError("is of a classifier: results of classifiers cannot be compared yet", path)
     called = name or _parts(path)[-1]
     if isinstance(content, dict) and "probe" in content:
         extraction = extraction_from_json(content, file)
@@ -103,7 +103,7 @@ def numbered(names: Sequence[str]) -> list[str]:
 def _parts(path: Path) -> tuple[str, ...]:
     """Return what a result can be called by: its folders, or its file without its ending."""
     whole = path.resolve() if path.name == ".." else path.absolute()
-    if whole.name == "envelope.json":
+    if whole.name in ("envelope.json", "table.json"):
         whole = whole.parent
     stem = whole.stem if whole.suffix == ".json" else whole.name
     return (*whole.parts[1:-1], stem)

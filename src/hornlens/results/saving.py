@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.formats.files import read_text, write_files
-from hornlens.formats.jsonfiles import json_text, read_json
+from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.scorefiles import parse_scores, scores_text
+from hornlens.formats.writers import write_csv
 from hornlens.logic.decisions import Policy
 from hornlens.results.almost import Summary
 from hornlens.results.documents import extraction_as_json
-from hornlens.results.envelope import envelope_from_json
-from hornlens.results.extraction import Extraction
+from hornlens.results.envelope import envelope_as_json, envelope_from_json, read_envelope
+from hornlens.results.extraction import Extraction, ShownCells
 from hornlens.results.question import Question
 from hornlens.results.rate_files import flips_csv
 from hornlens.results.reading import extraction_from_json
@@ -25,8 +26,14 @@ def extraction_files(
 ) -> tuple[dict[str, str], dict[str, Any]]:
     """Return an extraction's files by name, all but its page; `key` goes into run.json.
 
-    Beside them, the contents of envelope.json.
+    Beside them, the contents of envelope.json. Where nobody was asked, there are only the rules.
     """
+    if not extraction.asked:
+        content = envelope_as_json(extraction.envelope)
+        return {
+            "envelope.json": json_text(content),
+            "rules.csv": write_csv(extraction.envelope),
+        }, content
     content = extraction_as_json(extraction)
     files = {
         "envelope.json": json_text(content),
@@ -50,30 +57,26 @@ def write_extraction(folder: Path, extraction: Extraction, key: str = "") -> Non
     write_files({folder / name: text for name, text in files.items()})
 
 
-def read_extraction(path: Path) -> Extraction:
-    """Read an extraction: its folder, or the envelope.json in it."""
-    file = path / "envelope.json" if path.is_dir() else path
+def read_result(path: Path) -> Extraction:
+    """Read a result: its folder, or the file in it.
+
+    The rules of a formula, a table or an exploration come as an extraction that asked nobody.
+    """
+    content, file = read_envelope(path)
+    if not isinstance(content, dict) or "probe" not in content:
+        envelope, name = envelope_from_json(content, file), str(path)
+        return Extraction(
+            *(Question(name), name, None, Policy(), Settings(), envelope, {}),
+            show=ShownCells(envelope.space),
+            scores={},
+            asked=False,
+        )
     run, scores = file.with_name("run.json"), file.with_name("scores.csv")
     return extraction_from_json(
-        read_json(file),
+        content,
         file,
         RUN.read(run).record if run.is_file() else None,
         parse_scores(read_text(scores), scores).scored if scores.is_file() else None,
-    )
-
-
-def read_rules(path: Path) -> Extraction:
-    """Read an extraction, or the envelope of a formula or a table as one without answers."""
-    file = path / "envelope.json" if path.is_dir() else path
-    content = read_json(file)
-    if isinstance(content, dict) and "probe" in content:
-        return read_extraction(path)
-    envelope = envelope_from_json(content, file)
-    space, name = envelope.space, str(path)
-    return Extraction(
-        *(Question(name), name, None, Policy(), Settings(), envelope, {}),
-        show=lambda cell: (", ".join(space.conditions(cell)),),
-        scores={},
     )
 
 

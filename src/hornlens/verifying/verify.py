@@ -66,7 +66,7 @@ def verify(
     """Check a saved result by independent code; it asks no model.
 
     Args:
-        result: The folder, or the envelope.json or explanation.json in it.
+        result: The folder, or the envelope.json, table.json or explanation.json in it.
         against: The formula or table that `hornlens envelope` or `learn` was given, or the
             exploration.json in which `hornlens explore` kept the answers.
         background: The rules that were taken for granted: a Horn .cnf or an envelope.json.
@@ -86,9 +86,12 @@ def verify(
     """
     path = Path(result)
     if path.is_dir():
-        explained = path / "explanation.json"
-        path = explained if explained.is_file() else path / "envelope.json"
+        names = ("explanation.json", "envelope.json", "table.json")
+        there = (path / name for name in names if (path / name).is_file())
+        path = next(there, path / "envelope.json")
     content = read_json(path)
+    if isinstance(content, dict) and "rules" not in content and "envelope" in content:
+        content = content["envelope"]  # a table.json: up to 0.2 there was no other file
     file: File | Session | None = None
     if against is not None:
         reads = Session if Path(against).suffix.lower() == ".json" else File

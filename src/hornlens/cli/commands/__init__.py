@@ -16,6 +16,7 @@ COMMANDS = {
         results.check,
         results.verify,
         results.report,
+        results.export,
         models.bias,
         models.explain,
         installation.doctor,

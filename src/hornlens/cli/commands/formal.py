@@ -80,7 +80,7 @@ def envelope(
     max_rules: MaxRules = None,
     out: Annotated[
         Optional[Path],
-        typer.Option(help="Tables: write table.json there, and a page with the concept lattice."),
+        typer.Option(help="Tables: write the result there, and a page with the concept lattice."),
     ] = None,
     quiet: Quiet = False,
     debug: Debug = False,

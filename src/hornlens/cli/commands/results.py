@@ -1,4 +1,4 @@
-"""Commands about what is on disk: compare, check, verify, show again."""
+"""Commands about what is on disk: compare, check, verify, show again, export."""
 
 from __future__ import annotations
 
@@ -120,3 +120,27 @@ def report(
     from hornlens.cli.report import report_command
 
     report_command(path, show)
+
+
+def export(
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="RESULT", help="A folder of results, or the JSON file in it."),
+    ],
+    format: Annotated[
+        Literal["text", "json", "dimacs", "csv", "latex", "prolog", "conexp", "fcar"],
+        typer.Option(help="How to write the rules, as `hornlens envelope` has it."),
+    ] = "text",
+    out: Annotated[
+        Optional[Path],
+        typer.Option(help="Write that to a file. (default: standard output)", metavar="FILE"),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Write the rules of a result for other tools: LaTeX, Prolog, CSV and others.
+
+    Of every kind of result: a model's, a formula's, a table's, an exploration's, a classifier's.
+    """
+    from hornlens.cli.export import export_command
+
+    export_command(path, format, out)

@@ -97,14 +97,22 @@ def _find(path: Path) -> Path:
     if not path.is_dir():
         if path.exists() and path.name not in KINDS:
             raise InputError(f"has no page: give a folder, or a file named {known}", path)
-        return path
+        return path.with_name("table.json") if _is_of_table(path) else path
     found = [path / name for name in KINDS if (path / name).is_file()]
     if not found:
         raise InputError(f"has no results to report on (there would be: {known})", path)
+    if _is_of_table(path / "envelope.json"):
+        found.remove(path / "envelope.json")
     if len(found) > 1:
         both = " and ".join(file.name for file in found)
         raise InputError(f"has {both}: name the file that is meant", path)
     return found[0]
+
+
+def _is_of_table(file: Path) -> bool:
+    """Say whether an envelope.json is that of the table.json beside it, which has the page."""
+    there = file.name == "envelope.json" and file.is_file()
+    return there and file.with_name("table.json").is_file() and "probe" not in _read(file)
 
 
 def _read(file: Path) -> Json:

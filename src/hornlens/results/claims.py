@@ -38,6 +38,11 @@ class Flips:
     every_input: bool
     examples: tuple[FlipPair, ...]
 
+    def __post_init__(self) -> None:
+        """Refuse pairs of cells without how many there are."""
+        if (self.pairs is None) != (self.of_pairs is None):
+            raise ValueError(f"has pairs of {self.feature!r} without how many there are")
+
     @property
     def ever(self) -> bool:
         """Whether the decision changes somewhere."""

@@ -249,3 +249,14 @@ def test_every_line_of_what_does_not_work_is_of_a_kind_and_an_operation():
     for kind, operation in NOT_YET:
         assert kind in KINDS and operation in operations
     assert len(NOT_YET) <= 8
+
+
+def test_a_table_does_not_overwrite_the_answers_of_a_model(tmp_path):
+    hornlens.extract(cache=False).save(tmp_path)
+    before = (tmp_path / "envelope.json").read_bytes()
+    (tmp_path / "t.csv").write_text("a,b\n1,1\n0,1\n")
+    done = command("envelope", tmp_path / "t.csv", "--out", tmp_path)
+    assert done.returncode == 2 and "holds the answers of a model" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert (tmp_path / "envelope.json").read_bytes() == before
+    assert not (tmp_path / "table.json").exists()

@@ -125,5 +125,5 @@ def test_too_many_concepts_are_counted_and_not_drawn(tmp_path, capsys):
     run("envelope", tmp_path / "t.cxt", "--out", tmp_path, "--quiet")
     text = (tmp_path / "report.html").read_text()
     assert re.search("There are\\s+256 concepts: up to 100 can be drawn", text)
-    with pytest.raises(InputError, match="--out makes the page of a table"):
+    with pytest.raises(InputError, match="--out needs a table"):
         run("envelope", "examples/saturation.cnf", "--out", tmp_path)

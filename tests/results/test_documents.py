@@ -96,7 +96,8 @@ def test_a_comparison_has_the_keys_that_others_build_on():
     ]
     assert pair["sentences"] == [
         "Of the 2 rules of left, none holds in right, 2 are broken.",
-        "Of the 2 rules of right, none holds in left, 1 only vacuously, 1 is not known to hold.",
+        "Of the 2 rules of right, none is known to hold in left, 1 only vacuously, "
+        "1 is not known to hold.",
     ]
     assert COMPARISON.as_json(COMPARED)["differences"] == [
         {"setting": "margin", "kind": "policy", "values": ["0", "0.3"]}

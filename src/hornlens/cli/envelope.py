@@ -24,7 +24,7 @@ from hornlens.formats.contexts import write_table
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.fca import without_bottom
 from hornlens.formats.files import check_writable
-from hornlens.formats.jsonfiles import json_text
+from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.writers import WRITERS
 from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.logic.envelope import Envelope
@@ -65,8 +65,9 @@ def envelope_command(
     table: Table | None = None
     if tables.out is not None:
         if path.suffix.lower() not in ENDINGS:
-            raise InputError("--out makes the page of a table, and this is none", path)
+            raise InputError("--out needs a table; this is not one", path)
         check_writable(tables.out)
+        _spare_answers(tables.out)
     said: tuple[str, ...] = ()
     with (
         ended_by_ctrl_c(limits),
@@ -151,6 +152,19 @@ def envelope_command(
             terminal.warn(f"{form} has the exact rules only: almost-rules are in text and json")
         sys.stdout.write(WRITERS[form](shown))
     return exit_code(limits)
+
+
+def _spare_answers(out: Path) -> None:
+    """Reject a folder whose envelope.json holds answers of a model: they would be lost."""
+    file = out / "envelope.json"
+    if not file.is_file():
+        return
+    try:
+        kept = read_json(file)
+    except InputError:
+        return
+    if isinstance(kept, dict) and kept.get("answers"):
+        raise InputError("holds the answers of a model: give another --out for the table", file)
 
 
 def _as_json(result: Envelope, shown: Envelope, basis: Basis) -> dict[str, Any]:

@@ -196,7 +196,8 @@ def _counted(owner: str, other: str, lines: Sequence[RuleOutcome]) -> str:
     counts: Counter[str] = Counter(line.outcome for line in lines)
     held = counts["entailed"]
     rules = f"the {plural(len(lines), 'rule')}"
-    hold = f"{held:,} hold" if held > 1 else "1 holds" if held else "none holds"
+    none = "none is known to hold" if counts["unknown"] else "none holds"
+    hold = f"{held:,} hold" if held > 1 else "1 holds" if held else none
     parts = [f"Of {rules} of {owner}, {hold} in {other}"]
     if counts["vacuous"]:
         parts.append(f"{counts['vacuous']:,}{' more' if held else ''} only vacuously")

@@ -49,6 +49,9 @@ def test_what_is_saved_is_verified_and_comes_back(seed, tmp_path):
     result = ask(seed, **chosen)
     result.save(tmp_path)
     again = hornlens.load(tmp_path)
+    if result.envelope.certificate.unanswered:  # nothing to count
+        assert again.envelope.almost is result.envelope.almost is None
+        return
     assert again.envelope.almost == result.envelope.almost is not None
     assert again.envelope.levels == result.envelope.levels is not None
     assert again.settings == result.settings

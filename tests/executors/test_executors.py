@@ -128,3 +128,24 @@ def test_blocks_have_every_prompt_once_and_whole_batches():
         assert [p for block in blocks for p in block.prompts] == [f"p{i}" for i in order]
         assert [n for block in blocks for n in block.sizes] == [len(batch) for batch in batches]
         assert all(sum(block.sizes) == len(block.prompts) < size + each for block in blocks)
+
+
+def test_a_ctrl_c_while_workers_are_begun_is_heeded_afterwards():
+    """It was ignored: a study that was interrupted just then ran to its end."""
+    code = (
+        "import os, signal, sys, time\n"
+        "from hornlens.executors.local import holding_ctrl_c\n"
+        "try:\n"
+        "    with holding_ctrl_c():\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        time.sleep(0.1)\n"
+        "        print('held', flush=True)\n"
+        "    time.sleep(5)\n"
+        "    print('lost', flush=True)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('heeded', flush=True)\n"
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+        "assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, set())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout.split(), done.returncode) == (["held", "heeded"], 0), done.stderr

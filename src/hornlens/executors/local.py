@@ -68,7 +68,7 @@ class LocalExecutor:
         )
         told = 0
         try:
-            with _ignoring_ctrl_c():  # by workers too, until they are ready for it
+            with holding_ctrl_c():  # in workers too, until they are ready for it
                 waiting = {
                     pool.submit(_run_in_worker, work, task, open_store, threads): task
                     for task in tasks
@@ -109,16 +109,29 @@ def _carried_out(
 
 
 @contextmanager
-def _ignoring_ctrl_c() -> Iterator[None]:
-    """Ignore Ctrl-C for a while; so do processes that are begun meanwhile."""
+def holding_ctrl_c() -> Iterator[None]:
+    """Hold a Ctrl-C back for a while; in processes that are begun meanwhile, until they let it in.
+
+    One that comes in this time is blocked, and heeded at the end. It is also ignored, for whoever
+    unblocks it too early; Linux keeps what is blocked, whether it is ignored or not.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    _mask_ctrl_c(block=True)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+        _mask_ctrl_c(block=False)
+
+
+def _mask_ctrl_c(block: bool) -> None:
+    """Block Ctrl-C in this thread, or let it in; Windows has no such thing."""
+    if hasattr(signal, "pthread_sigmask"):
+        how = signal.SIG_BLOCK if block else signal.SIG_UNBLOCK
+        signal.pthread_sigmask(how, {signal.SIGINT})
 
 
 _counter: Any = None
@@ -133,6 +146,7 @@ def _begin_worker(counter: Any, heeds_ctrl_c: bool) -> None:
     _counter = counter
     if heeds_ctrl_c:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _mask_ctrl_c(block=False)
     parent = multiprocessing.parent_process()
 
     def watch() -> None:

@@ -149,3 +149,11 @@ def test_a_ctrl_c_while_workers_are_begun_is_heeded_afterwards():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.stdout.split(), done.returncode) == (["held", "heeded"], 0), done.stderr
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.11, 0.17, 0.23])
+def test_a_worker_that_is_ended_while_it_sends_a_result_holds_nobody_up(seconds):
+    """Half a result was left in a pipe, and the command waited for the rest for ever."""
+    script = [sys.executable, "-m", "tests.executors.large_results", str(seconds)]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("ended\n", 0), done.stderr

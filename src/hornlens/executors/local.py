@@ -86,11 +86,26 @@ class LocalExecutor:
                 "finished is kept, run the same command to go on"
             ) from None
         except BaseException:  # what is under way can be done again: don't wait for it
-            for worker in list(pool._processes.values()):  # from Python 3.14: terminate_workers()
-                worker.terminate()
+            _end(pool)
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End the workers of a pool at once.
+
+    One that was about to send its result leaves half of it in the pipe, and the pool's own thread
+    would wait for the rest for ever: with nobody left to write, it learns that there is none.
+    """
+    workers = list(pool._processes.values())  # from Python 3.14: terminate_workers()
+    for worker in workers:
+        worker.terminate()
+    for worker in workers:
+        worker.join()
+    results: Any = pool._result_queue
+    if results is not None:
+        results._writer.close()
 
 
 @lru_cache(maxsize=1)  # a process holds one model at a time

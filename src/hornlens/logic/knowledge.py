@@ -120,7 +120,7 @@ class Knowledge:
     def accepted(self) -> list[int]:
         """Return all that is known to be accepted, with a label where there are labels."""
         cells = list(dict.fromkeys(cell for world in self.worlds for cell in world.decisions))
-        known = Knowledge(self.space, self.worlds).lines(cells, may=False)
+        known = self.lines(cells, may=False)
         if self.space.label is not None:
             known[:, 0] = False  # what claims no label says nothing of an answer
         return list(self.interpretations(cells, known))

@@ -35,7 +35,7 @@ from hornlens.oracles.equivalence import SampledEquivalence, pac_samples
 from hornlens.oracles.known import KnownAnswers
 from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.probe import Probe
-from hornlens.results.settings import Settings, paper_protocol
+from hornlens.results.documents.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache
 from hornlens.targets.prompted import PromptedModel
 

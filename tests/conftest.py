@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hornlens.results import codec, documents, saving
+from hornlens.results.documents import codec, saving, writing
 from hornlens.verifying.verify import verify_content
 from tests.command import say_no_progress
 from tests.schemas import fits, written_as_told
@@ -82,7 +82,7 @@ def _saved_results_are_verified(monkeypatch):
     """And as the published schemas say."""
 
     def verified(extraction):
-        content = documents.extraction_as_json(extraction)
+        content = writing.extraction_as_json(extraction)
         read = json.loads(json.dumps(content))
         fits("envelope", read)
         done = verify_content(read, Path("envelope.json"))

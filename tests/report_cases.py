@@ -14,9 +14,9 @@ from hornlens.logic.taxonomy import Taxonomy
 from hornlens.models.functions import FunctionModel
 from hornlens.probes.loading import load_probe
 from hornlens.probes.probe import Label, LabelValue, Probe, ProbeAttribute, Value, Variant, numbered
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.record import RUN, run_record
-from hornlens.results.settings import Settings
+from hornlens.results.documents.record import RUN, run_record
+from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget
 
 PAPER = load_probe("gender-occupation")

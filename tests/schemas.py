@@ -5,7 +5,7 @@ from functools import cache
 
 import fastjsonschema
 
-from hornlens.results.codec import Codec
+from hornlens.results.documents.codec import Codec
 from tools.schemas import path_of
 from tools.schemas.documents import schema_of
 

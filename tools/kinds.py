@@ -26,15 +26,15 @@ WORDS = {"tested", "surrogate", "partial", "open"}
 """Kinds whose names are words for other things, too: only a comparison that says so counts."""
 
 OTHERS = {
-    "results/gates.py": ('at_least != "exact"',),
-    "results/requirements_file.py": ('data.get("at_least") == "pac"',),
+    "results/analysis/gates.py": ('at_least != "exact"',),
+    "results/documents/requirements_file.py": ('data.get("at_least") == "pac"',),
     "verifying/interrupted.py": ('warrant["kind"] == "tested"',),
     "cli/commands/formal.py": ('equivalence != "exact"',),
     "extraction/formulas.py": (
         *('"equivalence": ("exact", "pac", "budget")', 'equivalence == "pac"'),
     ),
     "logic/levels.py": ('text == "exact"',),
-    "results/settings.py": ('equivalence == "exact"',),
+    "results/documents/settings.py": ('equivalence == "exact"',),
 }
 """What is called as a kind is, and is none: ways of equivalence queries, levels of gates and of
 detail."""

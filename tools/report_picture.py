@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from hornlens.api import extract
 from hornlens.report.page import page
-from hornlens.results.documents import extraction_as_json
+from hornlens.results.documents.writing import extraction_as_json
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 COLOURS = 96

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from hornlens.classifiers.flipping import flips
     from hornlens.classifiers.proving import prove
     from hornlens.classifiers.result import Explanation
-    from hornlens.classifiers.target import ClassifierTarget
     from hornlens.errors import HornlensError, InputError
     from hornlens.exploring.explore import explore
     from hornlens.limits import Limits, ended_by_ctrl_c
@@ -77,10 +76,11 @@ if TYPE_CHECKING:
     from hornlens.logic.warrants import Warrant
     from hornlens.probes.loading import load_probe
     from hornlens.probes.probe import Probe
-    from hornlens.results.checks import Checked, CheckOutcome
-    from hornlens.results.rates import Rates
-    from hornlens.results.rules import Rules
-    from hornlens.results.settings import Settings
+    from hornlens.results.analysis.rates import Rates
+    from hornlens.results.documents.checks import Checked, CheckOutcome
+    from hornlens.results.documents.rules import Rules
+    from hornlens.results.documents.settings import Settings
+    from hornlens.targets.classifiers.target import ClassifierTarget
     from hornlens.targets.formulas import FormulaTarget, TableTarget
     from hornlens.targets.functions import FunctionTarget, RepeatedTarget
     from hornlens.targets.prompted import PromptedModel
@@ -96,7 +96,7 @@ else:
         "classifiers.flipping": "flips",
         "classifiers.proving": "prove",
         "classifiers.result": "Explanation",
-        "classifiers.target": "ClassifierTarget",
+        "targets.classifiers.target": "ClassifierTarget",
         "errors": "HornlensError InputError",
         "exploring.explore": "explore",
         "limits": "Limits ended_by_ctrl_c",
@@ -113,10 +113,10 @@ else:
         "logic.warrants": "Warrant",
         "probes.loading": "load_probe",
         "probes.probe": "Probe",
-        "results.checks": "CheckOutcome Checked",
-        "results.rates": "Rates",
-        "results.rules": "Rules",
-        "results.settings": "Settings",
+        "results.documents.checks": "CheckOutcome Checked",
+        "results.analysis.rates": "Rates",
+        "results.documents.rules": "Rules",
+        "results.documents.settings": "Settings",
         "targets.formulas": "FormulaTarget TableTarget",
         "targets.functions": "FunctionTarget RepeatedTarget",
         "targets.prompted": "PromptedModel",

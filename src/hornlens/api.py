@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from hornlens.errors import HornlensError
 from hornlens.extraction.extract import extract as extract_target
 from hornlens.formats.files import write_files
-from hornlens.results.extraction import Extraction
-from hornlens.results.saving import extraction_files, read_result
+from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.saving import extraction_files, read_result
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
     from hornlens.report.plots import Plots
-    from hornlens.results.checks import Checked
-    from hornlens.results.requirements_file import Source
-    from hornlens.results.settings import Settings
+    from hornlens.results.documents.checks import Checked
+    from hornlens.results.documents.requirements_file import Source
+    from hornlens.results.documents.settings import Settings
     from hornlens.store.protocol import AnswerStore
 
 Function = Callable[[str, Sequence[str]], Any]
 """Given a prompt and the candidate words, returns their scores: a sequence, or by word."""
 
 
-class Result(Extraction):
+class Result(Findings):
     """What `extract` returns: rules with their evidence; saves, shows and checks itself.
 
     >>> result = extract(lambda prompt, words: [0.9, 0.1], cache=False)
@@ -44,9 +44,9 @@ class Result(Extraction):
     """
 
     @classmethod
-    def of(cls, extraction: Extraction) -> Result:
+    def of(cls, extraction: Findings) -> Result:
         """Return an extraction with what people do with it."""
-        return cls(**{field.name: getattr(extraction, field.name) for field in fields(Extraction)})
+        return cls(**{field.name: getattr(extraction, field.name) for field in fields(Findings)})
 
     def save(self, folder: str | Path) -> None:
         """Write all that the command line writes, or nothing: rules, answers, and the page.
@@ -75,8 +75,8 @@ class Result(Extraction):
         >>> extract(nurses, cache=False).check({"forbid": ["nurse & male -> false"]})
         <Checked: 1 of 1 requirement violated: forbid nurse ∧ male → ⊥>
         """
-        from hornlens.results.checking import check
-        from hornlens.results.requirements_file import read_requirements
+        from hornlens.results.analysis.checking import check
+        from hornlens.results.documents.requirements_file import read_requirements
 
         return check(self, read_requirements(requirements))
 
@@ -90,7 +90,7 @@ class Result(Extraction):
         >>> print(extract(lambda prompt, words: [0.9, 0.1], cache=False).export("text"), end="")
         male → ⊥
         """
-        from hornlens.results.exporting import exported_text
+        from hornlens.results.documents.exporting import exported_text
 
         return exported_text(self, format)
 
@@ -266,7 +266,7 @@ def load(path: str | Path) -> Any:
     ...     print(load(folder).rules)
     male → ⊥
     """
-    from hornlens.results.explanations import is_explanation
+    from hornlens.results.documents.explanations import is_explanation
 
     if is_explanation(Path(path)):
         from hornlens.classifiers.loading import load_explanation

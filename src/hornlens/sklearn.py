@@ -18,8 +18,8 @@ except ImportError as error:
 
 import numpy as np
 
-from hornlens.classifiers.columns import read_table
 from hornlens.classifiers.explain import explain
+from hornlens.targets.classifiers.columns import read_table
 
 __all__ = ["EnvelopeClassifier"]
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from hornlens.logic.table import Table as Table
     from hornlens.logic.theory import Theory as Theory
     from hornlens.logic.vocabulary import Vocabulary as Vocabulary
-    from hornlens.results.envelope import envelope_as_json as envelope_as_json
-    from hornlens.results.envelope import envelope_from_json as envelope_from_json
+    from hornlens.results.documents.envelope import envelope_as_json as envelope_as_json
+    from hornlens.results.documents.envelope import envelope_from_json as envelope_from_json
 else:
     _HOMES = {
         "exact.envelopes": "envelope_of_formula envelope_of_table",
@@ -44,6 +44,6 @@ else:
         "logic.table": "Table",
         "logic.theory": "Theory",
         "logic.vocabulary": "Vocabulary",
-        "results.envelope": "envelope_as_json envelope_from_json",
+        "results.documents.envelope": "envelope_as_json envelope_from_json",
     }
     __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -12,9 +12,9 @@ import pytest
 
 import hornlens
 from hornlens.errors import HornlensError
-from hornlens.results.codec import RESULT_FORMAT
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.rules import RuleRow
+from hornlens.results.documents.codec import RESULT_FORMAT
+from hornlens.results.documents.rules import RuleRow
+from hornlens.results.documents.writing import extraction_as_json
 from tests.command import hornlens as run_command
 
 SOURCE = Path(hornlens.__file__)

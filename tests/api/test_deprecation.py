@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 import hornlens
-from hornlens.classifiers.target import ClassifierTarget
+from hornlens import NamedRule, Space
 from hornlens.cli.app import app
 from hornlens.deprecation import HornlensDeprecationWarning, deprecated, renamed_argument
 from hornlens.errors import HornlensError
 from hornlens.extraction.formulas import LearnSettings
+from hornlens.targets.classifiers.target import ClassifierTarget
 from hornlens.targets.registry import TARGETS, open_target
+from hornlens.theory import Vocabulary
 from tests.command import hornlens as run_command
 
 ROOT = Path(__file__).parents[2]
@@ -121,6 +123,16 @@ def test_old_arguments_do_what_new_ones_do(call, new):
 def test_old_fields_are_read_under_their_old_names(made, field):
     value, warning = warned(lambda: made.target)
     assert value == getattr(made, field) and str(warning.message).endswith(f".{field}")
+
+
+def test_what_a_space_assumes_was_called_granted():
+    flies = Space.of_variables(Vocabulary(("flies", "penguin")))
+    rule = NamedRule.parse("flies & penguin -> false").rule(flies.vocabulary)
+    by_old, warning = warned(lambda: Space(flies.attributes, granted=(rule,)))
+    assert by_old == Space(flies.attributes, assumed=(rule,))
+    assert "use assumed=…" in str(warning.message)
+    value, warning = warned(lambda: by_old.granted)
+    assert value == (rule,) and str(warning.message).endswith("use Space.assumed")
 
 
 def test_rows_are_a_target_and_scores_are_a_model():
@@ -250,6 +262,7 @@ def test_the_changelog_lists_what_is_deprecated():
     for spelling in (
         *("explain --target", "learn --target", "--target table/", "explain(target="),
         *("prove(target=", "flips(target=", "ClassifierTarget.of(target=", "LearnSettings(target="),
+        "Space(granted=",
     ):
         assert spelling in text, spelling
     for _, _, removal in uses():

@@ -227,7 +227,7 @@ def test_what_a_rule_counts_is_what_is_known_of_its_cells(seed):
     for _ in range(10):
         left = space.vocabulary.mask([n for n in names if rng.random() < 0.25])
         rule = Rule(left, -1)
-        if space.granted or space.background.closure(left) == -1:
+        if space.assumed or space.background.closure(left) == -1:
             continue
         counted = knowledge.count(rule)
         about = [c for c in cells if left & ~space.label_mask & ~c == 0]

@@ -10,10 +10,10 @@ import pytest
 from hornlens.api import extract
 from hornlens.logic.decisions import Policy
 from hornlens.report.page import page as page_of
-from hornlens.results.comparison import COMPARISON, compare
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.rulesets import result_of
-from hornlens.results.settings import Settings
+from hornlens.results.analysis.comparison import COMPARISON, compare
+from hornlens.results.analysis.rulesets import result_of
+from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.writing import extraction_as_json
 from tests import report_cases as cases
 from tests.command import hornlens
 

@@ -12,7 +12,7 @@ import pytest
 from hornlens.api import extract
 from hornlens.report.page import page as page_of
 from hornlens.report.page.assemble import number
-from hornlens.results.settings import Settings
+from hornlens.results.documents.settings import Settings
 from tests import report_cases as cases
 from tests.report.test_report import rule_text
 

@@ -14,7 +14,7 @@ from hornlens.logic.bits import intersection
 from hornlens.logic.decisions import Policy, lead
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.view import view_of
-from hornlens.results.documents import extraction_as_json
+from hornlens.results.documents.writing import extraction_as_json
 from tests import brute
 from tests import report_cases as cases
 from tests.targets import random_space

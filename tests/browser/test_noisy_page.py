@@ -2,7 +2,7 @@
 
 from hornlens.logic.decisions import UNDECIDED
 from hornlens.report.page.extraction import SETTLING
-from hornlens.results.possible import possible_rules, undecided_of
+from hornlens.results.analysis.possible import possible_rules, undecided_of
 from tests.browser.test_accessibility import serious
 from tests.browser.test_extraction_page import ask
 from tests.report_cases import PAPER

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from hornlens.results.worlds import survival
+from hornlens.results.analysis.worlds import survival
 from tests import report_cases as cases
 from tests.browser.test_extraction_page import ask, download, field
 

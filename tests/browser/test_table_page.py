@@ -8,7 +8,7 @@ from hornlens.exact.envelopes import envelope_of_table
 from hornlens.logic.table import Table
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.report.page.table import table_page
-from hornlens.results.tables import table_result
+from hornlens.results.documents.tables import table_result
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,14 @@ pytest.importorskip("pandas")
 import pandas
 
 import hornlens
-from hornlens.classifiers.answering import read_classifier
-from hornlens.classifiers.background import Background
-from hornlens.classifiers.binning import bin_columns
-from hornlens.classifiers.boxes import levels_of
-from hornlens.classifiers.points import Binned
-from hornlens.classifiers.target import ClassifierTarget
 from hornlens.errors import InputError
 from hornlens.logic.rule import Rule
+from hornlens.targets.classifiers.answering import read_classifier
+from hornlens.targets.classifiers.background import Background
+from hornlens.targets.classifiers.binning import bin_columns
+from hornlens.targets.classifiers.boxes import levels_of
+from hornlens.targets.classifiers.points import Binned
+from hornlens.targets.classifiers.target import ClassifierTarget
 
 SIZES = ["S", "M", "L"]
 
@@ -115,8 +115,8 @@ def test_a_background_is_never_a_finding_and_its_result_is_verified(seed, tmp_pa
     target = ClassifierTarget.of(bank, table, **options)
     found = hornlens.extract(target)
     mask = target.space.vocabulary.mask
-    granted = Rule(mask(["pregnant"]), mask(["sex = f"]))
-    assert target.space.background.entails(granted)
+    assumed = Rule(mask(["pregnant"]), mask(["sex = f"]))
+    assert target.space.background.entails(assumed)
     assert not any(target.space.background.entails(rule) for rule in found.envelope.readable)
     assert len(found.decisions) == sum(1 for _ in target.space.cells()) < target.space.cell_count
     explained = hornlens.explain(bank, table, **options)

@@ -14,10 +14,10 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import hornlens
-from hornlens.classifiers.target import ClassifierTarget
 from hornlens.cli.app import app
 from hornlens.errors import HornlensError, InputError
 from hornlens.logic.rule import Rule
+from hornlens.targets.classifiers.target import ClassifierTarget
 from hornlens.testing.targets import TargetConformance
 from tests.classifier_cases import data, one_thread
 from tests.explanation_cases import people_model, people_rows

@@ -339,14 +339,14 @@ def test_the_background_leaves_out_what_cannot_be():
     bins = {"age": [40]}
     free = hornlens.explain(Odd(model, ["low", "high", "impossible"]), frame, bins=bins)
     assert len(free.found) > 2
-    granted = hornlens.explain(
+    assumed = hornlens.explain(
         lambda rows: np.where(model(rows) == "low", "low", "high"),
         frame,
         bins=bins,
         background=["pregnant -> sex = f"],
     )
-    assert {str(rule) for rule in granted.rules} == {"age < 40 → low", "age ≥ 40 → high"}
-    assert granted.certificate.cells == 6
+    assert {str(rule) for rule in assumed.rules} == {"age < 40 → low", "age ≥ 40 → high"}
+    assert assumed.certificate.cells == 6
     with pytest.raises(InputError, match="allows no cell"):
         hornlens.explain(
             model, frame, bins=bins, background=["age >= 0 -> false", "age < 0 -> false"]
@@ -385,11 +385,11 @@ def test_proofs_by_the_trees_respect_the_background(seed, tmp_path):
 def test_what_the_background_rules_out_is_vacuous():
     rows, classes = data("iris")
     model = DecisionTreeClassifier(random_state=0).fit(rows, classes)
-    granted = ["x3 < 1 -> x2 < 3"]
+    assumed = ["x3 < 1 -> x2 < 3"]
     assert hornlens.prove(model, "x3 < 1 and x2 > 4 -> 2", rows).status == "refuted"
-    proof = hornlens.prove(model, "x3 < 1 and x2 > 4 -> 2", rows, background=granted)
+    proof = hornlens.prove(model, "x3 < 1 and x2 > 4 -> 2", rows, background=assumed)
     assert proof.status == "vacuous" and "background" in proof.sentence
-    black_box = hornlens.prove(model.predict, "x3 < 1 and x2 > 4 -> 2", rows, background=granted)
+    black_box = hornlens.prove(model.predict, "x3 < 1 and x2 > 4 -> 2", rows, background=assumed)
     assert black_box.status == "vacuous"
 
 

@@ -13,7 +13,7 @@ from hornlens.logic.decisions import Policy
 from hornlens.models.demo import DemoModel
 from hornlens.models.protocol import ModelOptions
 from hornlens.probes.loading import builtin_text, load_probe
-from hornlens.results.settings import Settings, paper_protocol
+from hornlens.results.documents.settings import Settings, paper_protocol
 from hornlens.store.sqlite import AnswerCache
 from tests import brute
 from tests.command import START, hornlens

@@ -25,8 +25,8 @@ def random_target(rng, most=600):
         space = random_space(rng)
         if rng.random() < 0.3:
             cells = space.width - (len(space.label.variables) if space.label else 0)
-            granted = random_theory(rng, cells, rng.randint(1, 2))
-            space = Space(space.attributes, space.label, granted.rules)
+            assumed = random_theory(rng, cells, rng.randint(1, 2))
+            space = Space(space.attributes, space.label, assumed.rules)
         if space.count <= most:
             break
     share = rng.choice([0.05, 0.1, 0.3, 0.5, 0.9])

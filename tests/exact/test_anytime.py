@@ -92,16 +92,16 @@ def test_engines_of_formulas(kind, monkeypatch):
     for seed in range(12):
         formula, clauses = random_formula(seed, kind, widths=(2, 6))
         rng = Random(seed)
-        granted = random_theory(rng, formula.width, rng.choice([0, 0, 1, 2]))
-        inside = [x for x in range(1 << formula.width) if granted.satisfied_by(x)]
+        assumed = random_theory(rng, formula.width, rng.choice([0, 0, 1, 2]))
+        inside = [x for x in range(1 << formula.width) if assumed.satisfied_by(x)]
         positives = [x for x in brute.positives_of(clauses, formula.width) if x in set(inside)]
         wanted = brute.dg(positives, inside)
         engines = [
-            lambda f=formula, g=granted: ImplicateSearch(f, g),
-            lambda f=formula, g=granted: EnvelopeSearch(FormulaSource(f, g), g),
+            lambda f=formula, g=assumed: ImplicateSearch(f, g),
+            lambda f=formula, g=assumed: EnvelopeSearch(FormulaSource(f, g), g),
         ]
         for begin in engines:
-            basis = at_every_step(begin, positives, granted, (seed, kind, clauses, granted))
+            basis = at_every_step(begin, positives, assumed, (seed, kind, clauses, assumed))
             assert brute.pairs(basis) == wanted
 
 
@@ -311,7 +311,7 @@ def test_extractions_ended_at_any_step_claim_what_is_certain_and_all_of_it(seed)
 
             certain = brute.dg(possible, list(space))
             # A rule that speaks of one cell repeats an answer: those are counted, and not listed.
-            wanted = {pair for pair in certain if space.granted or speaks_of(pair[0]) > 1}
+            wanted = {pair for pair in certain if space.assumed or speaks_of(pair[0]) > 1}
             assert brute.pairs(found.envelope.basis) == wanted, case
             singles = found.envelope.statistics.get("single_cells", 0)
             assert singles == len(certain) - len(wanted), case

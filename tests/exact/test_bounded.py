@@ -73,8 +73,8 @@ def test_grids_with_any_attributes_and_background(seed):
     for round in range(40):
         space = random_space(rng)
         if rng.random() < 0.4:
-            granted = random_theory(rng, space.width, rng.randint(1, 2))
-            space = Space(space.attributes, space.label, granted.rules)
+            assumed = random_theory(rng, space.width, rng.randint(1, 2))
+            space = Space(space.attributes, space.label, assumed.rules)
         if space.count > 1500:
             continue
         share = rng.choice([0.1, 0.5, 0.9, 1.0])
@@ -97,14 +97,14 @@ def test_formulas_with_any_background(kind, small_is_labelled, monkeypatch):
     for seed in range(150):
         formula, clauses = random_formula(seed, kind)
         rng = Random(seed)
-        granted = random_theory(rng, formula.width, rng.choice([0, 0, 1, 2]))
+        assumed = random_theory(rng, formula.width, rng.choice([0, 0, 1, 2]))
         positives = [
-            x for x in brute.positives_of(clauses, formula.width) if granted.satisfied_by(x)
+            x for x in brute.positives_of(clauses, formula.width) if assumed.satisfied_by(x)
         ]
         most = rng.randint(0, 3)
-        envelope = bounded_envelope_of_formula(formula, most, granted)
+        envelope = bounded_envelope_of_formula(formula, most, assumed)
         lefts = left_sides(envelope.space, most)
-        hold_to_it(envelope, positives, list(lefts), most, (seed, kind, clauses, granted))
+        hold_to_it(envelope, positives, list(lefts), most, (seed, kind, clauses, assumed))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -166,16 +166,16 @@ def test_saturation_gives_the_basis_of_any_rules(seed):
     for _ in range(50):
         width = rng.randint(1, 7)
         theory = random_theory(rng, width, rng.randint(0, 8))
-        granted = random_theory(rng, width, rng.choice([0, 1, 2]))
+        assumed = random_theory(rng, width, rng.choice([0, 1, 2]))
         if rng.random() < 0.3 and width > 2:
-            granted = Theory(width, granted.rules, (0b111,))
-        known = theory + granted
+            assumed = Theory(width, assumed.rules, (0b111,))
+        known = theory + assumed
         xs = [rule.antecedent for rule in theory]
         closures = [known.closure(x) for x in xs]
-        found = saturate(pack(xs, width), pack(closures, width), granted)
-        assert found.basis == dg_basis(theory, granted), (theory, granted)
+        found = saturate(pack(xs, width), pack(closures, width), assumed)
+        assert found.basis == dg_basis(theory, assumed), (theory, assumed)
         for i, (rule, x) in enumerate(zip(found.basis, found.generators, strict=True)):
-            rest = Theory(width, found.basis.rules[:i] + found.basis.rules[i + 1 :]) + granted
+            rest = Theory(width, found.basis.rules[:i] + found.basis.rules[i + 1 :]) + assumed
             assert x in xs and rest.closure(x) == rule.antecedent
 
 

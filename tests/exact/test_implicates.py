@@ -23,20 +23,20 @@ def test_small_formulas_with_any_background(kind, together, monkeypatch):
     for seed in range(200):
         formula, clauses = random_formula(seed, kind)
         rng = Random(seed)
-        granted = random_theory(rng, formula.width, rng.choice([0, 0, 1, 2]))
-        inside = [x for x in range(1 << formula.width) if granted.satisfied_by(x)]
+        assumed = random_theory(rng, formula.width, rng.choice([0, 0, 1, 2]))
+        inside = [x for x in range(1 << formula.width) if assumed.satisfied_by(x)]
         positives = [x for x in brute.positives_of(clauses, formula.width) if x in set(inside)]
-        basis = ImplicateSearch(formula, granted).run()
-        assert brute.pairs(basis) == brute.dg(positives, inside), (seed, kind, clauses, granted)
+        basis = ImplicateSearch(formula, assumed).run()
+        assert brute.pairs(basis) == brute.dg(positives, inside), (seed, kind, clauses, assumed)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_larger_formulas_as_the_search_has_them(seed):
     formula = random_3cnf(22, 40 + 3 * seed, seed)
-    granted = random_theory(Random(seed), 22, seed % 3)
+    assumed = random_theory(Random(seed), 22, seed % 3)
     found: list[int] = []
-    basis = run(ImplicateSearch(formula, granted), progress=lambda n, _: found.append(n)).basis
-    assert basis == EnvelopeSearch(FormulaSource(formula, granted), granted).run()
+    basis = run(ImplicateSearch(formula, assumed), progress=lambda n, _: found.append(n)).basis
+    assert basis == EnvelopeSearch(FormulaSource(formula, assumed), assumed).run()
     assert found == sorted(found) and found[-1] == len(basis)
 
 

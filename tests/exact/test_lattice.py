@@ -14,7 +14,7 @@ from hornlens.logic.table import Table
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.report.lattice import lattice_svg
 from hornlens.report.page import page, read_page
-from hornlens.results.tables import count_concepts, lattice_of
+from hornlens.results.documents.tables import count_concepts, lattice_of
 from tests import brute
 from tests.exact.test_tables import random_rows
 

@@ -46,13 +46,13 @@ def random_rows(rng, width, most=9):
 
 def random_background(rng, rows, width):
     """Rules that hold of the rows."""
-    granted = []
+    assumed = []
     for _ in range(rng.randint(0, 4)):
         x = rng.getrandbits(width)
         closed = brute.closure(rows, x)
         if closed != x:
-            granted.append(Rule(x, BOTTOM if closed is None else closed))
-    return Theory(width, tuple(granted))
+            assumed.append(Rule(x, BOTTOM if closed is None else closed))
+    return Theory(width, tuple(assumed))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -80,10 +80,10 @@ def test_relative_to_a_background(seed):
     for _ in range(100):
         width = rng.randint(1, 7)
         rows = random_rows(rng, width)
-        granted = random_background(rng, rows, width)
-        domain = [x for x in range(1 << width) if granted.satisfied_by(x)]
-        found = PremiseSearch(rows, width, granted).run()
-        assert brute.pairs(found) == brute.dg(rows, domain), (rows, granted)
+        assumed = random_background(rng, rows, width)
+        domain = [x for x in range(1 << width) if assumed.satisfied_by(x)]
+        found = PremiseSearch(rows, width, assumed).run()
+        assert brute.pairs(found) == brute.dg(rows, domain), (rows, assumed)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -32,7 +32,7 @@ from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.models.functions import FunctionModel
-from hornlens.results.envelope import envelope_as_json
+from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.targets.answers import Answers
 from hornlens.targets.formulas import TableTarget
 from hornlens.verifying import explored
@@ -73,23 +73,23 @@ class Expert:
 def random_domain(rng, most=6):
     width = rng.randint(0, most)
     rows = random_rows(rng, width) if width else [0] * rng.randint(0, 1)
-    granted = random_background(rng, rows, width) if rng.random() < 0.5 else Theory(width)
-    domain = [x for x in range(1 << width) if granted.satisfied_by(x)]
+    assumed = random_background(rng, rows, width) if rng.random() < 0.5 else Theory(width)
+    domain = [x for x in range(1 << width) if assumed.satisfied_by(x)]
     start = [x for x in rows if rng.random() < rng.choice([0, 0.3, 1])]
-    return rows, width, granted, domain, start
+    return rows, width, assumed, domain, start
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_whoever_knows_the_domain_is_led_to_its_basis(seed):
     rng = Random(seed)
     for _ in range(60):
-        rows, width, granted, domain, start = random_domain(rng)
+        rows, width, assumed, domain, start = random_domain(rng)
         partial = rng.choice([0, 0, 0.5])
         expert = Expert(rows, width, rng, partial=partial)
-        explorer = Explorer(width, granted, start)
+        explorer = Explorer(width, assumed, start)
         done = run(explorer, None, None, entailment=expert)
         wanted = brute.dg(rows, domain)
-        assert brute.pairs(explorer.basis()) == wanted, (rows, start, granted)
+        assert brute.pairs(explorer.basis()) == wanted, (rows, start, assumed)
         assert (done.certificate.open, done.certificate.word.answers) == (0, len(expert.asked))
         assert done.queries.entailment == len(expert.asked) == len(set(expert.asked))
         if not partial:  # each question brought a rule of the basis, or an example
@@ -101,11 +101,11 @@ def test_whoever_knows_a_part_is_led_as_far_as_that_goes(seed):
     """What is accepted holds; what holds follows from it and what is open; the rest can be told."""
     rng = Random(100 + seed)
     for _ in range(40):
-        rows, width, granted, domain, start = random_domain(rng, 5)
+        rows, width, assumed, domain, start = random_domain(rng, 5)
         expert = Expert(rows, width, rng, rng.choice([0.1, 0.5, 1]), rng.choice([0, 0.5]))
-        explorer = Explorer(width, granted, start)
+        explorer = Explorer(width, assumed, start)
         run(explorer, None, None, entailment=expert)
-        known = Theory(width, tuple(explorer.accepted)) + granted
+        known = Theory(width, tuple(explorer.accepted)) + assumed
         closed = brute.close(rows)
         assert all(known.satisfied_by(x) for x in closed), (rows, start)
         possible = known + explorer.open()
@@ -115,7 +115,7 @@ def test_whoever_knows_a_part_is_led_as_far_as_that_goes(seed):
             assert not known.entails(rule)
         # Another day, somebody knows what was left open.
         wise = Expert(rows, width, rng)
-        later = Explorer(width, granted, [e.has for e in explorer.examples if e.has == e.may])
+        later = Explorer(width, assumed, [e.has for e in explorer.examples if e.has == e.may])
         for rule in explorer.accepted:
             later.answer(rule, Holds())
         run(later, None, None, entailment=wise)
@@ -155,8 +155,8 @@ def test_without_an_example_it_asks_for_one():
 
 def animals(background=()):
     names = Vocabulary(("feathers", "flies", "swims", "eggs"))
-    granted = tuple(NamedRule.parse(rule).rule(names) for rule in background)
-    return Variables(Space.of_variables(names, granted))
+    assumed = tuple(NamedRule.parse(rule).rule(names) for rule in background)
+    return Variables(Space.of_variables(names, assumed))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -253,16 +253,16 @@ def test_explorations_are_verified_whole_and_in_part(seed, wide, tmp_path, monke
     rng = Random(seed)
     path = tmp_path / "x.exploration.json"
     for _ in range(25):
-        rows, width, granted, _, start = random_domain(rng, 5)
+        rows, width, assumed, _, start = random_domain(rng, 5)
         if not width:
             continue
         names = Vocabulary.numbered(width)
-        session = Session(Variables(Space.of_variables(names, granted.rules)), start)
+        session = Session(Variables(Space.of_variables(names, assumed.rules)), start)
         expert = Expert(rows, width, rng, rng.choice([0, 0, 0.3, 1]), rng.choice([0, 0.5]))
         stop = rng.choice([2, 5, 99, 99])
         while (rule := session.question()) is not None and len(session.answers) < stop:
             session.answer(rule, expert.entails(rule))
-        case = (rows, start, granted, session.answers)
+        case = (rows, start, assumed, session.answers)
         done = verified(session, path)
         assert done.ok, (done.wrong, case)
         whole = any(line.startswith("complete") for line in done.checked)

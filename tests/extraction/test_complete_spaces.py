@@ -40,8 +40,8 @@ def small_space(rng):
     return space
 
 
-def completed(space, granted=()):
-    return Space(space.attributes, space.label, granted, complete=True)
+def completed(space, assumed=()):
+    return Space(space.attributes, space.label, assumed, complete=True)
 
 
 def whole_choices(attribute):
@@ -89,7 +89,7 @@ def test_a_cell_of_a_complete_space_says_all_that_can_be_said(seed):
     found = grids.Space.of({"space": content, "variables": names})
     assert found.ends is not None
     assert [sorted(end) for end in found.ends] == [sorted(line) for line in lists]
-    own = {(r.antecedent, r.antecedent | r.consequent) for r in whole.granted}
+    own = {(r.antecedent, r.antecedent | r.consequent) for r in whole.assumed}
     assert own <= {(left, both) for left, both in found.own if both is not None}
     # What all cells obey is taken for granted, and is no finding.
     for x in range(1 << min(whole.width, 9)):

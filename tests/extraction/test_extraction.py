@@ -19,9 +19,9 @@ from hornlens.models.protocol import ModelError
 from hornlens.models.registry import open_model
 from hornlens.models.table import TableModel
 from hornlens.probes.loading import load_probe
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.saving import scores_csv
-from hornlens.results.settings import Settings, paper_protocol
+from hornlens.results.documents.saving import scores_csv
+from hornlens.results.documents.settings import Settings, paper_protocol
+from hornlens.results.documents.writing import extraction_as_json
 from hornlens.store.sqlite import AnswerCache
 from tests import brute
 

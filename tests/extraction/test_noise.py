@@ -22,8 +22,8 @@ from hornlens.logic.repeats import ALPHA, MOST, Repeats, certified, evidence, fe
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Answer
 from hornlens.probes.loading import parse_probe
-from hornlens.results.possible import possible_rules, undecided_of
-from hornlens.results.settings import Settings
+from hornlens.results.analysis.possible import possible_rules, undecided_of
+from hornlens.results.documents.settings import Settings
 from hornlens.store.sqlite import AnswerCache
 from hornlens.verifying.noise import evidence as evidence_again
 from hornlens.verifying.verify import verify, verify_content

@@ -34,7 +34,7 @@ def _plan(path):
 
 
 def _requirements(path):
-    from hornlens.results.requirements_file import read_requirements
+    from hornlens.results.documents.requirements_file import read_requirements
 
     return read_requirements(path)
 
@@ -97,8 +97,8 @@ def _model(path):
 
 
 def _compare(path):
-    from hornlens.results.comparison import compare
-    from hornlens.results.rulesets import load_results
+    from hornlens.results.analysis.comparison import compare
+    from hornlens.results.analysis.rulesets import load_results
 
     return compare(load_results([path.parent, path.parents[1] / "other"], []))
 

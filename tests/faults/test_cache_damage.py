@@ -9,7 +9,7 @@ import pytest
 import hornlens
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Answer
-from hornlens.results.documents import extraction_as_json
+from hornlens.results.documents.writing import extraction_as_json
 from hornlens.store.sqlite import AnswerCache
 from hornlens.targets.answers import Answers
 from tests.faults.rounds import rounds

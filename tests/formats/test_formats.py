@@ -27,7 +27,7 @@ from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
-from hornlens.results.envelope import envelope_as_json
+from hornlens.results.documents.envelope import envelope_as_json
 from tests.targets import KINDS, random_formula
 
 

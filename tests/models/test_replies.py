@@ -26,7 +26,7 @@ from hornlens.models.table import TableModel
 from hornlens.probes.loading import parse_probe
 from hornlens.pronouns.dataset import load_dataset
 from hornlens.pronouns.measuring import measure
-from hornlens.results.saving import scores_csv
+from hornlens.results.documents.saving import scores_csv
 from hornlens.store.sqlite import AnswerCache
 from hornlens.targets.answers import as_kept, from_kept
 from hornlens.testing.models import ask, refusal

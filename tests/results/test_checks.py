@@ -21,12 +21,12 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
 from hornlens.probes.loading import load_probe
 from hornlens.report.checks import check_github, check_junit
-from hornlens.results.checking import check
-from hornlens.results.checks import CHECKS, Checked, CheckOutcome, Checks, ShownAnswer
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.reading import extraction_from_json
-from hornlens.results.requirements_file import read_requirements
-from hornlens.results.settings import Settings
+from hornlens.results.analysis.checking import check
+from hornlens.results.documents.checks import CHECKS, Checked, CheckOutcome, Checks, ShownAnswer
+from hornlens.results.documents.reading import extraction_from_json
+from hornlens.results.documents.requirements_file import read_requirements
+from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget
 from hornlens.targets.worlds import Worlds
 from tests.command import hornlens as run_command
@@ -187,14 +187,14 @@ def test_rules_are_violated_just_where_the_raw_answers_say_so(seed):
     assert all(in_space(space, x) for yes in worlds for x in yes), case
     rows = {result.show(cell)[0]: space.vocabulary.names_of(cell) for cell in space.cells()}
 
-    def granted(rule):
+    def assumed(rule):
         return space.background.entails(rule.rule(space.vocabulary))
 
     for _ in range(12):
         rule = random_rule(rng, space)
         rules = meant(rule, space, policy)
-        each = status_of(rules, space, tables, worlds, granted)
-        if granted(rule):
+        each = status_of(rules, space, tables, worlds, assumed)
+        if assumed(rule):
             each = ["holds"] * len(tables)
         about = f"{rule}: {each}, {case}"
         every = "broken" if "broken" in each else "unknown" if "unknown" in each else "holds"
@@ -299,8 +299,8 @@ def test_what_is_not_exact_says_what_is_not_proved(seed):
         found, other = (outcome(result, **{kind: [str(rule)]}) for kind in ("require", "forbid"))
         about = f"seed {seed}, {rule}, {found}"
         assert found.status == other.status and not (found.passed and other.passed), about
-        granted = space.background.entails(rule.rule(space.vocabulary))
-        if unasked and not granted:
+        assumed = space.background.entails(rule.rule(space.vocabulary))
+        if unasked and not assumed:
             proved = all(result.entails(each) for each in rules)
             if found.status == "holds":
                 assert proved and not any(breaks(r, x) for yes in known for x in yes for r in rules)
@@ -532,7 +532,7 @@ def test_numbers_of_rules_have_limits():
 
 
 def test_a_result_without_answers_is_checked_by_entailment(tmp_path):
-    from hornlens.results.saving import read_result
+    from hornlens.results.documents.saving import read_result
 
     shown = run_command("envelope", "examples/pronouns.cnf", "--format", "json", cwd=ROOT)
     (tmp_path / "envelope.json").write_text(shown.stdout, encoding="utf-8")

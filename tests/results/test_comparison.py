@@ -23,11 +23,11 @@ from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.probes.loading import load_probe, parse_probe
 from hornlens.probes.probe import numbered
-from hornlens.results import worlds
-from hornlens.results.comparison import compare
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.rulesets import RuleSet, distinct_names, load_result, result_of
-from hornlens.results.settings import Settings
+from hornlens.results.analysis import worlds
+from hornlens.results.analysis.comparison import compare
+from hornlens.results.analysis.rulesets import RuleSet, distinct_names, load_result, result_of
+from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.writing import extraction_as_json
 from tests.brute import close
 from tests.command import hornlens
 from tests.extraction.test_extraction import PAPER, noisy, planted
@@ -336,10 +336,10 @@ def test_what_is_common_does_not_depend_on_which_result_comes_first():
         names = Vocabulary(("a", "b", "c", "d"))
         results = []
         for i in range(3):
-            granted = random_theory(rng, 4, rng.randint(0, 2)).rules
-            space = Space.of_variables(names, granted)
+            assumed = random_theory(rng, 4, rng.randint(0, 2)).rules
+            space = Space.of_variables(names, assumed)
             if rng.random() < 0.5:
-                space = Space((Nominal("ab", ("a", "b")), Nominal("cd", ("c", "d"))), None, granted)
+                space = Space((Nominal("ab", ("a", "b")), Nominal("cd", ("c", "d"))), None, assumed)
             rules = random_theory(rng, 4, 2)
             results.append(RuleSet(str(i), Envelope.of(space, rules), ()))
         accepted = {x for x in range(16) if any(r.known.satisfied_by(x) for r in results)}

@@ -14,8 +14,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.pronouns.bias import BIAS, BIAS_RUN, BiasRun, ModelUse
 from hornlens.report.page import page, read_page
 from hornlens.report.page import study as study_module
-from hornlens.results.codec import FORMAT, INLINE, Codec
-from hornlens.results.comparison import (
+from hornlens.results.analysis.comparison import (
     COMPARISON,
     AcceptedExample,
     ComparedPair,
@@ -23,7 +22,8 @@ from hornlens.results.comparison import (
     Comparison,
     RuleOutcome,
 )
-from hornlens.results.differences import SettingDifference
+from hornlens.results.analysis.differences import SettingDifference
+from hornlens.results.documents.codec import FORMAT, INLINE, Codec
 from hornlens.studies.documents import STUDY, TIMES
 from tests import page_cases as cases
 

@@ -19,9 +19,9 @@ from hornlens.logic.named import NamedRule
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.models.table import TableModel
-from hornlens.results.envelope import envelope_from_json
-from hornlens.results.rulesets import load_result
-from hornlens.results.tables import TABLE
+from hornlens.results.analysis.rulesets import load_result
+from hornlens.results.documents.envelope import envelope_from_json
+from hornlens.results.documents.tables import TABLE
 from hornlens.store.sqlite import AnswerCache
 from hornlens.studies.documents import STUDY
 from tests.schemas import fits

@@ -22,9 +22,9 @@ from hornlens.logic.taxonomy import Taxonomy
 from hornlens.probes.probe import numbered
 from hornlens.report.rates import percent, show_rates
 from hornlens.report.terminal import Terminal
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.rates import flips_of, rates_of, values_of
-from hornlens.results.settings import Settings
+from hornlens.results.analysis.rates import flips_of, rates_of, values_of
+from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget
 from tests.extraction.test_extraction import PAPER, planted
 from tests.targets import random_space, random_theory
@@ -88,8 +88,8 @@ def test_they_equal_counting_by_hand(seed):
     rng = Random(seed)
     space = random_space(rng)
     if rng.random() < 0.3:
-        granted = random_theory(rng, space.width, 1).rules
-        space = replace(space, granted=granted)
+        assumed = random_theory(rng, space.width, 1).rules
+        space = replace(space, assumed=assumed)
     share = rng.choice([1.0, 0.5])
     worlds = [random_answers(rng, space, share) for _ in range(rng.choice([1, 1, 3]))]
     rates = rates_of(space, [(f"w{i}", each) for i, each in enumerate(worlds)])

@@ -97,8 +97,8 @@ def test_a_rule_is_entailed_if_all_that_the_envelope_accepts_obeys_it(seed):
     rng = Random(seed)
     space = random_space(rng)
     if rng.random() < 0.3:
-        granted = random_theory(rng, space.width, 1).rules
-        space = hornlens.Space(space.attributes, space.label, granted)
+        assumed = random_theory(rng, space.width, 1).rules
+        space = hornlens.Space(space.attributes, space.label, assumed)
     density = rng.choice([0.05, 0.5, 0.9])
     positives = {x for x in space if rng.random() < density}
     labelled = LabelledSpace.of(space, positives.__contains__)

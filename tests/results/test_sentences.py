@@ -7,8 +7,8 @@ import pytest
 
 from hornlens.api import extract
 from hornlens.logic.decisions import Policy
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.settings import Settings
+from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.writing import extraction_as_json
 from tests.report_cases import probe
 from tests.varied import SeededModel, random_policy, random_probe
 

@@ -20,8 +20,8 @@ from hornlens.logic.table import Table
 from hornlens.logic.taxonomy import Taxonomy
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
-from hornlens.results.almost import Summary
-from hornlens.results.ranking import surprise_of
+from hornlens.results.analysis.almost import Summary
+from hornlens.results.analysis.ranking import surprise_of
 from hornlens.targets.functions import FunctionTarget
 from hornlens.verifying.verify import verify
 from tests import brute

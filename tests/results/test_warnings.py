@@ -12,9 +12,9 @@ import hornlens
 from hornlens.logic.decisions import Policy
 from hornlens.models.protocol import MASK, Answer
 from hornlens.probes.loading import load_probe
-from hornlens.results.choices import choices_of
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.warnings import warnings_of
+from hornlens.results.analysis.choices import choices_of
+from hornlens.results.analysis.warnings import warnings_of
+from hornlens.results.documents.writing import extraction_as_json
 from tests.command import hornlens as run_command
 
 NATIONS = {

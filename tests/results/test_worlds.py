@@ -13,9 +13,9 @@ from hornlens.logic.decisions import Policy, decide
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.probes.loading import load_probe
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.settings import Settings
-from hornlens.results.worlds import survival, survival_of
+from hornlens.results.analysis.worlds import survival, survival_of
+from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget
 from hornlens.targets.worlds import Worlds
 from tests import brute
@@ -85,8 +85,8 @@ def test_the_rules_are_those_of_the_union_and_survival_is_what_the_raw_answers_s
                 assert (outcome == "broken") == broken, shown
                 assert x in breaking & answers if broken else x is None, shown
                 is_open = (breaking and not broken) or not answers
-                granted = space.background.entails(line.rule)
-                assert (outcome == "unknown") == bool(is_open and not granted), shown
+                assumed = space.background.entails(line.rule)
+                assert (outcome == "unknown") == bool(is_open and not assumed), shown
                 if outcome == "vacuous":
                     assert is_vacuous(line.rule, own, space), shown
                 elif outcome == "holds":

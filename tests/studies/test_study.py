@@ -31,7 +31,7 @@ from hornlens.pronouns.published import (
 )
 from hornlens.report.study_tables import study_tables
 from hornlens.report.tables import Table, in_markdown, rule_text
-from hornlens.results.envelope import envelope_from_json
+from hornlens.results.documents.envelope import envelope_from_json
 from hornlens.store.sqlite import AnswerCache
 from hornlens.studies.documents import STUDY
 from hornlens.studies.plan import builtin_names, load_plan, parse_plan

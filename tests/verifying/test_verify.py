@@ -22,9 +22,9 @@ from hornlens.logic.decisions import Policy
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.envelope import envelope_as_json
-from hornlens.results.settings import Settings
+from hornlens.results.documents.envelope import envelope_as_json
+from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget, RepeatedTarget
 from hornlens.verifying.files import File
 from hornlens.verifying.grids import Grid
@@ -53,10 +53,10 @@ def random_labels(rng, space):
     plain = Space(space.attributes, label)
     cells = [0, *plain.cells()]
     a, b = rng.choice(cells), rng.choice(cells)
-    granted = (Rule(a, a | b),) if a and rng.random() < 0.3 else ()
-    if granted and (a | b) not in plain:
-        granted = (Rule(a, -1),)
-    return Space(plain.attributes, label, granted)
+    assumed = (Rule(a, a | b),) if a and rng.random() < 0.3 else ()
+    if assumed and (a | b) not in plain:
+        assumed = (Rule(a, -1),)
+    return Space(plain.attributes, label, assumed)
 
 
 def random_target(seed):
@@ -132,22 +132,22 @@ def random_file(seed, widths=(0, 6)):
     rng = Random(seed)
     formula, clauses = random_formula(seed, KINDS[seed % len(KINDS)], widths)
     width = formula.width
-    granted = None
+    assumed = None
     if rng.random() < 0.4 and width > 2:
         text = write_dimacs(Cnf(formula.vocabulary, (clause_of([-1, -2]), clause_of([-2, 3]))))
-        granted = parse_dimacs(text).theory()
+        assumed = parse_dimacs(text).theory()
     if seed % 2:
         if width > 12:
             models = [rng.getrandbits(width) | rng.getrandbits(width) for _ in range(8)]
         else:
             models = [x for x in brute.positives_of(clauses, width) if rng.random() < 0.8]
-        models = [x for x in models if granted is None or granted.satisfied_by(x)]
+        models = [x for x in models if assumed is None or assumed.satisfied_by(x)]
         table = Table(formula.vocabulary, tuple(models))
-        return File(formula.vocabulary, None, table.rows), envelope_of_table(table, granted)
+        return File(formula.vocabulary, None, table.rows), envelope_of_table(table, assumed)
     file = File(
         formula.vocabulary, tuple((c.antecedent, c.consequent) for c in formula.clauses), ()
     )
-    return file, envelope_of_formula(formula, granted)
+    return file, envelope_of_formula(formula, assumed)
 
 
 def test_envelopes_of_random_formulas_and_tables_are_accepted():

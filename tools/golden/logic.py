@@ -66,7 +66,7 @@ def space_of(rng: Random, largest: int = 2_000) -> Space:
             space = replace(space, label=Nominal("label", labels))
         if space.width and rng.random() < 0.3:
             theory = random_theory(rng, space.width, rng.randint(1, 2))
-            less = replace(space, granted=tuple(_about_cells(theory, space)))
+            less = replace(space, assumed=tuple(_about_cells(theory, space)))
             space = less if 4 * sum(1 for _ in less) >= space.count else space
         return space
 

@@ -41,7 +41,7 @@ def spaces() -> Any:
     return hornlens.extract(FunctionTarget(_answer, SPACE))
 
 
-def granted() -> Any:
+def assumed() -> Any:
     """Ask a function that says yes or no, over what a background allows."""
     names = PLAIN.vocabulary
     rule = Rule(names.mask(["bird"]), names.mask(["feathers"]))
@@ -174,7 +174,7 @@ def chat_says() -> Any:
 
 
 RESULTS: tuple[Callable[[], Any], ...] = (
-    *(spaces, granted, worlds, ended, ended_learner, silent),
+    *(spaces, assumed, worlds, ended, ended_learner, silent),
     *(noisy_alpha, noisy_worlds, noisy_drift, repeated, chat, chat_says),
     *(classifier, every_rule, short_rules),
 )

@@ -12,11 +12,11 @@ from typing import Any
 
 from hornlens.exploring.session import FILE
 from hornlens.pronouns.bias import BIAS
-from hornlens.results.checks import CHECKS
-from hornlens.results.comparison import COMPARISON
-from hornlens.results.explanations import EXPLANATION
-from hornlens.results.record import RUN
-from hornlens.results.tables import TABLE
+from hornlens.results.analysis.comparison import COMPARISON
+from hornlens.results.documents.checks import CHECKS
+from hornlens.results.documents.explanations import EXPLANATION
+from hornlens.results.documents.record import RUN
+from hornlens.results.documents.tables import TABLE
 from hornlens.studies.documents import STUDY
 from tools.schemas.documents import schema_of
 from tools.schemas.envelope import envelope_schema

@@ -9,7 +9,7 @@ from dataclasses import MISSING, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from hornlens.results.codec import Codec, fields_of
+from hornlens.results.documents.codec import Codec, fields_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]

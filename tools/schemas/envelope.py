@@ -10,8 +10,8 @@ from hornlens.logic.decisions import REASONS, Policy
 from hornlens.logic.grounds import Complete
 from hornlens.logic.scopes import Agreement, Of
 from hornlens.logic.warrants import WARRANTS, Warrant
-from hornlens.results.settings import Settings
-from hornlens.results.warnings import Kind
+from hornlens.results.analysis.warnings import Kind
+from hornlens.results.documents.settings import Settings
 from tools.schemas.documents import DIALECT, HEAD, Schema, object_of
 
 TEXT, COUNT, NUMBER, FLAG = (
@@ -373,7 +373,7 @@ def _certificate(inner: Schema) -> Schema:
     scope = _object(
         "Of what the claim speaks.",
         {"of": {"enum": list(get_args(Of))}},
-        {"words": TEXT, "how": TEXT, "granted": FLAG, "agreement": _ref("Agreement")},
+        {"words": TEXT, "how": TEXT, "assumed": FLAG, "agreement": _ref("Agreement")},
     )
     return {
         "Certificate": claim,

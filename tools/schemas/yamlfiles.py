@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from hornlens.exploring.variables import VariablesFile
 from hornlens.probes.schema import ProbeFile
-from hornlens.results.requirements_file import RequirementsFile
+from hornlens.results.documents.requirements_file import RequirementsFile
 from hornlens.studies.plan import StudyFile
 from tools.schemas.documents import DIALECT, Schema
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornlens.classifiers.background import Background
 from hornlens.classifiers.explanation import Explained
-from hornlens.classifiers.spaces import space_of
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, cells_at
 from hornlens.exact.grid import MOST_POINTS, LabelledSpace, labels_of_positives
 from hornlens.logic.certificates import EXACT
 from hornlens.logic.envelope import Envelope, NonHorn
+from hornlens.targets.classifiers.background import Background
+from hornlens.targets.classifiers.spaces import space_of
 
 
 def basis_of(result: Explained) -> Envelope:
@@ -26,8 +26,8 @@ def basis_of(result: Explained) -> Envelope:
             "raise the limit, or take fewer bins"
         )
     features, names = result.binned.features, result.feature_names
-    granted = Background(result.background, names).rules(features)
-    space = space_of(features, result.target, result.binned.classifier.labels, granted)
+    assumed = Background(result.background, names).rules(features)
+    space = space_of(features, result.target, result.binned.classifier.labels, assumed)
     if space.count > MOST_POINTS:
         raise HornlensError(
             f"the full basis goes through {space.count:,} things that can be said, "

@@ -6,8 +6,6 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from hornlens.classifiers.boxes import box_of
-from hornlens.classifiers.conditions import parse_conditions
 from hornlens.classifiers.explanation import Explained, NotKept
 from hornlens.classifiers.flips import flips_of
 from hornlens.errors import InputError
@@ -15,10 +13,11 @@ from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import GridCells
 from hornlens.logic.named import NamedRule
 from hornlens.logic.warrants import PROVED
-from hornlens.results.checks import Checked, CheckOutcome, Flip, ShownAnswer, Status
-from hornlens.results.claims import FlipPair
-from hornlens.results.gates import answered, certainty, rule_count, rule_passes
-from hornlens.results.requirements import (
+from hornlens.results.analysis.gates import answered, certainty, rule_count, rule_passes
+from hornlens.results.analysis.truth import Truth
+from hornlens.results.documents.checks import Checked, CheckOutcome, Flip, ShownAnswer, Status
+from hornlens.results.documents.claims import FlipPair
+from hornlens.results.documents.requirements import (
     Allowance,
     AnsweredShare,
     CertaintyRequirement,
@@ -28,7 +27,8 @@ from hornlens.results.requirements import (
     RuleCount,
     RuleRequirement,
 )
-from hornlens.results.truth import Truth
+from hornlens.targets.classifiers.boxes import box_of
+from hornlens.targets.classifiers.conditions import parse_conditions
 
 
 def check_explanation(result: Explained, requirements: Requirements, name: str = "") -> Checked:

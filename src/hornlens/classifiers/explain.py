@@ -9,12 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hornlens.classifiers.answering import Classifier, read_classifier
-from hornlens.classifiers.background import Background
-from hornlens.classifiers.binning import Binning, Bins, bin_columns
-from hornlens.classifiers.columns import Table
-from hornlens.classifiers.guard import measured_agreement, scope_of
-from hornlens.classifiers.points import Binned
 from hornlens.classifiers.result import Explanation
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import HornlensError, InputError
@@ -40,6 +34,12 @@ from hornlens.exact.boxes.rulesets import (
 from hornlens.logic.certificates import Certificate, check_tolerances
 from hornlens.logic.grounds import Complete, Trial
 from hornlens.logic.scopes import Agreement, Scope
+from hornlens.targets.classifiers.answering import Classifier, read_classifier
+from hornlens.targets.classifiers.background import Background
+from hornlens.targets.classifiers.binning import Binning, Bins, bin_columns
+from hornlens.targets.classifiers.columns import Table
+from hornlens.targets.classifiers.guard import measured_agreement, scope_of
+from hornlens.targets.classifiers.points import Binned
 
 Domain = Literal["grid", "data"]
 Which = Literal["cover", "all"]
@@ -160,11 +160,11 @@ def explain(
 def explain_with(clf: Any, classifier: Classifier, options: Options) -> Explanation:
     """Return the rules of a classifier that was read."""
     table = classifier.table
-    granted = Background(options.background, table.names)
-    more = granted.cuts(table)
+    assumed = Background(options.background, table.names)
+    more = assumed.cuts(table)
     binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
     binned = Binned(classifier, binning.features)
-    forbidden = granted.over(binned.features)
+    forbidden = assumed.over(binned.features)
     return _Explaining(classifier, binning, binned, forbidden, options).run()
 
 
@@ -212,7 +212,7 @@ class _Explaining:
         trees = self.binning.trees
         if trees is None or not trees.trees.summed:
             return None
-        from hornlens.classifiers.voting import Vote
+        from hornlens.targets.classifiers.voting import Vote
 
         return Vote(self.binned, trees, None, self.forbidden.boxes)
 
@@ -286,7 +286,7 @@ class _Explaining:
     def _by_proofs(
         self, rows: Levels, agreement: Agreement, vote: Any, most: int
     ) -> tuple[list[BoxRule], ListedCells, Certificate]:
-        from hornlens.classifiers.short import short_rules_of_vote
+        from hornlens.targets.classifiers.short import short_rules_of_vote
 
         done = short_rules_of_vote(vote, most, rows, self.options.seed)
         of = "of every input" + (" that the background allows" if self.options.background else "")
@@ -323,8 +323,8 @@ class _Explaining:
         return found, drawn, Certificate("tested", scope=scope, unasked=unasked, trial=trial)
 
     def _scope(self, agreement: Agreement, words: str, part: bool = False) -> Scope:
-        granted = bool(self.options.background)
-        return scope_of(self.binning.exact, self.binning.how, agreement, words, part, granted)
+        assumed = bool(self.options.background)
+        return scope_of(self.binning.exact, self.binning.how, agreement, words, part, assumed)
 
     # --- what to know of the columns ---
 

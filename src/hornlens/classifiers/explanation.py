@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.points import Binned
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.axes import Box
@@ -22,10 +21,11 @@ from hornlens.logic.certificates import Certificate
 from hornlens.logic.rule import in_signs
 from hornlens.logic.scopes import Agreement
 from hornlens.logic.warrants import PROVED, Warrant
-from hornlens.results.claims import Flips
+from hornlens.results.documents.claims import Flips
+from hornlens.targets.classifiers.points import Binned
 
 if TYPE_CHECKING:
-    from hornlens.classifiers.voting import Vote
+    from hornlens.targets.classifiers.voting import Vote
 
 
 class NotKept(HornlensError):

@@ -9,8 +9,8 @@ from hornlens.errors import HornlensError
 from hornlens.formats.plain import visible
 from hornlens.formats.writers import latex_table, prolog_program
 from hornlens.logic.named import NamedRule
-from hornlens.results.explanations import EXPLANATION
-from hornlens.results.exporting import rules_text
+from hornlens.results.documents.explanations import EXPLANATION
+from hornlens.results.documents.exporting import rules_text
 
 FORMATS = ("text", "json", "csv", "latex", "prolog")
 """The formats that class rules can be exported to."""

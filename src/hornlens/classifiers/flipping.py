@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hornlens.classifiers.answering import read_classifier
-from hornlens.classifiers.columns import column_of
 from hornlens.classifiers.explain import Options, explain_with
 from hornlens.classifiers.flips import flips_of
 from hornlens.errors import HornlensError
-from hornlens.results.claims import Flips
+from hornlens.results.documents.claims import Flips
+from hornlens.targets.classifiers.answering import read_classifier
+from hornlens.targets.classifiers.columns import column_of
 
 
 def flips(clf: Any, feature: str, X: Any, **options: Any) -> Flips:  # noqa: N803

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.classifiers.columns import column_of
 from hornlens.classifiers.explanation import Explained, NotKept
-from hornlens.classifiers.points import Binned
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels
-from hornlens.results.claims import FlipPair, Flips
+from hornlens.results.documents.claims import FlipPair, Flips
+from hornlens.targets.classifiers.columns import column_of
+from hornlens.targets.classifiers.points import Binned
 
 SHOWN = 5
 """How many pairs are shown."""

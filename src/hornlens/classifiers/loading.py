@@ -14,16 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.answering import Classifier
-from hornlens.classifiers.columns import Column, Table
 from hornlens.classifiers.explanation import NotKept
-from hornlens.classifiers.features import Feature
-from hornlens.classifiers.points import Binned
 from hornlens.classifiers.result import Explanation
-from hornlens.classifiers.voting import Leaves, Vote
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import BoxRule
-from hornlens.results.explanations import EXPLANATION, ExplanationDocument, FeatureDocument
+from hornlens.results.documents.explanations import (
+    EXPLANATION,
+    ExplanationDocument,
+    FeatureDocument,
+)
+from hornlens.targets.classifiers.answering import Classifier
+from hornlens.targets.classifiers.columns import Column, Table
+from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.points import Binned
+from hornlens.targets.classifiers.voting import Leaves, Vote
 
 NOT_KEPT = "the model is not in explanation.json: explain it again to ask it more"
 

@@ -9,19 +9,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hornlens.classifiers.answering import Classifier, read_classifier
-from hornlens.classifiers.background import Background
-from hornlens.classifiers.binning import Bins, bin_columns
-from hornlens.classifiers.boxes import box_of
-from hornlens.classifiers.conditions import ParsedRule, parse_rule
-from hornlens.classifiers.guard import measured_agreement
-from hornlens.classifiers.points import Binned
-from hornlens.classifiers.voting import Vote
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import Levels, cells_at
 from hornlens.exact.boxes.forbidden import Forbidden
+from hornlens.targets.classifiers.answering import Classifier, read_classifier
+from hornlens.targets.classifiers.background import Background
+from hornlens.targets.classifiers.binning import Bins, bin_columns
+from hornlens.targets.classifiers.boxes import box_of
+from hornlens.targets.classifiers.conditions import ParsedRule, parse_rule
+from hornlens.targets.classifiers.guard import measured_agreement
+from hornlens.targets.classifiers.points import Binned
+from hornlens.targets.classifiers.voting import Vote
 
 TRIED = 20_000
 """How many random inputs are tried."""
@@ -97,15 +97,15 @@ def prove(
     table = classifier.table
     parsed = parse_rule(rule, table.names, label)
     wanted = _wanted(parsed, classifier)
-    granted = Background((background,) if isinstance(background, str) else background, table.names)
-    more = granted.cuts(table, parsed.conditions)
+    assumed = Background((background,) if isinstance(background, str) else background, table.names)
+    more = assumed.cuts(table, parsed.conditions)
     binning = bin_columns(clf, classifier, bins, n_bins, more)
     binned = Binned(classifier, binning.features)
     every = box_of(parsed.conditions, binned.every)
     if every is None:
         return Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
     box = tuple(every[place] for place in binned.telling)
-    trees, forbidden = binning.trees, granted.over(binned.features)
+    trees, forbidden = binning.trees, assumed.over(binned.features)
     if trees is not None and trees.trees.summed:
         vote = Vote(binned, trees, None, forbidden.boxes)
         return _guarded(_by_vote(rule, vote, box, wanted), binned, seed)
@@ -139,7 +139,7 @@ def _rows_for(clf: Any) -> Any:
         raise InputError("prove needs rows: prove(clf, rule, X)")
     if names is None:
         return np.zeros((1, count))
-    from hornlens.classifiers.columns import Table
+    from hornlens.targets.classifiers.columns import Table
 
     columns = tuple(np.zeros(1) for _ in range(count))
     return Table(

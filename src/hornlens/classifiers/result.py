@@ -9,9 +9,9 @@ from hornlens.classifiers.explanation import Explained
 
 if TYPE_CHECKING:
     from hornlens.logic.envelope import Envelope
-    from hornlens.results.checks import Checked
-    from hornlens.results.claims import Flips
-    from hornlens.results.requirements_file import Source
+    from hornlens.results.documents.checks import Checked
+    from hornlens.results.documents.claims import Flips
+    from hornlens.results.documents.requirements_file import Source
 
 
 class Explanation(Explained):
@@ -43,7 +43,7 @@ class Explanation(Explained):
     def check(self, requirements: Source) -> Checked:
         """Hold the rules against requirements, as results are: a YAML file, or its fields."""
         from hornlens.classifiers.checking import check_explanation
-        from hornlens.results.requirements_file import read_requirements
+        from hornlens.results.documents.requirements_file import read_requirements
 
         return check_explanation(self, read_requirements(requirements))
 

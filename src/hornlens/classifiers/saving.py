@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 
 from hornlens.classifiers.explanation import Explained
-from hornlens.classifiers.features import Feature
 from hornlens.classifiers.flips import flips_of
-from hornlens.classifiers.voting import Vote
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import GridCells
 from hornlens.formats.certificates import claim_as_json
 from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
 from hornlens.report.page.explanation import explanation_page
-from hornlens.results.claims import FlipPair, Flips
-from hornlens.results.explanations import (
+from hornlens.results.documents.claims import FlipPair, Flips
+from hornlens.results.documents.explanations import (
     EXPLANATION,
     MOST_LEVELS,
     CellsDocument,
@@ -30,6 +28,8 @@ from hornlens.results.explanations import (
     RuleDocument,
     packed,
 )
+from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.voting import Vote
 
 MOST_ROWS = 2_000
 """How many rows of X are kept as evidence; counts are of all."""

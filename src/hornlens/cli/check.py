@@ -8,12 +8,12 @@ from pathlib import Path
 from hornlens.formats.files import check_writable, write_file
 from hornlens.report.checks import WRITERS
 from hornlens.report.terminal import Terminal
-from hornlens.results.checking import check
-from hornlens.results.checks import Checked, Checks
-from hornlens.results.explanations import is_explanation
-from hornlens.results.requirements import Requirements
-from hornlens.results.requirements_file import read_requirements
-from hornlens.results.saving import read_result
+from hornlens.results.analysis.checking import check
+from hornlens.results.documents.checks import Checked, Checks
+from hornlens.results.documents.explanations import is_explanation
+from hornlens.results.documents.requirements import Requirements
+from hornlens.results.documents.requirements_file import read_requirements
+from hornlens.results.documents.saving import read_result
 
 
 def check_command(results: list[Path], rules: Path, form: str, out: Path | None) -> int:

@@ -11,7 +11,7 @@ from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable, write_files
 from hornlens.report.tables import rule_text
 from hornlens.report.terminal import Terminal, show_set
-from hornlens.results.comparison import (
+from hornlens.results.analysis.comparison import (
     COMPARISON,
     VACUOUSLY,
     ComparedPair,
@@ -19,7 +19,7 @@ from hornlens.results.comparison import (
     RuleOutcome,
     compare,
 )
-from hornlens.results.rulesets import load_results
+from hornlens.results.analysis.rulesets import load_results
 
 SHOWN = 25
 """How many rules of one outcome the terminal shows; the JSON has all of them."""

@@ -19,7 +19,7 @@ from hornlens.logic.envelope import Envelope
 from hornlens.logic.table import Table
 from hornlens.report.lattice import lattice_svg
 from hornlens.report.terminal import Terminal
-from hornlens.results.tables import (
+from hornlens.results.documents.tables import (
     DRAWN,
     TABLE,
     concept_rows,

@@ -21,7 +21,7 @@ from hornlens.pronouns.periods import DEFAULT_PERIODS, Periods
 from hornlens.pronouns.sparql import Endpoint
 from hornlens.pronouns.wikidata import PUBLIC_ENDPOINT, retrieve, user_agent
 from hornlens.report.terminal import Terminal
-from hornlens.results.codec import FORMAT
+from hornlens.results.documents.codec import FORMAT
 
 app = typer.Typer(no_args_is_help=True, help="Get people from a table or Wikidata; look at them.")
 

@@ -32,8 +32,8 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.table import Table
 from hornlens.report.summaries import show_almost, show_claim_only, show_level
 from hornlens.report.terminal import Terminal, show_envelope
-from hornlens.results.envelope import envelope_as_json
-from hornlens.results.settings import Settings
+from hornlens.results.documents.envelope import envelope_as_json
+from hornlens.results.documents.settings import Settings
 
 
 class TableOptions(NamedTuple):
@@ -76,7 +76,7 @@ def envelope_command(
         suffix = path.suffix.lower()
         if suffix in (".cnf", ".dimacs"):
             formula = read_dimacs(path)
-            granted = read_background(background, formula.vocabulary) if background else None
+            assumed = read_background(background, formula.vocabulary) if background else None
             if min_support is not None:
                 raise InputError("a formula has no rows: --min-support is for tables", path)
             if tables.rank is not None:
@@ -86,24 +86,24 @@ def envelope_command(
                     "a formula has no columns: --scale and --label are for tables", path
                 )
             if max_conditions is None:
-                result = envelope_of_formula(formula, granted, progress, limits)
+                result = envelope_of_formula(formula, assumed, progress, limits)
             else:
                 result = bounded_envelope_of_formula(
-                    formula, max_conditions, granted, limits, progress
+                    formula, max_conditions, assumed, limits, progress
                 )
             result = summed_up_formula(result, formula, wanted)
             what = plural(len(formula.clauses), "clause")
         elif suffix in ENDINGS:
             table, space, said = open_table(path, tables.scales, tables.label)
-            granted = read_background(background, table.vocabulary) if background else None
+            assumed = read_background(background, table.vocabulary) if background else None
             try:
                 if max_conditions is None:
-                    result = envelope_of_table(table, granted, progress, limits, space)
+                    result = envelope_of_table(table, assumed, progress, limits, space)
                     if min_support is not None:
                         result = only_supported(result, table, min_support)
                 else:
                     result = bounded_envelope_of_table(
-                        table, max_conditions, granted, min_support or 0, limits, progress, space
+                        table, max_conditions, assumed, min_support or 0, limits, progress, space
                     )
                 result = summed_up_table(result, table, wanted)
             except InputError as error:

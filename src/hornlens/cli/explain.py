@@ -6,14 +6,14 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hornlens.classifiers.answering import read_classifier
 from hornlens.classifiers.explain import Options, explain_with
-from hornlens.classifiers.files import identity_of, open_classifier
 from hornlens.classifiers.saving import explanation_as_json, save_explanation
 from hornlens.counts import plural
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
 from hornlens.report.terminal import Terminal
+from hornlens.targets.classifiers.answering import read_classifier
+from hornlens.targets.classifiers.files import identity_of, open_classifier
 
 SHOWN = 30
 """How many rules are printed; all are in the files."""

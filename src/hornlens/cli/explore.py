@@ -31,7 +31,7 @@ from hornlens.oracles.entailment import FormulaEntailment, RowsEntailment
 from hornlens.probes.loading import builtin_names, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.terminal import Terminal, show_envelope
-from hornlens.results.envelope import envelope_as_json
+from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.store.opening import open_store
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
@@ -69,9 +69,9 @@ def explore_command(options: ExploreOptions) -> int:
     """Explore; print what is known at the end; return the exit code."""
     probe, variables = _read(options)
     if options.background is not None:
-        granted = read_background(options.background, variables.vocabulary)
+        assumed = read_background(options.background, variables.vocabulary)
         space = variables.space
-        space = replace(space, granted=(*space.granted, *granted))
+        space = replace(space, assumed=(*space.assumed, *assumed))
         variables = Variables(space, variables.texts, variables.asking)
     stem = Path(options.file).stem or "variables"
     path = options.session or Path(f"{stem}.exploration.json")

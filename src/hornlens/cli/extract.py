@@ -35,8 +35,8 @@ from hornlens.report.terminal import (
     show_non_horn,
     show_open,
 )
-from hornlens.results.almost import Nearly, Summary
-from hornlens.results.settings import Settings, paper_protocol
+from hornlens.results.analysis.almost import Nearly, Summary
+from hornlens.results.documents.settings import Settings, paper_protocol
 from hornlens.store.opening import open_store
 
 WARNINGS = 8
@@ -277,7 +277,7 @@ def _show_warnings(terminal: Terminal, result: Result, out: Path) -> None:
 
 def _show_survival(terminal: Terminal, result: Result) -> None:
     """Print how many rules each way of asking has, and in how many of them rules hold."""
-    from hornlens.results.worlds import survival
+    from hornlens.results.analysis.worlds import survival
 
     many, noun = len(result.worlds), result.noun
     own = ", ".join(f"{each.world} {len(each.envelope.basis)}" for each in result.worlds)

@@ -29,7 +29,7 @@ MOST_FOUND = 20_000
 TOGETHER = 1 << 10
 
 Sets = NDArray[np.intp]
-Found = tuple[int, int, int, int, int]
+Candidate = tuple[int, int, int, int, int]
 """Conditions, exceptions, rows spoken of, the left side and the variable on the right."""
 
 
@@ -48,7 +48,7 @@ def almost_rules_of_table(
     width = len(table.vocabulary)
     having = sets_having(pack(table.rows, width), width)
     least = Fraction(repr(float(min_confidence)))
-    found: list[Found] = []
+    found: list[Candidate] = []
     for sets, among in _frequent(having, width, max_conditions, max(1, min_support)):
         found += _candidates(having, sets, among, width, least)
         if len(found) > MOST_FOUND:
@@ -99,9 +99,9 @@ def _frequent(
 
 def _candidates(
     having: NDArray[np.uint64], sets: Sets, among: NDArray[np.uint64], width: int, least: Fraction
-) -> list[Found]:
+) -> list[Candidate]:
     """Return the rules of some left sides that hold often enough, and not always."""
-    found: list[Found] = []
+    found: list[Candidate] = []
     for start in range(0, len(sets), TOGETHER):
         rows = among[start : start + TOGETHER]
         of = count_members(rows)

@@ -194,9 +194,9 @@ def bounded_envelope_of_formula(
     """Return the rules with at most `max_conditions` conditions of a formula and a background."""
     from hornlens.exact.maximal import LargePositives
 
-    granted = background or Theory(formula.width)
-    clauses = formula.clauses + clauses_of(granted)
-    space = Space.of_variables(formula.vocabulary, tuple(granted))
+    assumed = background or Theory(formula.width)
+    clauses = formula.clauses + clauses_of(assumed)
+    space = Space.of_variables(formula.vocabulary, tuple(assumed))
     if space.count <= GRID_LIMIT:
         accepted = Cnf(formula.vocabulary, clauses).accepts(space.masks())
         labelled = LabelledSpace(space, accepted)
@@ -223,11 +223,11 @@ def bounded_envelope_of_table(
     conditions were left out because of it is among the statistics. `space`, if the columns are the
     variables of one: an interval is one condition.
     """
-    granted = check_rows(table, background)
+    assumed = check_rows(table, background)
     if space is None:
-        space = Space.of_variables(table.vocabulary, tuple(granted))
+        space = Space.of_variables(table.vocabulary, tuple(assumed))
     else:
-        space = replace(space, granted=tuple(granted))
+        space = replace(space, assumed=tuple(assumed))
     if space.count <= GRID_LIMIT and not min_support:
         labels = labels_of_positives(space, list(table.rows))
         labelled = LabelledSpace(space, labels)

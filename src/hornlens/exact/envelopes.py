@@ -66,27 +66,27 @@ def envelope_of_formula(
         progress: A function that is told how far the search is.
         limits: What may end it early; the rules that are proved by then are returned.
     """
-    granted = background or Theory(formula.width)
-    occurring = Occurring.of(formula, granted)
+    assumed = background or Theory(formula.width)
+    occurring = Occurring.of(formula, assumed)
     if len(occurring.places) < formula.width and 1 << formula.width > GRID_LIMIT:
-        small = envelope_of_formula(*occurring.reduced(formula, granted), progress, limits)
-        return occurring.widened(small, formula.vocabulary, granted)
-    both = Cnf(formula.vocabulary, formula.clauses + clauses_of(granted))
-    space = Space.of_variables(formula.vocabulary, tuple(granted))
+        small = envelope_of_formula(*occurring.reduced(formula, assumed), progress, limits)
+        return occurring.widened(small, formula.vocabulary, assumed)
+    both = Cnf(formula.vocabulary, formula.clauses + clauses_of(assumed))
+    space = Space.of_variables(formula.vocabulary, tuple(assumed))
     if space.count <= GRID_LIMIT:
         return _of_grid(LabelledSpace(space, both.accepts(space.masks())), progress, limits)
     if is_far_from_horn(both):
-        implicates = ImplicateSearch(formula, granted)
+        implicates = ImplicateSearch(formula, assumed)
         found = run(implicates, limits, progress)
         calls, kept = implicates.source.calls, len(implicates.positives)
         statistics = {**NO_QUERIES, "sat_calls": calls, "models_kept": kept}
     else:
-        target = FormulaSource(formula, granted)
-        search = EnvelopeSearch(target, granted)
+        target = FormulaSource(formula, assumed)
+        search = EnvelopeSearch(target, assumed)
         found = run(search, limits, progress)
         statistics = {**_statistics(search), "sat_calls": search.solved + target.calls}
     return _of_found(
-        space, found, lambda: non_horn_of(both, found.basis + granted), statistics=statistics
+        space, found, lambda: non_horn_of(both, found.basis + assumed), statistics=statistics
     )
 
 
@@ -144,11 +144,11 @@ def envelope_of_table(
     Raises:
         InputError: if a row breaks the background, or there are too many columns that differ.
     """
-    granted = check_rows(table, background)
+    assumed = check_rows(table, background)
     if space is not None:
-        space = replace(space, granted=tuple(granted))
-        granted = space.background
-    if 1 << len(table.vocabulary) > GRID_LIMIT and not len(granted):
+        space = replace(space, assumed=tuple(assumed))
+        assumed = space.background
+    if 1 << len(table.vocabulary) > GRID_LIMIT and not len(assumed):
         clarified = Clarified.of(table)
         small = clarified.reduced()
         if len(small.vocabulary) < len(table.vocabulary):
@@ -159,8 +159,8 @@ def envelope_of_table(
             f"has {len(table.vocabulary):,} columns that differ: up to {MOST_COLUMNS:,} of them "
             "can be searched"
         )
-    space = space or Space.of_variables(table.vocabulary, tuple(granted))
-    if len(granted) and space.count <= GRID_LIMIT:
+    space = space or Space.of_variables(table.vocabulary, tuple(assumed))
+    if len(assumed) and space.count <= GRID_LIMIT:
         labels = labels_of_positives(space, list(table.rows))
         envelope = _of_grid(LabelledSpace(space, labels), progress, limits)
     else:
@@ -197,15 +197,15 @@ def _of_rows(
 
 def check_rows(table: Table, background: Theory | None) -> Theory:
     """Return the background of a table, or none; a row that breaks it is an InputError."""
-    granted = background or Theory(len(table.vocabulary))
+    assumed = background or Theory(len(table.vocabulary))
     for row, line in zip(table.rows, table.lines or [None] * len(table.rows), strict=True):
-        for rule in granted:
+        for rule in assumed:
             if not rule.satisfied_by(row):
                 place = "a row" if line is None else f"the row in line {line}"
                 raise InputError(
                     f"{place} breaks the background rule {rule.show(table.vocabulary)}"
                 )
-    return granted
+    return assumed
 
 
 def with_support(envelope: Envelope, table: Table) -> Envelope:

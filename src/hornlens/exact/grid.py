@@ -59,9 +59,9 @@ class LabelledSpace:
     def allowed(self) -> Labels:
         """Say of every point of the grid whether it obeys what is taken for granted."""
         space = self.space
-        if not space.granted:
+        if not space.assumed:
             return np.ones(space.count, dtype=np.bool_)
-        return obeys(space.masks(), Theory(space.width, space.granted))
+        return obeys(space.masks(), Theory(space.width, space.assumed))
 
     def cells(self) -> Labels:
         """Say of every combination of the attributes' choices whether it is a cell that occurs."""
@@ -154,7 +154,7 @@ class LabelledSpace:
         space = self.space
         points, closures = self.points, self.closures
         candidates = (closures != points).any(axis=1)
-        if space.granted:
+        if space.assumed:
             candidates &= self.allowed()
         candidates = candidates.reshape(space.shape)
         above = self._above()

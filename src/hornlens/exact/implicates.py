@@ -117,10 +117,10 @@ class ImplicateSearch:
         rights = np.repeat(heads, [len(some) for _, some in self._implicates], axis=0)
         smallest = np.argsort(count_members(lefts.view(np.uint64)), kind="stable")[:FIRST]
         lefts, rights = lefts[smallest], rights[smallest]
-        granted = list(self.background)
+        assumed = list(self.background)
         sides = (
-            pack([rule.antecedent for rule in granted], self.width),
-            pack([rule.consequent for rule in granted], self.width),
+            pack([rule.antecedent for rule in assumed], self.width),
+            pack([rule.consequent for rule in assumed], self.width),
         )
         closures = closed_under(
             lefts, np.concatenate([lefts, sides[0]]), np.concatenate([rights, sides[1]])

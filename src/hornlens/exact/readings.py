@@ -18,7 +18,7 @@ def reading(knowledge: Knowledge, may: bool = True) -> LabelledSpace:
     space = knowledge.space
     cells = list(space.cells())
     lines = knowledge.lines(cells, may)
-    if space.granted:
+    if space.assumed:
         accepted = set(knowledge.interpretations(cells, lines))
         return LabelledSpace.of(space, accepted.__contains__)
     if space.complete:

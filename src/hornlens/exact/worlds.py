@@ -47,11 +47,11 @@ def shared_space(spaces: Sequence[Space]) -> Space:
         return first
     alike = all(other.all_attributes == first.all_attributes for other in spaces)
     candidates = dict.fromkeys(
-        rule for space in spaces for rule in (space.granted if alike else space.background)
+        rule for space in spaces for rule in (space.assumed if alike else space.background)
     )
-    granted = tuple(r for r in candidates if all(space.background.entails(r) for space in spaces))
+    assumed = tuple(r for r in candidates if all(space.background.entails(r) for space in spaces))
     return (
-        replace(first, granted=granted) if alike else Space.of_variables(first.vocabulary, granted)
+        replace(first, assumed=assumed) if alike else Space.of_variables(first.vocabulary, assumed)
     )
 
 

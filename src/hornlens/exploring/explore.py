@@ -18,7 +18,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
 from hornlens.logic.vocabulary import Vocabulary
 
-Said: TypeAlias = "bool | Iterable[str] | Reply | None"
+ExpertAnswer: TypeAlias = "bool | Iterable[str] | Reply | None"
 """What may be sent: it holds, nobody knows, an example that breaks it."""
 
 
@@ -80,7 +80,7 @@ def explore(
     variables: Variables | Sequence[str],
     rows: Iterable[Iterable[str]] = (),
     background: Iterable[str] = (),
-) -> Generator[NamedRule, Said, Envelope]:
+) -> Generator[NamedRule, ExpertAnswer, Envelope]:
     """Explore from Python: yield rules, take whether each holds, return the envelope at the end.
 
     Send True (it always holds), None (don't know), or the names of what an example has that breaks
@@ -107,8 +107,8 @@ def explore(
     """
     if not isinstance(variables, Variables):
         names = Vocabulary(tuple(variables))
-        granted = tuple(NamedRule.parse(rule).rule(names) for rule in background)
-        variables = Variables(Space.of_variables(names, granted))
+        assumed = tuple(NamedRule.parse(rule).rule(names) for rule in background)
+        variables = Variables(Space.of_variables(names, assumed))
     elif tuple(background):
         raise InputError("these variables have a background of their own")
     names = variables.vocabulary
@@ -122,7 +122,7 @@ def explore(
     return session.envelope()
 
 
-def _reply(said: Said, names: Vocabulary) -> Reply:
+def _reply(said: ExpertAnswer, names: Vocabulary) -> Reply:
     if isinstance(said, Holds | Counterexample | Unknown):
         return said
     if said is None or isinstance(said, bool):

@@ -24,7 +24,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.table import Table
 from hornlens.logic.vocabulary import Vocabulary
-from hornlens.results.codec import INLINE, Codec
+from hornlens.results.documents.codec import INLINE, Codec
 
 
 @dataclass(frozen=True)

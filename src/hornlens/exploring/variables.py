@@ -98,12 +98,12 @@ def parse_variables(text: str, path: Path | str = "<text>") -> Variables:
         plain = Space(tuple(attributes))
     except InputError as error:
         raise InputError(error.message, path) from None
-    granted = tuple(_rule(document, i, plain.vocabulary) for i in range(len(content.background)))
+    assumed = tuple(_rule(document, i, plain.vocabulary) for i in range(len(content.background)))
     for field in ("implies", "everything", "something"):
         if getattr(content.asking, field).count(MASK) != 1:
             raise document.refuse(f"must have {MASK} once, where the answer goes", "asking", field)
     every = [*content.variables, *(v for a in content.attributes for v in a.values)]
-    space = Space(tuple(attributes), granted=granted)
+    space = Space(tuple(attributes), assumed=assumed)
     return Variables(space, {v.name: v.text for v in every}, content.asking)
 
 

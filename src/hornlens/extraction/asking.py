@@ -54,7 +54,7 @@ class Questions:
         self.target, self.policy, self.known, self.limits = target, policy, known, limits
         self.space, self.name = target.space, name
         self.decisions: MutableMapping[int, Decision] = mask_map(self.space.width)
-        for rule in self.space.granted:
+        for rule in self.space.assumed:
             if (rule.antecedent | max(rule.consequent, 0)) & self.space.label_mask:
                 raise HornlensError(
                     f"{rule.show(self.space.vocabulary)} is about the label, which the target "

@@ -21,10 +21,10 @@ from hornlens.learning.strategies import Everything, Learning, Proposal, Strateg
 from hornlens.limits import Limits, Reason
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
-from hornlens.results.extraction import Extraction, Record
-from hornlens.results.question import Question
-from hornlens.results.settings import Settings
-from hornlens.results.worlds import union_of
+from hornlens.results.analysis.worlds import union_of
+from hornlens.results.documents.findings import Findings, Record
+from hornlens.results.documents.question import Question
+from hornlens.results.documents.settings import Settings
 from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
 
@@ -62,7 +62,7 @@ def extract(
     strategy: MakeStrategy | None = None,
     watch: Watch | None = None,
     limits: Limits | None = None,
-) -> Extraction:
+) -> Findings:
     """Return the rules that a target obeys, by asking it.
 
     Exact where all cells can be asked; else learned by Algorithm 1 with sampled equivalence
@@ -228,7 +228,7 @@ class _World:
 
     def extraction(
         self, settings: Settings, conclusion: Conclusion, identity: str | None
-    ) -> Extraction:
+    ) -> Findings:
         """Return what was found in it."""
         decisions, prompted = self.questions.decisions, self.prompted
         scores = prompted.scores if prompted else {}
@@ -243,7 +243,7 @@ class _World:
             "distinct_prompts": distinct,
             "abstentions": sum(decision.winner is None for decision in decisions.values()),
         }
-        return Extraction(
+        return Findings(
             self.question,
             self.target.name,
             identity,

@@ -38,7 +38,7 @@ from hornlens.oracles.membership import (
     FormulaMembership,
     LimitedMembership,
 )
-from hornlens.results.envelope import envelope_as_json
+from hornlens.results.documents.envelope import envelope_as_json
 
 LEARNERS: dict[str, Callable[[int], Learner]] = {
     "envelope": EnvelopeLearner,

@@ -38,7 +38,7 @@ from hornlens.oracles.entailment import (
     FormulaEntailment,
     RowsEntailment,
 )
-from hornlens.results.envelope import envelope_as_json
+from hornlens.results.documents.envelope import envelope_as_json
 
 RELATED = ("pac-basis", "closure", "characteristic")
 """Borchmann, Hanika, Obiedkov; Dechter, Pearl; Kautz, Kearns, Selman."""

@@ -13,7 +13,7 @@ from hornlens.errors import HornlensError, InputError
 from hornlens.logic.batch import Words
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.levels import Levels, parse_detail
-from hornlens.results.settings import Settings
+from hornlens.results.documents.settings import Settings
 
 if TYPE_CHECKING:
     from hornlens.exact.grid import LabelledSpace

@@ -98,7 +98,7 @@ def claim_as_json(certificate: Certificate) -> dict[str, Any]:
 
 
 def claim_from_json(
-    content: Mapping[str, Any], exact_bins: bool, how: str, agreement: Agreement, granted: bool
+    content: Mapping[str, Any], exact_bins: bool, how: str, agreement: Agreement, assumed: bool
 ) -> Certificate:
     """Return the certificate of an explanation.json, also of one that 0.2 wrote.
 
@@ -109,7 +109,7 @@ def claim_from_json(
         return certificate_from_json(content)
     try:
         whole = exact_bins and agreement.whole
-        scope = Scope("every input" if whole else "surrogate", "", how, granted, agreement)
+        scope = Scope("every input" if whole else "surrogate", "", how, assumed, agreement)
         match content["kind"]:
             case "exact":
                 cells = content["cells"]

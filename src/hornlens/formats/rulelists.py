@@ -19,7 +19,7 @@ MOST_PAIRS = 5_000
 """Up to so many rules a ∧ b → ⊥ are written one by one."""
 
 
-MOST_GRANTED = 100_000
+MOST_ASSUMED = 100_000
 """So many rules at most are taken for granted beyond those of a space's own attributes."""
 
 
@@ -65,6 +65,6 @@ def mask_of_names(names: Any, vocabulary: Vocabulary, path: Path) -> int:
 
 def written_out(theory: Theory, path: Path) -> tuple[Rule, ...]:
     """Return all rules of a theory, its groups' as well; too many of them are an InputError."""
-    if len(theory) > MOST_GRANTED:
-        raise InputError(f"takes {len(theory):,} rules for granted: {MOST_GRANTED:,} at most", path)
+    if len(theory) > MOST_ASSUMED:
+        raise InputError(f"takes {len(theory):,} rules for granted: {MOST_ASSUMED:,} at most", path)
     return tuple(theory)

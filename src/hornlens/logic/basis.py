@@ -47,13 +47,13 @@ def left_saturate(theory: Theory, background: Theory | None = None) -> Theory:
     Each antecedent grows by what the other rules (and the background) make of it. A rule that
     the others already entail is dropped.
     """
-    granted = background or Theory(theory.width)
+    assumed = background or Theory(theory.width)
     pending = list(theory.rules)
     kept: list[Rule] = []
     while pending:
         rule = pending.pop(0)
-        others = (*granted.rules, *kept, *pending)
-        antecedent = forward_chain(others, rule.antecedent, granted.exclusive)
+        others = (*assumed.rules, *kept, *pending)
+        antecedent = forward_chain(others, rule.antecedent, assumed.exclusive)
         if rule.consequent & ~antecedent:
             kept.append(Rule(antecedent, rule.consequent))
     return Theory(theory.width, tuple(kept))

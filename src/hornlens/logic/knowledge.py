@@ -56,7 +56,7 @@ class Knowledge:
     def total(self) -> int:
         """How many cells there are."""
         space = self.space
-        return sum(1 for _ in space.cells()) if space.granted else space.cell_count
+        return sum(1 for _ in space.cells()) if space.assumed else space.cell_count
 
     @cached_property
     def asked(self) -> Sequence[int]:
@@ -153,7 +153,7 @@ class Knowledge:
 
     def is_settled(self, rules: Sequence[Rule]) -> list[bool]:
         """Say of rules that no answer breaks whether every cell was asked that they speak of."""
-        if self.space.granted:
+        if self.space.assumed:
             return [False] * len(rules)  # how many cells there are takes going through them
         asked = Supersets(self.asked, self.space.width)
         left = [rule.antecedent & ~self.space.label_mask for rule in rules]
@@ -162,7 +162,7 @@ class Knowledge:
 
 def count_above(space: Space, cell: int) -> int | None:
     """Return how many cells have all that a cell has; None if that takes going through them."""
-    if space.granted:
+    if space.assumed:
         return None
     if space.complete:
         pairs = zip(space.leaves, space.groups, strict=False)

@@ -34,25 +34,25 @@ def readable(
     from each, the rest of the theory and the background must derive its rule's own.
     """
     # What the background's exclusive groups forbid occurs in no side of a rule of the basis.
-    granted = _Granted(() if background is None else background.rules)
+    assumed = _Granted(() if background is None else background.rules)
     # The others as they stand in the basis: a shrunk rule is entailed by the basis and entails its
     # old self, so all antecedents may be shrunk at once.
     given = [rule.antecedent for rule in basis.rules]
     if antecedents is None:
         inside = _each_inside(given, given, basis.width)
         antecedents = [
-            smallest_generator(x, _all_but(i, own, basis.rules), granted.inside(x))
+            smallest_generator(x, _all_but(i, own, basis.rules), assumed.inside(x))
             for i, (x, own) in enumerate(zip(given, inside, strict=True))
         ]
     else:
-        antecedents = [_not_granted(x, granted.inside(x)) for x in antecedents]
+        antecedents = [_not_granted(x, assumed.inside(x)) for x in antecedents]
     rules = [Rule(x, rule.consequent) for x, rule in zip(antecedents, basis.rules, strict=True)]
     positive = [i for i, rule in enumerate(rules) if rule.consequent != BOTTOM]
     targets = [rules[i].consequent for i in positive]
     for i, own in zip(positive, _each_inside(targets, antecedents, basis.width), strict=True):
         rest = _all_but(i, own, rules)
         rules[i] = Rule(
-            antecedents[i], _what_is_new(rules[i], rest, granted.inside(rules[i].consequent))
+            antecedents[i], _what_is_new(rules[i], rest, assumed.inside(rules[i].consequent))
         )
     return Theory(basis.width, tuple(rules))
 
@@ -116,18 +116,18 @@ def _lowest(antecedent: int) -> int:
     return (antecedent & -antecedent).bit_length() - 1
 
 
-def smallest_generator(target: int, rest: tuple[Rule, ...], granted: tuple[Rule, ...] = ()) -> int:
+def smallest_generator(target: int, rest: tuple[Rule, ...], assumed: tuple[Rule, ...] = ()) -> int:
     """Return a smallest subset of `target` from which `rest` and `granted` derive all of `target`.
 
     Of several smallest, the first in vocabulary order; where the search would be too long
     (SEARCH_LIMIT), a subset-minimal one.
     """
-    every = (*rest, *granted)
+    every = (*rest, *assumed)
 
     def restores(candidate: int) -> bool:
         return target & ~forward_chain(every, candidate) == 0
 
-    start = _without_granted(target, granted, restores)
+    start = _without_granted(target, assumed, restores)
     derivable = _derivable(every)
     optional = list(bits(start & derivable))
     core = start & ~derivable
@@ -148,37 +148,37 @@ def smallest_generator(target: int, rest: tuple[Rule, ...], granted: tuple[Rule,
     return minimal
 
 
-def _what_is_new(rule: Rule, rest: tuple[Rule, ...], granted: tuple[Rule, ...]) -> int:
+def _what_is_new(rule: Rule, rest: tuple[Rule, ...], assumed: tuple[Rule, ...]) -> int:
     """Return a minimal consequent: with the others, it still gives all of the rule's consequent."""
-    every = (*rest, *granted)
+    every = (*rest, *assumed)
 
     def restores(new: int) -> bool:
         return rule.consequent & ~forward_chain(every, rule.antecedent | new) == 0
 
     known = forward_chain(every, rule.antecedent)
-    needed = _without_granted(rule.consequent & ~known, granted, restores)
+    needed = _without_granted(rule.consequent & ~known, assumed, restores)
     for index in reversed(list(bits(needed & _derivable(every)))):
         if restores(needed & ~(1 << index)):
             needed &= ~(1 << index)
     return needed
 
 
-def _without_granted(target: int, granted: tuple[Rule, ...], enough: Callable[[int], bool]) -> int:
+def _without_granted(target: int, assumed: tuple[Rule, ...], enough: Callable[[int], bool]) -> int:
     """Return a set without what is granted to follow from the rest of it, if that is enough.
 
     What a special value implies (at least 60: at least 30) need not be tried one by one.
     """
-    if not granted:
+    if not assumed:
         return target
-    plain = tuple(rule for rule in granted if rule.antecedent & ~target == 0)
+    plain = tuple(rule for rule in assumed if rule.antecedent & ~target == 0)
     start = target & ~_derivable(plain)
     return start if enough(start) else target
 
 
-def _not_granted(target: int, granted: tuple[Rule, ...]) -> int:
+def _not_granted(target: int, assumed: tuple[Rule, ...]) -> int:
     """Return a set without what is granted to follow from the rest of it."""
     return _without_granted(
-        target, granted, lambda rest: target & ~forward_chain(granted, rest) == 0
+        target, assumed, lambda rest: target & ~forward_chain(assumed, rest) == 0
     )
 
 

@@ -90,14 +90,14 @@ class Scope:
     of a table. *surrogate*: a binned model that stands in for the target, with its measured
     `agreement`. *part*: some cells only, those near the rows. *word*: what experts said.
 
-    `words` tell which cells those are, `how` by which bins; `granted`: what the background rules
+    `words` tell which cells those are, `how` by which bins; `assumed`: what the background rules
     out is left aside. "every input" with a measured difference cannot be made.
     """
 
     of: Of = "cells"
     words: str = ""
     how: str = ""
-    granted: bool = False
+    assumed: bool = False
     agreement: Agreement | None = None
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class Scope:
     @property
     def inputs(self) -> str:
         """All inputs that are meant."""
-        return "every input that the background allows" if self.granted else "every input"
+        return "every input that the background allows" if self.assumed else "every input"
 
     def as_json(self) -> dict[str, Any]:
         """Return the scope as a result's JSON has it."""
@@ -129,8 +129,8 @@ class Scope:
             content["words"] = self.words
         if self.how:
             content["how"] = self.how
-        if self.granted:
-            content["granted"] = True
+        if self.assumed:
+            content["assumed"] = True
         if self.agreement is not None:
             content["agreement"] = asdict(self.agreement)
         return content
@@ -145,7 +145,7 @@ class Scope:
         words, how = content.get("words", ""), content.get("how", "")
         if not (isinstance(words, str) and isinstance(how, str)):
             raise ValueError("the words of a scope must be text")
-        return cls(content["of"], words, how, content.get("granted") is True, agreement)
+        return cls(content["of"], words, how, content.get("assumed") is True, agreement)
 
 
 CELLS = Scope()

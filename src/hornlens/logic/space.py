@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from hornlens.deprecation import deprecated, renamed_argument
 from hornlens.errors import InputError
 from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.batch import Words, pack, words_needed
@@ -34,7 +35,7 @@ from hornlens.logic.vocabulary import Vocabulary
 LONG = 10_000
 """An axis with more choices than this is not written out for sampling."""
 TRIES = 1_000
-"""How often a sample is drawn again because it breaks a rule taken for granted."""
+"""How often a sample is drawn again because it breaks a rule that is assumed."""
 
 
 class _Choices(Sequence[int]):
@@ -52,13 +53,14 @@ class _Choices(Sequence[int]):
         return self.attribute.choice(place + self.first) << self.at
 
 
+@renamed_argument("granted", "assumed", since="0.3", removal="0.5")
 @dataclass(frozen=True)
 class Space:
     """Attributes, the label that a target gives to each cell (None: it says yes or no), background.
 
-    `granted` are rules beyond the attributes' own, by bits: what breaks them does not occur.
+    `assumed` are rules beyond the attributes' own, by bits: what breaks them does not occur.
     `label_always`: whether random samples always set the label. `complete`: whether every cell sets
-    every attribute, and has a label; what follows from that is granted as well.
+    every attribute, and has a label; what follows from that is assumed as well.
 
     >>> work, label = Nominal("work", ("nurse", "priest")), Nominal("pronoun", ("he", "she"))
     >>> space = Space((work,), label)
@@ -70,7 +72,7 @@ class Space:
 
     attributes: tuple[Attribute, ...]
     label: Nominal | None = None
-    granted: tuple[Rule, ...] = ()
+    assumed: tuple[Rule, ...] = ()
     label_always: bool = True
     complete: bool = False
 
@@ -79,7 +81,7 @@ class Space:
         if self.complete and not self.label_always:
             raise InputError("in a complete space the label is always set")
         if self.complete:
-            object.__setattr__(self, "granted", tuple(dict.fromkeys([*self.granted, *self._ways])))
+            object.__setattr__(self, "assumed", tuple(dict.fromkeys([*self.assumed, *self._ways])))
         if not isinstance(self.label, Nominal | None):
             raise InputError(f"the label {self.label.name!r} must have plain values")
         seen: set[str] = set()
@@ -91,10 +93,16 @@ class Space:
             seen.add(attribute.name)
         _ = self.vocabulary  # refuses names that stand twice
 
+    @property
+    def granted(self) -> tuple[Rule, ...]:
+        """The assumed rules, by their old name."""
+        deprecated("Space.granted", "Space.assumed", since="0.3", removal="0.5")
+        return self.assumed
+
     @classmethod
-    def of_variables(cls, vocabulary: Vocabulary, granted: tuple[Rule, ...] = ()) -> Space:
-        """Return the space of all combinations of variables that obey what is taken for granted."""
-        return cls(tuple(Nominal(name, (name,)) for name in vocabulary.names), granted=granted)
+    def of_variables(cls, vocabulary: Vocabulary, assumed: tuple[Rule, ...] = ()) -> Space:
+        """Return the space of all combinations of variables that obey what is assumed."""
+        return cls(tuple(Nominal(name, (name,)) for name in vocabulary.names), assumed=assumed)
 
     @cached_property
     def all_attributes(self) -> tuple[Attribute, ...]:
@@ -138,13 +146,13 @@ class Space:
 
     @cached_property
     def background(self) -> Theory:
-        """What is taken for granted: the attributes' own rules, and those beyond them."""
+        """The rules that are assumed: the attributes' own, and those beyond them."""
         rules: list[Rule] = []
         exclusive: list[int] = []
         for attribute, at in zip(self.all_attributes, self.offsets, strict=True):
             rules += (Rule(r.antecedent << at, r.consequent << at) for r in attribute.rules)
             exclusive += (group << at for group in attribute.exclusive)
-        return Theory(self.width, (*rules, *self.granted), tuple(exclusive))
+        return Theory(self.width, (*rules, *self.assumed), tuple(exclusive))
 
     # --- the grid ---
 
@@ -163,7 +171,7 @@ class Space:
 
     @cached_property
     def count(self) -> int:
-        """The number of points of the grid; those that break `granted` are counted too."""
+        """The number of points of the grid; those that break `assumed` are counted too."""
         return prod(self.shape)
 
     def __len__(self) -> int:
@@ -207,7 +215,7 @@ class Space:
 
     @cached_property
     def cell_count(self) -> int:
-        """The number of cells of the grid; those that break `granted` are counted too."""
+        """The number of cells of the grid; those that break `assumed` are counted too."""
         if self.complete:
             return prod(len(attribute.leaves) for attribute in self.attributes)
         return prod(self.shape[: len(self.attributes)])
@@ -215,7 +223,7 @@ class Space:
     def _combinations(self, axes: tuple[tuple[int, ...], ...]) -> Iterator[int]:
         for choice in product(*axes):
             x = sum(choice)
-            if not self.granted or self.background.satisfied_by(x):
+            if not self.assumed or self.background.satisfied_by(x):
                 yield x
 
     def __contains__(self, x: object) -> bool:
@@ -254,7 +262,7 @@ class Space:
             x = 0
             for axis in self._drawn_from:
                 x |= rng.choice(axis)
-            if not self.granted or self.background.satisfied_by(x):
+            if not self.assumed or self.background.satisfied_by(x):
                 return x
         raise InputError("hardly any interpretation obeys the background: nothing to sample from")
 
@@ -274,9 +282,9 @@ class Space:
     def chance(self, x: int) -> float | None:
         """Return how likely a sample has all of `x`; None where that is not known.
 
-        Samples that break what is granted are drawn again, so that nobody knows how many do.
+        Samples that break what is assumed are drawn again, so that nobody knows how many do.
         """
-        if self.granted:
+        if self.assumed:
             return None
         chance = 1.0
         for choices, group in zip(self._drawn_from, self.groups, strict=True):
@@ -292,7 +300,7 @@ class Space:
         uniform = "interpretations drawn with each attribute uniform over its choices and unset"
         if self.complete:
             uniform = "cells drawn with each attribute uniform over its values, none unset"
-        if self.granted:
+        if self.assumed:
             uniform += ", again until they obey the background"
         if self.label is None:
             return uniform

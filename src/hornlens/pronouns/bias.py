@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from hornlens.pronouns.intervals import Score
-from hornlens.results.codec import Codec
+from hornlens.results.documents.codec import Codec
 
 RECORDED = ("male", "female", "other", "unknown")
 """The genders that a data set records; "unknown" stands for none."""

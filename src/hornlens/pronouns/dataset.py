@@ -14,7 +14,7 @@ from hornlens.formats.jsonfiles import read_json
 from hornlens.probes.loading import parse_probe
 from hornlens.probes.probe import Probe
 from hornlens.pronouns.tables import number_of_people, read_rows
-from hornlens.results.codec import check_format
+from hornlens.results.documents.codec import check_format
 
 ATTRIBUTES = ("period", "continent", "occupation")
 """The attributes of a data set's probe, in its order."""

@@ -19,7 +19,7 @@ from hornlens.probes.loading import DEFAULT, load_probe, parse_probe
 from hornlens.probes.probe import Value
 from hornlens.pronouns.dataset import Dataset, load_dataset
 from hornlens.pronouns.periods import Periods, equal_frequency
-from hornlens.results.codec import FORMAT
+from hornlens.results.documents.codec import FORMAT
 
 COLUMNS = ("occupation", "gender", "birth_year", "country", "period", "continent")
 ENTITY = re.compile(r"Q[1-9][0-9]*")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from xml.etree import ElementTree
 
 from hornlens.formats.plain import escaped, one_line, visible
-from hornlens.results.checks import CHECKS, Checks
+from hornlens.results.documents.checks import CHECKS, Checks
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML document can hold, not even escaped."""

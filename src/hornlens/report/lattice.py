@@ -11,7 +11,7 @@ from html import escape
 from statistics import fmean
 
 from hornlens.formats.plain import visible
-from hornlens.results.tables import LatticeConcept
+from hornlens.results.documents.tables import LatticeConcept
 
 ROW, LETTER, LINE, PAD, DOT = 70.0, 6.3, 13.0, 20.0, 6.0
 """Between layers, of a letter, of a line of text, beside labels, of a dot."""

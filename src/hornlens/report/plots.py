@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from hornlens.errors import HornlensError
 from hornlens.report.drawing import can_draw
-from hornlens.results.extraction import Extraction
-from hornlens.results.rates import labels_of, values_of
-from hornlens.results.worlds import survival
+from hornlens.results.analysis.rates import labels_of, values_of
+from hornlens.results.analysis.worlds import survival
+from hornlens.results.documents.findings import Findings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ class Plots:
     'prompts it speaks of'
     """
 
-    def __init__(self, result: Extraction):
+    def __init__(self, result: Findings):
         """Take the result; nothing is drawn yet."""
         self._result = result
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from hornlens.counts import plural
 from hornlens.report.terminal import Terminal
-from hornlens.results.extraction import Extraction
-from hornlens.results.possible import maybe, possible_rules, undecided_of
+from hornlens.results.analysis.possible import maybe, possible_rules, undecided_of
+from hornlens.results.documents.findings import Findings
 
 SHOWN = 8
 """How many possible rules are printed."""
 
 
-def show_possible(terminal: Terminal, result: Extraction) -> None:
+def show_possible(terminal: Terminal, result: Findings) -> None:
     """Say which rules are possible beside the certain ones, and what would settle them."""
     if result.possible is None:
         return

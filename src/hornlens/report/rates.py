@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from hornlens.counts import plural
 from hornlens.report.terminal import Terminal
-from hornlens.results.extraction import Extraction
-from hornlens.results.rates import AttributeRates
+from hornlens.results.analysis.rates import AttributeRates
+from hornlens.results.documents.findings import Findings
 
 SHOWN = 10
 """How many attributes the terminal shows; the files have all of them."""
 
 
-def show_rates(terminal: Terminal, extraction: Extraction) -> None:
+def show_rates(terminal: Terminal, extraction: Findings) -> None:
     """Print a line for each attribute: how far its values are apart, and how often it flips."""
     told = [each for each in extraction.rates.attributes if each.values]
     if not told:
@@ -27,12 +27,12 @@ def show_rates(terminal: Terminal, extraction: Extraction) -> None:
         terminal.say(f"  … and {plural(len(told) - SHOWN, 'attribute')} more: rates.csv")
 
 
-def words_for(extraction: Extraction) -> Mapping[str, str]:
+def words_for(extraction: Findings) -> Mapping[str, str]:
     """Return the words that stand for labels: their names, where each way of asking has its own."""
     return {} if extraction.worlds else extraction.question.words
 
 
-def condition_of(extraction: Extraction) -> str:
+def condition_of(extraction: Findings) -> str:
     """Return under what the answers are answers, after a comma; "" if they are the target's own."""
     said = ""
     if extraction.policy.calibration != "none":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hornlens.pronouns.dataset import Dataset as Dataset
     from hornlens.pronouns.dataset import Group as Group
     from hornlens.pronouns.dataset import load_dataset as load_dataset
-    from hornlens.results.comparison import COMPARISON as COMPARISON
+    from hornlens.results.analysis.comparison import COMPARISON as COMPARISON
     from hornlens.studies.documents import STUDY as STUDY
 else:
     _HOMES = {

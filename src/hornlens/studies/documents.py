@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hornlens.logic.named import NamedRule
-from hornlens.results.codec import INLINE, Codec
+from hornlens.results.documents.codec import INLINE, Codec
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from hornlens.probes.loading import DEFAULT, load_probe
 from hornlens.probes.loading import builtin_names as builtin_probes
 from hornlens.probes.probe import Probe
 from hornlens.probes.schema import PolicyFile
-from hornlens.results.settings import Settings, paper_protocol
+from hornlens.results.documents.settings import Settings, paper_protocol
 
 Positive = Annotated[int, Field(ge=1, strict=True)]
 Tolerance = Annotated[float, Field(gt=0, lt=1)]

@@ -27,12 +27,12 @@ from hornlens.logic.decisions import Policy
 from hornlens.logic.envelope import Envelope
 from hornlens.models.protocol import Model, ModelOptions
 from hornlens.probes.probe import Probe
-from hornlens.results.documents import summary_as_json
-from hornlens.results.envelope import envelope_from_json
-from hornlens.results.extraction import Extraction
-from hornlens.results.record import RUN, RunRecord, run_record
-from hornlens.results.saving import write_extraction
-from hornlens.results.settings import Settings
+from hornlens.results.documents.envelope import envelope_from_json
+from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.record import RUN, RunRecord, run_record
+from hornlens.results.documents.saving import write_extraction
+from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.writing import summary_as_json
 from hornlens.store.opening import open_store
 from hornlens.store.protocol import AnswerStore, ManagedStore
 from hornlens.studies.plan import Plan
@@ -61,7 +61,7 @@ class ModelRuns:
     name: str
     identity: str
     folder: str
-    exact: Extraction | None = None
+    exact: Findings | None = None
     runs: list[Run] = field(default_factory=list)
 
 
@@ -178,7 +178,7 @@ def _run_folder(model: ModelRuns, budget: int, seed: int) -> str:
     return f"runs/{model.folder}/budget-{budget}/seed-{seed}"
 
 
-def _written(task: _Task, found: Extraction) -> Extraction:
+def _written(task: _Task, found: Findings) -> Findings:
     """Write a model's exact envelope. How long it took is kept from the first time."""
     before = task.load()
     exact = replace(found, record=before[1].record) if before else found
@@ -198,9 +198,7 @@ def _run(task: _Task, model: Model, store: AnswerStore, on_prompts: Advance | No
     return _Files(RUN.text(run_record(found, task.key)), json_text(summary_as_json(found)))
 
 
-def _extract(
-    task: _Task, model: Model, store: AnswerStore, on_prompts: Advance | None
-) -> Extraction:
+def _extract(task: _Task, model: Model, store: AnswerStore, on_prompts: Advance | None) -> Findings:
     """Return what a run found. A study's run has to be whole, or it is not counted among them."""
     target = prompted(task.probe, model, task.policy, store, on_prompts)
     found = extract(target, settings=task.settings)

@@ -11,7 +11,7 @@ from hornlens.namespaces import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hornlens.classifiers.target import ClassifierTarget as ClassifierTarget
+    from hornlens.targets.classifiers.target import ClassifierTarget as ClassifierTarget
     from hornlens.targets.formulas import FormulaTarget as FormulaTarget
     from hornlens.targets.formulas import TableTarget as TableTarget
     from hornlens.targets.functions import FunctionTarget as FunctionTarget

@@ -11,7 +11,7 @@ from hornlens.logic.space import Space
 from hornlens.models.protocol import Answer, Elicitation, Elicits, HasWays, Model
 from hornlens.probes.probe import Probe
 from hornlens.probes.wording import Wording
-from hornlens.results.question import Question
+from hornlens.results.documents.question import Question
 from hornlens.targets.protocol import Target
 from hornlens.targets.worlds import Worlds
 

@@ -21,7 +21,7 @@ from hornlens.logic.maskmap import mask_map
 from hornlens.logic.repeats import Repeats, certified, threshold
 from hornlens.models.protocol import Model, ModelError
 from hornlens.probes.probe import Probe
-from hornlens.results.details import NOTHING, Details
+from hornlens.results.documents.details import NOTHING, Details
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
 from hornlens.targets.asking import Progress, Prompts, asked_with, check_scored, in_worlds
@@ -124,7 +124,7 @@ class NoisyModel(Prompts):
     @cached_property
     def _needed(self) -> Fraction:
         space = self.space
-        each = sum(1 for _ in space.cells()) if space.granted else space.cell_count
+        each = sum(1 for _ in space.cells()) if space.assumed else space.cell_count
         cells = each * self.worlds
         return threshold(self.settings.alpha, cells, len(self.probe.label.values) + 1)
 

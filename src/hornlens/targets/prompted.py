@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hornlens.logic.decisions import Decision, Policy, agreed
 from hornlens.models.protocol import Answer, Model, ModelError
 from hornlens.probes.probe import Probe
-from hornlens.results.details import NOTHING, Details
+from hornlens.results.documents.details import NOTHING, Details
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
 from hornlens.targets.asking import (

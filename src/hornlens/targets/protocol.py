@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 from hornlens.errors import HornlensError
 from hornlens.logic.decisions import Decision, Policy
 from hornlens.logic.space import Space
-from hornlens.results.question import Question
+from hornlens.results.documents.question import Question
 
 
 @runtime_checkable

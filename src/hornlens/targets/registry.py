@@ -40,7 +40,7 @@ def _rows(rest: str) -> Target:
 
 def _classifier(rest: str) -> Target:
     # By name, as entry points are: classifiers lie above this package.
-    made: Target = import_module("hornlens.classifiers.target").open_files(rest)
+    made: Target = import_module("hornlens.targets.classifiers.target").open_files(rest)
     return made
 
 

@@ -23,7 +23,7 @@ from hornlens.logic.attributes import Nominal
 from hornlens.logic.decisions import Decision, Policy
 from hornlens.logic.space import Space
 from hornlens.oracles.membership import CountingMembership
-from hornlens.results.settings import Settings
+from hornlens.results.documents.settings import Settings
 from hornlens.targets.functions import FunctionTarget
 
 JOB = Nominal("job", ("nurse", "priest", "pilot"))

@@ -76,7 +76,7 @@ class MissingAnswers:
     def __init__(self, reader: Reader, background: list[Rule], worlds: Worlds):
         """Find what is accepted, and what may be."""
         self.reader, self.worlds, space = reader, worlds, reader.space
-        self.granted = [rule for rule in background if rule not in space.own]
+        self.assumed = [rule for rule in background if rule not in space.own]
         for answers in worlds.values():
             for answer in answers:
                 if any(breaks(answer.cell, rule) for rule in background):
@@ -136,7 +136,7 @@ class MissingAnswers:
         for name in names:
             answers = [a for a in self.worlds[name] if left & ~a.cell == 0]
             accepted = (x for a in answers for x in self.reader.accepted(a))
-            if self.granted or len(answers) != above or any(breaks(x, rule) for x in accepted):
+            if self.assumed or len(answers) != above or any(breaks(x, rule) for x in accepted):
                 return False
         return True
 

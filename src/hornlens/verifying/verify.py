@@ -358,9 +358,9 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
 
 def _check_summaries(content: Any, envelope: Envelope, known: Known, notes: _Notes) -> None:
     """Check almost-rules and levels, where there are any."""
-    exact, granted = envelope.rules, envelope.background
+    exact, assumed = envelope.rules, envelope.background
     if "almost" in content:
-        notes.checked.append(check_almost(content, known.space, exact + granted, known))
+        notes.checked.append(check_almost(content, known.space, exact + assumed, known))
     if "levels" in content:
         notes.checked.append(check_levels(content, known.space, exact, known))
         notes.not_checked.append("that each level has the best rules for it")

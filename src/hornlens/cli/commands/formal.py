@@ -90,7 +90,7 @@ def envelope(
     Ended early, by a limit or Ctrl-C, it prints the rules that are proved by then.
     """
     from hornlens.cli.envelope import TableOptions, envelope_command
-    from hornlens.results.settings import Settings
+    from hornlens.results.documents.settings import Settings
 
     wanted = Settings(
         max_conditions=max_conditions,

@@ -124,7 +124,7 @@ def extract(
     exact.
     """
     from hornlens.cli.extract import ExtractOptions, extract_command
-    from hornlens.results.settings import Settings
+    from hornlens.results.documents.settings import Settings
 
     if target is not None and (probe is not None or model is not None):
         raise HornlensError("--target asks its own questions: give neither a probe nor --model")

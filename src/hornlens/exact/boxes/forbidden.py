@@ -36,7 +36,7 @@ class Forbidden:
     @cached_property
     def boxes(self) -> tuple[LevelSets, ...]:
         """The boxes of cells that do not occur; a cell may lie in several."""
-        found = [box for rule in self.space.granted for box in self._of(rule)]
+        found = [box for rule in self.space.assumed for box in self._of(rule)]
         return tuple(dict.fromkeys(box for box in found if all(box)))
 
     def _of(self, rule: Rule) -> list[LevelSets]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hornlens.report.page.assemble import assemble
-from hornlens.results.comparison import (
+from hornlens.results.analysis.comparison import (
     COMPARISON,
     VACUOUSLY,
     ComparedPair,

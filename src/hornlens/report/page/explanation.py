@@ -12,14 +12,14 @@ from hornlens.counts import plural
 from hornlens.logic.scopes import percent
 from hornlens.logic.warrants import PROVED, Warrant
 from hornlens.report.page.assemble import assemble
-from hornlens.results.claims import FlipPair, Flips
-from hornlens.results.explanations import (
+from hornlens.results.documents.claims import FlipPair, Flips
+from hornlens.results.documents.explanations import (
     EXPLANATION,
     ExplanationDocument,
     FeatureDocument,
     RuleDocument,
 )
-from hornlens.results.wording import meant_by
+from hornlens.results.wording.pages import meant_by
 
 SCRIPTS = (
     *("dom.js", "csv.js", "table.js", "folds.js", "filters.js", "grid.js", "cells.js"),

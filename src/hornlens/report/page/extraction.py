@@ -22,13 +22,13 @@ from hornlens.report.page.summaries import almost_rows, levels_picture
 from hornlens.report.page.survival import survival_picture
 from hornlens.report.page.view import BROKEN, in_conditions, is_complete, is_scored, view_of
 from hornlens.report.rates import condition_of, words_for
-from hornlens.results.almost import Summary
-from hornlens.results.documents import extraction_as_json
-from hornlens.results.evidence import Evidence
-from hornlens.results.extraction import Extraction
-from hornlens.results.possible import maybe, possible_rules, undecided_of
-from hornlens.results.ranking import EXPLAINED
-from hornlens.results.wording import about_rules, no_rules, non_horn_words
+from hornlens.results.analysis.almost import Summary
+from hornlens.results.analysis.evidence import Evidence
+from hornlens.results.analysis.possible import maybe, possible_rules, undecided_of
+from hornlens.results.analysis.ranking import EXPLAINED
+from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.writing import extraction_as_json
+from hornlens.results.wording.pages import about_rules, no_rules, non_horn_words
 
 SCRIPTS = (
     *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "folds.js", "rules.js"),
@@ -81,7 +81,7 @@ class Finding(NamedTuple):
     strip: str
 
 
-def extraction_page(extraction: Extraction, content: dict[str, Any] | None = None) -> str:
+def extraction_page(extraction: Findings, content: dict[str, Any] | None = None) -> str:
     """Return the page of an extraction, whose space has a label; `content` is its envelope.json."""
     rows = _rows(extraction)
     found = [row for row in rows if not row.vacuous][:FINDINGS]
@@ -136,7 +136,7 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
         possible=_possible(extraction),
         undecided=len(undecided_of(extraction)),
         abstained=_abstained(extraction),
-        others=[NamedRule.of(rule, envelope.vocabulary) for rule in space.granted],
+        others=[NamedRule.of(rule, envelope.vocabulary) for rule in space.assumed],
         warnings=content["warnings"],
         rows=rows,
         findings=[
@@ -150,7 +150,7 @@ def extraction_page(extraction: Extraction, content: dict[str, Any] | None = Non
     )
 
 
-def _rows(extraction: Extraction) -> list[Row]:
+def _rows(extraction: Findings) -> list[Row]:
     """Return the rules in the order of rules.csv."""
     space = extraction.space
     rows = []
@@ -166,7 +166,7 @@ def _rows(extraction: Extraction) -> list[Row]:
     return rows
 
 
-def _possible(extraction: Extraction) -> list[tuple[NamedRule, str, int, list[str]]]:
+def _possible(extraction: Findings) -> list[tuple[NamedRule, str, int, list[str]]]:
     """Return the rules that are possible and not certain: their sentences, and what may break them.
 
     Of the undecided cells, how many there are and what the first of them were asked as.
@@ -204,7 +204,7 @@ def _without_answers(content: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _drawn(extraction: Extraction) -> dict[str, Any]:
+def _drawn(extraction: Findings) -> dict[str, Any]:
     """Return the settings that mattered: where nothing was drawn, none of sampling."""
     settings = asdict(extraction.settings)
     if _is_sampled(extraction):
@@ -213,7 +213,7 @@ def _drawn(extraction: Extraction) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name not in sampling}
 
 
-def _is_sampled(extraction: Extraction) -> bool:
+def _is_sampled(extraction: Findings) -> bool:
     """Return whether a learner chose the questions, and drew samples for them."""
     exhaustive = extraction.settings.equivalence == "exhaustive"
     return not exhaustive and extraction.envelope.statistics["equivalence_queries"] > 0
@@ -239,7 +239,7 @@ def _said_of(attribute: Attribute) -> Markup:
     return isolated(attribute.variables, ", ")
 
 
-def _abstained(extraction: Extraction) -> list[tuple[str, int]]:
+def _abstained(extraction: Findings) -> list[tuple[str, int]]:
     """Return why there was no answer, and how often."""
     reasons = Counter(decision.abstained for _, decision in extraction.abstentions)
     return [(reason_in_words(key), count) for key, count in reasons.items()]

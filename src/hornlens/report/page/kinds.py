@@ -18,8 +18,8 @@ Json = dict[str, Any]
 
 def _extraction(content: Json, run: Json | None, file: Path) -> str:
     from hornlens.report.page.extraction import extraction_page
-    from hornlens.results.reading import extraction_from_json
-    from hornlens.results.record import RUN
+    from hornlens.results.documents.reading import extraction_from_json
+    from hornlens.results.documents.record import RUN
 
     went = None if run is None else RUN.parse(run, file.with_name(RUN.file_name)).record
     found = extraction_from_json(content, file, went)
@@ -30,7 +30,7 @@ def _extraction(content: Json, run: Json | None, file: Path) -> str:
 
 def _comparison(content: Json, run: Json | None, file: Path) -> str:
     from hornlens.report.page.comparison import comparison_page
-    from hornlens.results.comparison import COMPARISON
+    from hornlens.results.analysis.comparison import COMPARISON
 
     return comparison_page(COMPARISON.parse(content, file))
 
@@ -53,14 +53,14 @@ def _bias(content: Json, run: Json | None, file: Path) -> str:
 
 def _table(content: Json, run: Json | None, file: Path) -> str:
     from hornlens.report.page.table import table_page
-    from hornlens.results.tables import TABLE
+    from hornlens.results.documents.tables import TABLE
 
     return table_page(TABLE.parse(content, file), file)
 
 
 def _explanation(content: Json, run: Json | None, file: Path) -> str:
     from hornlens.report.page.explanation import explanation_page
-    from hornlens.results.explanations import EXPLANATION
+    from hornlens.results.documents.explanations import EXPLANATION
 
     return explanation_page(EXPLANATION.parse(content, file))
 

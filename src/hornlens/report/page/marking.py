@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from hornlens.results.sentences import Part
+from hornlens.results.wording.sentences import Part
 
 _SLOT = re.compile(r"(\{\{|\}\}|\{(?:a:)?[^{}:]+\})")
 

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from hornlens.counts import plural
 from hornlens.report.page.charts import place
 from hornlens.report.rates import flips_in_words, spread_in_words, words_for
-from hornlens.results.extraction import Extraction
-from hornlens.results.rates import AttributeRates, Flip, Spread, ValueRate
+from hornlens.results.analysis.rates import AttributeRates, Flip, Spread, ValueRate
+from hornlens.results.documents.findings import Findings
 
 ENDS = 12
 """Of an attribute with more than twice so many values, those at both ends are shown."""
@@ -54,7 +54,7 @@ class Chart:
     """Of each way of asking its name, and what is counted in it."""
 
 
-def rate_charts(extraction: Extraction) -> list[Chart]:
+def rate_charts(extraction: Findings) -> list[Chart]:
     """Return what the page shows of each attribute that was asked about."""
     rates, words = extraction.rates, words_for(extraction)
     labels = [words.get(name, name) for name in rates.labels]
@@ -128,7 +128,7 @@ def _sentence(rates: AttributeRates, unit: str) -> str:
     return f"{said}."
 
 
-def _pair(extraction: Extraction, flip: Flip) -> Pair:
+def _pair(extraction: Findings, flip: Flip) -> Pair:
     world = extraction.each[flip.world]
     one, other = (
         _answered(world.show(cell), world.question.words.get(label, label), world)
@@ -137,7 +137,7 @@ def _pair(extraction: Extraction, flip: Flip) -> Pair:
     return Pair(flip.values, (one, other), world.world)
 
 
-def _answered(shown: Sequence[str], word: str, world: Extraction) -> Markup:
+def _answered(shown: Sequence[str], word: str, world: Findings) -> Markup:
     """Return a cell with its answer: in the blank only where it is the answer to that sentence."""
     if len(shown) == 1 and world.question.templates and MASK in shown[0]:
         filled = Markup("<mark><bdi>{}</bdi></mark>").format(word)

@@ -13,7 +13,7 @@ from hornlens.report.page.assemble import rounded
 from hornlens.report.page.marking import marked
 from hornlens.report.page.view import in_conditions
 from hornlens.report.summaries import left_out_in_words, level_in_words
-from hornlens.results.almost import Nearly, Summary
+from hornlens.results.analysis.almost import Nearly, Summary
 
 FIRST = 8
 """The level that is shown first, if nobody asked for another."""

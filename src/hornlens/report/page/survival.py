@@ -10,9 +10,9 @@ from markupsafe import Markup
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.marking import marked
 from hornlens.report.page.view import in_conditions
-from hornlens.results.answers import Position, answers_of, places_of
-from hornlens.results.extraction import Extraction
-from hornlens.results.worlds import Outcome, Survival, survival
+from hornlens.results.analysis.worlds import Outcome, Survival, survival
+from hornlens.results.documents.answers import Position, answers_of, places_of
+from hornlens.results.documents.findings import Findings
 
 SIGNS: dict[Outcome, str] = {"holds": "●", "vacuous": "○", "broken": "×", "unknown": "?"}
 """How an outcome is drawn: nothing is said by colour alone."""
@@ -48,7 +48,7 @@ class SurvivalPicture:
     """Those that occur, for the legend."""
 
 
-def survival_picture(extraction: Extraction) -> SurvivalPicture | None:
+def survival_picture(extraction: Findings) -> SurvivalPicture | None:
     """Return what becomes of every rule; None where there was one way of asking only."""
     if not extraction.worlds:
         return None
@@ -60,7 +60,7 @@ def survival_picture(extraction: Extraction) -> SurvivalPicture | None:
     return SurvivalPicture(rows, everywhere, tuple(o for o in SIGNS if o in seen))
 
 
-def _row(line: Survival, extraction: Extraction, position: Position) -> SurvivalRow:
+def _row(line: Survival, extraction: Findings, position: Position) -> SurvivalRow:
     names = [world.world for world in extraction.worlds]
     space = extraction.space
     kept = line.where(names, "holds", "vacuous")

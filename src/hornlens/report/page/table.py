@@ -11,8 +11,8 @@ from hornlens.counts import plural
 from hornlens.logic.named import NamedRule
 from hornlens.report.lattice import lattice_svg
 from hornlens.report.page.assemble import assemble
-from hornlens.results.envelope import envelope_from_json
-from hornlens.results.tables import DRAWN, TABLE, TableResult
+from hornlens.results.documents.envelope import envelope_from_json
+from hornlens.results.documents.tables import DRAWN, TABLE, TableResult
 
 SCRIPTS = ("dom.js", "table.js", "tablepage.js", "lattice.js")
 

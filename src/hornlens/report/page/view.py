@@ -19,9 +19,9 @@ from hornlens.logic.decisions import accepts
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
-from hornlens.results.answers import Position, answers_of, places_of
-from hornlens.results.evidence import Evidence
-from hornlens.results.extraction import Extraction
+from hornlens.results.analysis.evidence import Evidence
+from hornlens.results.documents.answers import Position, answers_of, places_of
+from hornlens.results.documents.findings import Findings
 
 BRIEF_REASONS = {
     "tie": "a tie",
@@ -40,7 +40,7 @@ BROKEN = "None: recorded answers break it."
 """What stands behind a rule that answers break: files of format 1 list such rules."""
 
 
-def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
+def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
     """Return what the scripts need beside envelope.json itself."""
     space, question = extraction.space, extraction.question
     names = () if space.label is None else space.label.variables
@@ -108,7 +108,7 @@ def view_of(extraction: Extraction, with_answers: bool) -> dict[str, Any]:
     }
 
 
-def _accepted(world: Extraction, labels: int) -> dict[int, list[int]]:
+def _accepted(world: Findings, labels: int) -> dict[int, list[int]]:
     """Return for each winner, or none (-1), the labels that are accepted with it."""
     winners = {decision.place for decision in world.decisions.values()}
     return {
@@ -117,17 +117,17 @@ def _accepted(world: Extraction, labels: int) -> dict[int, list[int]]:
     }
 
 
-def is_complete(extraction: Extraction) -> bool:
+def is_complete(extraction: Findings) -> bool:
     """Say whether the rules are exact and every cell was asked, so that all answers are known."""
     if not extraction.envelope.certificate.all_rules:
         return False
     space, asked = extraction.space, extraction.decisions
-    if not space.granted:
+    if not space.assumed:
         return len(asked) == space.cell_count
     return all(cell in asked for cell in space.cells())
 
 
-def is_scored(extraction: Extraction) -> bool:
+def is_scored(extraction: Findings) -> bool:
     """Say whether the target gave scores: without any there is no margin and no map."""
     worlds = (world.decisions.values() for world in extraction.each)
     return any(decision.scores for decisions in worlds for decision in decisions)

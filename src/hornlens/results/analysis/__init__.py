@@ -1,0 +1,1 @@
+"""What is worked out from a result: evidence, rates, flips, checks, comparisons."""

@@ -1,0 +1,207 @@
+"""Comparing results: which rules of one hold in another, by entailment and not by spelling."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import ClassVar, Literal
+
+from hornlens.counts import plural
+from hornlens.errors import HornlensError, InputError
+from hornlens.exact.worlds import check_variables
+from hornlens.logic.named import NamedRule
+from hornlens.results.analysis.differences import SettingDifference, differences
+from hornlens.results.analysis.rulesets import AcceptedExample, RuleSet, numbered
+from hornlens.results.analysis.worlds import common_consequences
+from hornlens.results.documents.codec import INLINE, Codec
+
+VACUOUSLY = (
+    "A rule holds vacuously where the other result never gives the answer that it speaks of, or "
+    "always gives the same one, or accepts nothing that the rule speaks of."
+)
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    """What becomes of a rule in another result.
+
+    A contradicted rule comes with an answer of the other model that breaks it. Unknown: it does not
+    follow from the other's rules, but no recorded answer breaks it either. Vacuous: it follows, but
+    only because of what the other never, or always, answers.
+    """
+
+    rule: NamedRule = field(metadata=INLINE)
+    outcome: Literal["entailed", "vacuous", "contradicted", "unknown"] = field(
+        metadata={"key": "fate"}
+    )
+    witness: AcceptedExample | None = None
+
+
+@dataclass(frozen=True)
+class ComparedPair:
+    """Two results: what becomes of the rules of each in the other."""
+
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("sentences",)
+    left: str
+    right: str
+    rules_of_left_in_right: tuple[RuleOutcome, ...]
+    rules_of_right_in_left: tuple[RuleOutcome, ...]
+
+    @property
+    def new(self) -> tuple[RuleOutcome, ...]:
+        """The rules of the right result that do not hold in the left one, or only vacuously."""
+        return tuple(line for line in self.rules_of_right_in_left if line.outcome != "entailed")
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """What became of the rules of each, in a sentence."""
+        return (
+            _counted(self.left, self.right, self.rules_of_left_in_right),
+            _counted(self.right, self.left, self.rules_of_right_in_left),
+        )
+
+
+@dataclass(frozen=True)
+class ComparedResult:
+    """A result that was compared: its name, the kind of its certificate, and of what it is.
+
+    `partial`: it may not have all rules of what it is about.
+    """
+
+    name: str
+    certificate: str
+    of: str = ""
+    partial: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Some results, each compared with each of those after it: comparison.json.
+
+    `common` are the rules from which all follows that follows from every one of the results; None:
+    there are too many interpretations to work that out. `differences` is what differs between the
+    settings; None: in a file of an older version, which compared the first result only.
+    """
+
+    results: tuple[ComparedResult, ...]
+    comparisons: tuple[ComparedPair, ...]
+    common: tuple[NamedRule, ...] | None
+    differences: tuple[SettingDifference, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse pairs, or differences, that are not of these results."""
+        count = len(self.results)
+        expected = count * (count - 1) // 2 if self.differences is not None else count - 1
+        if not self.results or len(self.comparisons) != expected:
+            raise ValueError("does not compare its results in pairs")
+        if any(len(each.values) != count for each in self.differences or ()):
+            raise ValueError("does not say of each result what differs")
+
+    @property
+    def disturbing(self) -> tuple[SettingDifference, ...]:
+        """The differences in wording or policy: rules may be new without a change of the model."""
+        return tuple(each for each in self.differences or () if each.disturbs)
+
+    @property
+    def in_common(self) -> str:
+        """What is in common, in a sentence."""
+        if self.common is None:
+            return "What is in common was not worked out: there are too many interpretations."
+        found = f"{plural(len(self.common), 'rule')} in common"
+        partial = [each.name for each in self.results if each.partial]
+        if not partial:
+            return f"{found}: all that follows from every one of the results follows from these."
+        return (
+            f"{found}: all that follows from the rules of every one of the results follows from "
+            f"these. {' and '.join(partial)} may not have all rules, so more may be in common."
+        )
+
+    @property
+    def new(self) -> tuple[RuleOutcome, ...]:
+        """The rules of later results that the first one lacks."""
+        first = self.comparisons[: len(self.results) - 1]
+        return tuple(line for pair in first for line in pair.new)
+
+
+COMPARISON = Codec(Comparison, "comparison.json")
+
+
+def compare(results: Sequence[RuleSet]) -> Comparison:
+    """Compare each of two or more results with each of the others.
+
+    Results over other variables than the first's are an InputError. Those of one name get numbers.
+    """
+    if len(results) < 2:
+        raise HornlensError("compare needs two results or more")
+    names = numbered([result.name for result in results])
+    results = [replace(each, name=name) for each, name in zip(results, names, strict=True)]
+    for other in results[1:]:
+        try:
+            check_variables(results[0].envelope.space, other.envelope.space)
+        except InputError as error:
+            raise InputError(f"{results[0].name} and {other.name} have {error.message}") from None
+    common = common_consequences([each.envelope for each in results])
+    vocabulary = results[0].envelope.vocabulary
+    return Comparison(
+        tuple(
+            ComparedResult(
+                each.name,
+                each.envelope.certificate.kind,
+                _of(each),
+                not each.envelope.certificate.has_all,
+            )
+            for each in results
+        ),
+        tuple(
+            ComparedPair(left.name, right.name, _outcomes(left, right), _outcomes(right, left))
+            for left, right in combinations(results, 2)
+        ),
+        None if common is None else tuple(NamedRule.of(rule, vocabulary) for rule in common),
+        differences(results),
+    )
+
+
+def _of(result: RuleSet) -> str:
+    """Return of whom a result is, and what was asked."""
+    made = result.made
+    return f"{made['model']} on {made['probe']}" if made.get("templates") else made.get("model", "")
+
+
+def _outcomes(owner: RuleSet, other: RuleSet) -> tuple[RuleOutcome, ...]:
+    names, known = owner.envelope.vocabulary, other.known
+    examples = [(names.mask(example.accepted), example) for example in other.accepted]
+    outcomes = []
+    for rule in owner.envelope.readable:
+        named, follows = NamedRule.of(rule, names), known.entails(rule)
+        witness = None
+        if not (follows and other.envelope.certificate.proved):
+            # What an answer breaks does not hold, whatever was learned.
+            witness = next((example for x, example in examples if not rule.satisfied_by(x)), None)
+        # Where all answers are known, a rule that none of them breaks holds, however long it is.
+        follows = follows or (bool(examples) and other.envelope.certificate.settled)
+        if witness is not None or not follows:
+            outcome = RuleOutcome(named, "unknown" if witness is None else "contradicted", witness)
+        else:
+            vacuous = other.envelope.holds_vacuously(rule)
+            outcome = RuleOutcome(named, "vacuous" if vacuous else "entailed")
+        outcomes.append(outcome)
+    return tuple(outcomes)
+
+
+def _counted(owner: str, other: str, lines: Sequence[RuleOutcome]) -> str:
+    if not lines:
+        return f"{owner} has no rules."
+    counts: Counter[str] = Counter(line.outcome for line in lines)
+    held = counts["entailed"]
+    rules = f"the {plural(len(lines), 'rule')}"
+    none = "none is known to hold" if counts["unknown"] else "none holds"
+    hold = f"{held:,} hold" if held > 1 else "1 holds" if held else none
+    parts = [f"Of {rules} of {owner}, {hold} in {other}"]
+    if counts["vacuous"]:
+        parts.append(f"{counts['vacuous']:,}{' more' if held else ''} only vacuously")
+    for outcome, what in (("contradicted", "broken"), ("unknown", "not known to hold")):
+        if count := counts[outcome]:
+            parts.append(f"{count:,} {'is' if count == 1 else 'are'} {what}")
+    return ", ".join(parts) + "."

@@ -1,0 +1,314 @@
+"""What whoever reads a result should know first: what its rules rest on that is weak or odd."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from math import floor, isinf
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from hornlens.logic.maskmap import key_of, mask_map
+from hornlens.results.analysis.choices import choices_of
+from hornlens.results.analysis.orders import orders_of
+from hornlens.results.documents.answers import Position
+from hornlens.results.documents.details import NOTHING, Details
+
+if TYPE_CHECKING:
+    from hornlens.results.documents.findings import Findings
+
+Kind: TypeAlias = Literal[
+    "same_values",
+    "unknown_words",
+    "label_never",
+    "label_always",
+    "small_margins",
+    "small_share",
+    "order",
+    "not_counted",
+]
+ROUNDING = 1e-5
+"""Scores that differ by no more are the same: a model's arithmetic depends on its batches."""
+CLOSE = 0.05
+"""A lead below this hangs on little: the winner is 5% more probable than the next, or less."""
+SMALL = 0.1
+"""Candidates that hold less of the model's probability are not what it would say."""
+_SEVERAL = ("them", "these words", "each of them")
+COUNTED = ("almost-rules", "levels")
+"""What is counted over all answers."""
+NAMED = 8
+"""How many names a sentence has at most."""
+
+
+Rows: TypeAlias = MutableMapping[int, dict[int | bytes, tuple[int, Sequence[float]]]]
+"""Cells and scores by the choice of an attribute, and the key of what else is set."""
+
+
+@dataclass(frozen=True)
+class Warning:
+    """Something that is true of a result's answers, and weakens what its rules say.
+
+    `names` are the values, labels or words that it is about, `cells` the answers; `variant` is the
+    way of asking in which it was seen, where there were several.
+    """
+
+    kind: Kind
+    sentence: str
+    names: tuple[str, ...] = ()
+    cells: tuple[int, ...] = ()
+    variant: str = ""
+
+    def as_json(self, position: Position, world: int) -> dict[str, Any]:
+        """Return it as it stands in envelope.json, given where the answers of its world stand."""
+        return {
+            "kind": self.kind,
+            "sentence": self.sentence,
+            **({"variant": self.variant} if self.variant else {}),
+            **({"names": list(self.names)} if self.names else {}),
+            **({"answers": [position(cell, world) for cell in self.cells]} if self.cells else {}),
+        }
+
+
+def warnings_of(extraction: Findings) -> tuple[Warning, ...]:
+    """Return what to know of a result before its rules are read; of several ways of asking, each.
+
+    Every sentence says only what the recorded answers show.
+    """
+    if not extraction.worlds:
+        own = _of_one(extraction)
+        return (*own, *_small_margins(extraction), *_not_counted(extraction))
+    each_own = (
+        replace(each, sentence=f"In “{world.world}”: {each.sentence}", variant=world.world)
+        for world in extraction.worlds
+        for each in _of_one(world)
+    )
+    return (*each_own, *_small_margins(extraction), *_not_counted(extraction))
+
+
+def _not_counted(extraction: Findings) -> Iterator[Warning]:
+    """What was asked for, and takes every answer to count."""
+    certificate, settings = extraction.envelope.certificate, extraction.settings
+    wanted = [settings.min_confidence is not None, settings.detail is not None]
+    names = [name for name, is_wanted in zip(COUNTED, wanted, strict=True) if is_wanted]
+    if not names or certificate.settled:
+        return
+    why = "answers vary" if certificate.noise is not None else "no question was answered"
+    if certificate.unasked:
+        why = f"{certificate.unasked:,} of {certificate.cells:,} cells were not asked"
+    elif certificate.ended is not None:
+        why = f"the run was ended {certificate.ended.words}"
+    yield Warning(
+        "not_counted",
+        f"There are no {' and no '.join(names)}: they take every answer, and {why}.",
+    )
+
+
+def _of_one(extraction: Findings) -> Iterator[Warning]:
+    yield from _unknown_words(extraction)
+    yield from _same_values(extraction)
+    yield from _labels(extraction)
+    yield from _small_share(extraction)
+    yield from _order(extraction)
+
+
+def _unknown_words(extraction: Findings) -> Iterator[Warning]:
+    """Words that the model says it does not know: one is to it as good as another."""
+    prompts = _prompts(extraction)
+    found = {prompt: d.unknown for prompt in prompts if (d := _details(extraction, prompt)).unknown}
+    if not found:
+        return
+    words = tuple(dict.fromkeys(word for unknown in found.values() for word in unknown))
+    it, this, each = ("it", "this word", "it") if len(words) == 1 else _SEVERAL
+    yield Warning(
+        "unknown_words",
+        f"{extraction.question.subject} does not know {_listed(words)}, and reads {each} as an "
+        f"unknown word ({len(found):,} of {len(prompts):,} prompts): rules that name {it} say "
+        f"nothing about {this}.",
+        words,
+        _cells(prompts, found),
+    )
+
+
+def _same_values(extraction: Findings) -> Iterator[Warning]:
+    """Values with the same scores in every two answers that differ in nothing else.
+
+    Shares of repeated answers are no such scores: equal counts are no equal chances.
+    """
+    space, decisions = extraction.space, extraction.decisions
+    known = [(cell, d.scores) for cell, d in decisions.items() if d.scores and not d.repeats]
+    for attribute, at, group in zip(space.attributes, space.offsets, space.groups, strict=False):
+        rows: Rows = mask_map(space.width)
+        for cell, scores in known:
+            rows.setdefault(cell & group, {})[key_of(cell & ~group)] = cell, scores
+        for alike in _alike(rows):
+            names = [attribute.describe(choice >> at) if choice else "unset" for choice in alike]
+            contexts = Counter(context for choice in alike for context in rows[choice])
+            cells = (cell for x in alike for c, (cell, _) in rows[x].items() if contexts[c] > 1)
+            what = (
+                f"“{attribute.name}” makes no difference: {_listed(names)}"
+                if len(alike) == attribute.count
+                else f"{_listed(names)} ({attribute.name}) are not told apart: they"
+            )
+            met = sum(times > 1 for times in contexts.values())
+            yield Warning(
+                "same_values",
+                f"{what} get the same scores, up to rounding, wherever nothing else differs "
+                f"({met:,} {'case' if met == 1 else 'cases'}).",
+                tuple(names),
+                tuple(sorted(cells)),
+            )
+
+
+def _alike(rows: Rows) -> list[list[int]]:
+    """Return groups of choices, of which any two have the same scores where both have some."""
+
+    def same(left: int, right: int) -> bool:
+        shared = rows[left].keys() & rows[right].keys()
+        return bool(shared) and all(_equal(rows[left][c][1], rows[right][c][1]) for c in shared)
+
+    groups: list[list[int]] = []
+    near: dict[float, list[list[int]]] = {}
+    contexts = [answers.keys() for answers in rows.values()]
+    # Where all occur in the same contexts, being like one is being like all; and who is like
+    # whom has to be near it in the first score, so that not each two need be compared.
+    alone = all(keys == contexts[0] for keys in contexts)
+    first = min(contexts[0], key=lambda key: (isinstance(key, bytes), key)) if alone and rows else 0
+    for choice in sorted(rows):
+        place = _rounded(rows[choice][first][1][0]) if alone else 0.0
+        candidates = near.get(place, []) if alone else groups
+        for group in candidates:
+            if all(same(other, choice) for other in (group[:1] if alone else group)):
+                group.append(choice)
+                break
+        else:
+            groups.append([choice])
+            for beside in {place - 1, place, place + 1} if alone else ():
+                near.setdefault(beside, []).append(groups[-1])
+    return [group for group in groups if len(group) > 1]
+
+
+def _rounded(score: float) -> float:
+    """Return a number that differs by at most 1 between scores that are equal up to rounding."""
+    place = score / (2 * ROUNDING)
+    return place if isinf(place) else float(floor(place))
+
+
+def _equal(left: Sequence[float], right: Sequence[float]) -> bool:
+    pairs = zip(left, right, strict=True)
+    return all(a == b or abs(a - b) <= ROUNDING for a, b in pairs)
+
+
+def _labels(extraction: Findings) -> Iterator[Warning]:
+    """Labels that were never chosen, or one that always was."""
+    space, question = extraction.space, extraction.question
+    if space.label is None:
+        return
+    names, answers = space.label.variables, len(extraction.decisions)
+    choices = choices_of(space, extraction.decisions.values())
+
+    def word(place: int) -> str:
+        return f"“{question.words.get(names[place], names[place])}”"
+
+    vacuous = sum(extraction.vacuous)
+    held = f" {vacuous:,} {'rule holds' if vacuous == 1 else 'rules hold'} only because of that."
+    if choices.always is not None:
+        yield Warning(
+            "label_always",
+            f"{word(choices.always)} is the answer in all {answers:,} cases."
+            + (held if vacuous else ""),
+            (names[choices.always],),
+        )
+    elif choices.never:
+        never = sorted(choices.never)
+        listed = (
+            " and ".join(word(place) for place in never)
+            if len(never) < 4
+            else (f"{len(never):,} of {len(names):,} labels")
+        )
+        yield Warning(
+            "label_never",
+            f"{listed} {'is' if len(never) == 1 else 'are'} never the answer, "
+            f"in {answers:,} cases." + (held if vacuous else ""),
+            tuple(names[place] for place in never),
+        )
+
+
+def _small_margins(extraction: Findings) -> Iterator[Warning]:
+    """Answers in which the winner leads by very little; of several ways of asking, together."""
+    said = [
+        (cell, decision)
+        for world in extraction.each
+        for cell, decision in sorted(world.decisions.items())
+        if decision.winner is not None
+    ]
+    close = tuple(cell for cell, d in said if d.scores and d.margin < CLOSE)
+    if not close:
+        return
+    resting = sum(any(m < CLOSE for m in evidence.margins) for evidence in extraction.evidence)
+    rules = len(extraction.evidence)
+    yield Warning(
+        "small_margins",
+        f"{len(close):,} of {len(said):,} answers {'leads' if len(close) == 1 else 'lead'} by "
+        f"less than {CLOSE:g}: little would turn {'it' if len(close) == 1 else 'them'}."
+        + (
+            f" {resting:,} of {rules:,} rules hold by less than that in some answer."
+            if resting
+            else ""
+        ),
+        cells=() if extraction.worlds else close,
+    )
+
+
+def _small_share(extraction: Findings) -> Iterator[Warning]:
+    """Prompts for which the model would say something else than the candidates."""
+    prompts = _prompts(extraction)
+    known = {p: s for p in prompts if (s := _details(extraction, p).share) is not None}
+    low = {prompt: share for prompt, share in known.items() if share < SMALL}
+    if not low:
+        return
+    first = Counter(w for prompt in low for w, _ in _details(extraction, prompt).first_words[:1])
+    mean = sum(low.values()) / len(low)
+    average = "less than 0.1%" if mean < 0.001 else f"{mean:.1%}"
+    rather = ""
+    if first:
+        word, times = max(first.items(), key=lambda pair: pair[1])
+        rather = f" Its own first word is “{word}” in {times:,} of them."
+    yield Warning(
+        "small_share",
+        f"In {len(low):,} of {len(known):,} prompts the candidates hold less than {SMALL:.0%} of "
+        f"the model’s probability ({average} on average there): it would rather say "
+        f"something else.{rather}",
+        cells=_cells(prompts, low),
+    )
+
+
+def _order(extraction: Findings) -> Iterator[Warning]:
+    """Candidates that are named for the place in which they are offered."""
+    found = orders_of(extraction.details)
+    if found is not None and found.is_biased:
+        yield Warning("order", found.sentence)
+
+
+def _prompts(extraction: Findings) -> dict[str, list[int]]:
+    """Return the prompts, and the cells each was asked for; none if nothing is known of any."""
+    found: dict[str, list[int]] = {}
+    for cell in extraction.decisions if extraction.details else ():
+        for prompt in extraction.show(cell):
+            found.setdefault(prompt, []).append(cell)
+    return found
+
+
+def _details(extraction: Findings, prompt: str) -> Details:
+    return extraction.details.get(prompt, NOTHING)
+
+
+def _cells(prompts: Mapping[str, list[int]], some: Iterable[str]) -> tuple[int, ...]:
+    return tuple(sorted({cell for prompt in some for cell in prompts[prompt]}))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names in quotes, joined as people do; of many, the first and how many more."""
+    quoted = [f"“{name}”" for name in names[:NAMED]]
+    if len(names) > NAMED:
+        quoted.append(f"{len(names) - NAMED:,} more")
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -1,0 +1,190 @@
+"""What became of requirements: outcomes that say themselves in plain lines, as one document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from hornlens.formats.plain import one_line
+from hornlens.logic.decisions import YES, reason_in_words
+from hornlens.results.documents.codec import Codec
+from hornlens.results.documents.findings import Findings
+
+Kind = Literal["forbid", "require", "invariant", "at_least", "rules", "answered"]
+Status = Literal["holds", "vacuous", "almost", "tested", "broken", "unknown"]
+
+
+@dataclass(frozen=True)
+class ShownAnswer:
+    """An answer that an outcome rests on: what was asked, and what was said.
+
+    `margin` is by how much a rule held there; `variant` the way of asking, if there are several.
+    """
+
+    prompts: tuple[str, ...]
+    said: str
+    margin: float | None = None
+    variant: str = ""
+
+    @classmethod
+    def of(cls, world: Findings, cell: int, margin: float | None = None) -> ShownAnswer:
+        """Return the answer that one way of asking gave about a cell."""
+        decision, label = world.decisions[cell], world.space.label
+        if decision.winner is None:
+            said = f"no answer ({reason_in_words(decision.abstained)})"
+        elif label is None:
+            said = "accepted" if decision.winner == YES else "rejected"
+        else:
+            name = label.variables[decision.winner]
+            said = world.question.words.get(name, name)
+        return cls(world.show(cell), said, margin, world.world)
+
+    def __str__(self) -> str:
+        """Return the answer in a line."""
+        asked = " / ".join(map(one_line, self.prompts))
+        lead = "" if self.margin is None else f", by {self.margin:.3g}"
+        variant = f" [{one_line(self.variant)}]" if self.variant else ""
+        return f"“{asked}” → {one_line(self.said)}{lead}{variant}"
+
+
+@dataclass(frozen=True)
+class Flip:
+    """Two cells that should be answered alike, and are not."""
+
+    first: ShownAnswer
+    second: ShownAnswer
+
+    def __str__(self) -> str:
+        """Return both answers in a line."""
+        return f"{self.first}, but {self.second}"
+
+
+@dataclass(frozen=True)
+class CheckOutcome:
+    """What became of one requirement.
+
+    `status` is that of what was required or forbidden: it holds, holds only because what it speaks
+    of never occurs, holds almost (where that was asked for), is tested with a bound, is broken by
+    an answer, or is unknown. `finding`
+    says what was found. Of `count` answers, or flips, that show it among `of`, the first and the
+    closest call are listed; of what almost holds, all exceptions.
+
+    >>> from hornlens import extract
+    >>> result = extract(lambda prompt, words: [0.9, 0.1], cache=False)
+    >>> [outcome] = result.check({"forbid": ["male -> false"]}).outcomes
+    >>> outcome.status, outcome.passed
+    ('holds', False)
+    """
+
+    kind: Kind
+    what: str
+    passed: bool
+    status: Status
+    finding: str
+    because: str = ""
+    line: int | None = None
+    count: int = 0
+    of: int = 0
+    answers: tuple[ShownAnswer, ...] = ()
+    flips: tuple[Flip, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The requirement in a line: "forbid nurse ∧ male → ⊥"."""
+        return one_line(f"{self.kind} {self.what}")
+
+    @property
+    def details(self) -> list[str]:
+        """What was found; of a violation also why it was required, and the evidence: as lines."""
+        lines = [one_line(self.finding)]
+        if self.passed:
+            return lines
+        if self.because:
+            lines.append(f"because: {one_line(self.because)}")
+        shown: tuple[object, ...] = self.answers or self.flips
+        return lines + [f"- {each}" for each in shown]
+
+
+@dataclass(frozen=True, repr=False)
+class Checked:
+    """A result held against requirements; true if it obeys them all.
+
+    `assert result.check("rules.yaml")` names in pytest what was violated;
+    `raise_if_violated()` shows the evidence too.
+
+    >>> from hornlens import extract
+    >>> result = extract(lambda prompt, words: [0.9, 0.1], cache=False)
+    >>> checked = result.check({"require": ["male -> false"], "at_least": "exact"})
+    >>> bool(checked), checked.summary
+    (True, 'none of 2 requirements violated')
+    """
+
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("passed",)
+    name: str
+    outcomes: tuple[CheckOutcome, ...]
+    path: str = ""
+    """The file that has the requirements; "" where there is none."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether no requirement is violated."""
+        return not self.violations
+
+    @property
+    def violations(self) -> tuple[CheckOutcome, ...]:
+        """The outcomes of the requirements that are violated."""
+        return tuple(outcome for outcome in self.outcomes if not outcome.passed)
+
+    @property
+    def summary(self) -> str:
+        """How many requirements there are, and how many are violated."""
+        of = f"{len(self.outcomes)} requirement{'' if len(self.outcomes) == 1 else 's'}"
+        return f"{len(self.violations) or 'none'} of {of} violated"
+
+    def raise_if_violated(self) -> None:
+        """Raise an AssertionError with all violations and their evidence, if there are any."""
+        if not self.passed:
+            raise AssertionError(f"{one_line(self.name)}: {self.summary}\n{self._text(False)}")
+
+    def _text(self, passed_too: bool = True) -> str:
+        return "\n".join(self._lines(passed_too))
+
+    def _lines(self, passed_too: bool) -> Iterator[str]:
+        for outcome in self.outcomes:
+            if outcome.passed and not passed_too:
+                continue
+            place = f":{outcome.line}" if outcome.line else ""
+            where = f" ({one_line(self.path)}{place})" if self.path else ""
+            yield f"{'ok      ' if outcome.passed else 'VIOLATED'} {outcome.title}{where}"
+            yield from (f"         {line}" for line in outcome.details)
+
+    def __bool__(self) -> bool:
+        """Say whether no requirement is violated."""
+        return self.passed
+
+    def __str__(self) -> str:
+        """Return every outcome with its evidence, as lines."""
+        return f"{one_line(self.name)}: {self.summary}.\n{self._text()}"
+
+    def __repr__(self) -> str:
+        """Say in a line what is violated."""
+        names = "; ".join(outcome.title for outcome in self.violations)
+        return f"<Checked: {self.summary}{': ' if names else ''}{names}>"
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Several results held against the same requirements: what `hornlens check` writes as JSON."""
+
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("passed",)
+    requirements: str
+    results: tuple[Checked, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no result violates a requirement."""
+        return all(checked.passed for checked in self.results)
+
+
+CHECKS = Codec(Checks, "check.json")

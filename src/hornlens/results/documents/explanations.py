@@ -1,0 +1,290 @@
+"""A classifier's explanation on disk: explanation.json, typed, with all that its page shows."""
+
+from __future__ import annotations
+
+import zlib
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.errors import InputError
+from hornlens.formats.certificates import claim_from_json
+from hornlens.formats.jsonfiles import read_json
+from hornlens.logic.certificates import Certificate
+from hornlens.logic.cuts import Cuts
+from hornlens.logic.ranges import say_range
+from hornlens.logic.scopes import Agreement
+from hornlens.logic.warrants import Warrant
+from hornlens.results.documents.claims import Flips
+from hornlens.results.documents.codec import RESULT_FORMAT, Codec
+
+FeatureKind = Literal["number", "whole", "boolean", "category", "ordered"]
+MOST_LEVELS = 1 << 16
+"""No column may have more levels: they are kept in two bytes."""
+
+
+@dataclass(frozen=True)
+class FeatureDocument:
+    """A column in levels: `cuts` with their texts for numbers, `values` for the others."""
+
+    name: str
+    kind: FeatureKind
+    levels: int
+    missing: bool
+    points: tuple[Any, ...]
+    cuts: tuple[float, ...] | None = None
+    texts: tuple[str, ...] | None = None
+    after: tuple[int, ...] | None = None
+    values: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse levels that do not fit together."""
+        if not 1 <= self.levels <= MOST_LEVELS or len(self.points) != self.levels:
+            raise ValueError(f"has a column {self.name!r} without a point for each level")
+        numbers = self.cuts is not None
+        if numbers != (self.kind in ("number", "whole")):
+            raise ValueError(f"has a column {self.name!r} whose kind is at odds with its levels")
+        if not all(map(is_scalar, self.points)) or (
+            numbers and not all(map(is_number, self.points[: self.known]))
+        ):
+            raise ValueError(f"has a column {self.name!r} with points that are none")
+        named = self.in_cuts.bins if numbers else len(self.values or ())
+        if named != self.known:
+            raise ValueError(f"has a column {self.name!r} whose levels are not all named")
+
+    @property
+    def known(self) -> int:
+        """How many levels there are beside "missing"."""
+        return self.levels - self.missing
+
+    @cached_property
+    def in_cuts(self) -> Cuts:
+        """Where it is cut; for a column of numbers."""
+        try:
+            return Cuts(self.cuts or (), self.texts or (), frozenset(self.after or ()))
+        except InputError as error:
+            raise ValueError(f"has a column {self.name!r}: {error.message}") from None
+
+    def say(self, low: int, high: int) -> str:
+        """Return a range of levels as a condition."""
+        cuts = None if self.cuts is None else self.in_cuts
+        return say_range(self.name, self.kind, cuts, self.values or (), self.missing, low, high)
+
+
+@dataclass(frozen=True)
+class RuleDocument:
+    """A rule: its conditions in words and, for the features it speaks of, as ranges of levels."""
+
+    conditions: tuple[str, ...] = field(metadata={"key": "if"})
+    label: str = field(metadata={"key": "then"})
+    support: int
+    confidence: float | None
+    cells: int
+    box: tuple[tuple[int, ...], ...]
+    warrant: Warrant | None = None
+    """What stands behind it; None in files of format 1."""
+
+
+@dataclass(frozen=True)
+class CellsDocument:
+    """The cells that were asked, with their classes: all of a grid in order, or a list."""
+
+    kind: Literal["grid", "list"]
+    labels: str
+    count: int
+    cells: str | None = None
+
+
+@dataclass(frozen=True)
+class RowsDocument:
+    """The rows of X: the cell of each and what the classifier says; the values of the first."""
+
+    count: int
+    cells: str
+    said: str
+    values: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class LeafDocument:
+    """A leaf of a tree: the levels that lead there, where not all do, and what it adds."""
+
+    levels: Mapping[str, str]
+    scores: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ExplanationDocument:
+    """What explanation.json holds: all that is needed to check the rules and to show them.
+
+    `labels` are the classes as the classifier says them, `classes` their texts. `silent` are the
+    columns with one level, of which no rule speaks.
+    """
+
+    kind: Literal["classifier"]
+    model: str
+    identity: str | None
+    target: str
+    classes: tuple[str, ...]
+    labels: tuple[Any, ...]
+    columns: tuple[str, ...]
+    features: tuple[FeatureDocument, ...]
+    silent: tuple[FeatureDocument, ...]
+    bins: str
+    exact_bins: bool
+    background: tuple[str, ...]
+    notes: tuple[str, ...]
+    certificate: Mapping[str, Any]
+    agreement: Agreement
+    rules: tuple[RuleDocument, ...]
+    cells: CellsDocument
+    rows: RowsDocument
+    flips: tuple[Flips, ...]
+    trees: tuple[tuple[LeafDocument, ...], ...] | None = None
+    forbidden: tuple[Mapping[str, str], ...] = ()
+    """With trees: the boxes that the background rules out, as the levels of a leaf are given."""
+
+    def __post_init__(self) -> None:
+        """Refuse parts that are not of one explanation."""
+        _ = self.claim
+        if len(self.labels) != len(self.classes) or not 1 <= len(self.classes) <= 64:
+            raise ValueError("has classes without labels")
+        named = [feature.name for feature in (*self.features, *self.silent)]
+        if sorted(named) != sorted(self.columns) or len(set(named)) < len(named):
+            raise ValueError("has columns that are no features, or features that are no columns")
+        if any(f.levels == 1 for f in self.features) or any(f.levels > 1 for f in self.silent):
+            raise ValueError("has columns with one level among those with several")
+        telling = [feature.name for feature in self.features]
+        if telling != [name for name in self.columns if name in set(telling)]:
+            raise ValueError("has features in another order than its columns")
+        sizes = [feature.levels for feature in self.features]
+        for rule in self.rules:
+            if rule.label not in self.classes:
+                raise ValueError(f"has a rule for {rule.label!r}, which is no class")
+            for part in rule.box:
+                if len(part) != 3 or not 0 <= part[0] < len(sizes):
+                    raise ValueError("has a rule whose box is none")
+                if not 0 <= part[1] <= part[2] < sizes[part[0]]:
+                    raise ValueError("has a rule whose box is none")
+        if len({flips.feature for flips in self.flips} - set(self.columns)):
+            raise ValueError("has flips of something that is no column")
+        if any(len(row) != len(self.columns) for row in self.rows.values):
+            raise ValueError("has rows without a value for each column")
+        for feature in (*self.features, *self.silent):
+            place = self.columns.index(feature.name)
+            fits = is_number if feature.cuts is not None else is_scalar
+            if not all(row[place] is None or fits(row[place]) for row in self.rows.values):
+                raise ValueError(f"has rows whose {feature.name!r} is no value of this column")
+        if len(self.rows.values) > self.rows.count:
+            raise ValueError("has more rows than it says")
+        leaves = [leaf for tree in self.trees or () for leaf in tree]
+        if any(len(leaf.scores) != len(self.classes) for leaf in leaves):
+            raise ValueError("has a leaf without a score for each class")
+        for box in (*(leaf.levels for leaf in leaves), *self.forbidden):
+            for axis, levels in box.items():
+                if not (axis.isdecimal() and int(axis) < len(sizes)) or (
+                    not 0 < int(levels, 16) < 1 << sizes[int(axis)]
+                ):
+                    raise ValueError("has a box with levels that there are not")
+        _ = (self.asked, self.row_cells, self.row_said)
+
+    @cached_property
+    def claim(self) -> Certificate:
+        """What is claimed of the rules: never more than the measured agreement allows."""
+        try:
+            return claim_from_json(
+                self.certificate, self.exact_bins, self.bins, self.agreement, bool(self.background)
+            )
+        except InputError as error:
+            raise ValueError(f"has a {error.message}") from None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many levels each feature has."""
+        return tuple(feature.levels for feature in self.features)
+
+    @cached_property
+    def asked(self) -> tuple[NDArray[np.intp] | None, NDArray[np.int8]]:
+        """The cells that were asked in rows of levels (None: all of the grid), and their classes.
+
+        In a grid, -1 stands where a cell does not occur.
+        """
+        count = prod(self.sizes) if self.cells.kind == "grid" else self.cells.count
+        labels = unpacked(self.cells.labels, np.dtype(np.int8), count)
+        least = -1 if self.cells.kind == "grid" else 0
+        if len(labels) and not least <= labels.min() <= labels.max() < len(self.classes):
+            raise ValueError("has a cell of a class that there is not")
+        if self.cells.kind == "grid":
+            return None, labels
+        return self._levels(self.cells.cells or "", count), labels
+
+    @cached_property
+    def row_cells(self) -> NDArray[np.intp]:
+        """The cell that each row of X lies in."""
+        return self._levels(self.rows.cells, self.rows.count)
+
+    @cached_property
+    def row_said(self) -> NDArray[np.intp]:
+        """What the classifier says of each row of X: the place of a class."""
+        said = unpacked(self.rows.said, np.dtype(np.int8), self.rows.count)
+        if len(said) and not 0 <= said.min() <= said.max() < len(self.classes):
+            raise ValueError("has a row of a class that there is not")
+        return said.astype(np.intp)
+
+    def _levels(self, text: str, count: int) -> NDArray[np.intp]:
+        width = len(self.features)
+        flat = unpacked(text, np.dtype(np.uint16), count * width).astype(np.intp)
+        cells = flat.reshape(count, width)
+        if count and (cells >= np.array(self.sizes)).any():
+            raise ValueError("has a cell of a level that there is not")
+        return cells
+
+
+EXPLANATION = Codec(ExplanationDocument, "explanation.json", RESULT_FORMAT)
+
+
+def is_explanation(path: Path) -> bool:
+    """Say whether a result on disk, a folder or a file, is of a classifier."""
+    if path.is_dir():
+        return (path / EXPLANATION.file_name).is_file() and not (path / "envelope.json").is_file()
+    if path.name == EXPLANATION.file_name or path.suffix != ".json" or not path.is_file():
+        return path.name == EXPLANATION.file_name
+    content = read_json(path)
+    return isinstance(content, dict) and content.get("kind") == "classifier"
+
+
+def is_number(value: object) -> bool:
+    """Say whether a value of JSON is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_scalar(value: object) -> bool:
+    """Say whether a value of JSON is no list and no object."""
+    return value is None or isinstance(value, str | int | float)
+
+
+def packed(numbers: NDArray[Any]) -> str:
+    """Return numbers as text: little-endian, deflated, in base 64."""
+    content = np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<")).tobytes()
+    return b64encode(zlib.compress(content, 6)).decode("ascii")
+
+
+def unpacked(text: str, kind: np.dtype[Any], count: int) -> NDArray[Any]:
+    """Return so many numbers that `packed` wrote; a ValueError if they are not there."""
+    size = count * kind.itemsize
+    try:
+        opened = zlib.decompressobj()
+        content = opened.decompress(b64decode(text, validate=True), size + 1)
+    except (NotBase64, zlib.error, ValueError):
+        raise ValueError("has numbers that cannot be unpacked") from None
+    if len(content) != size:
+        raise ValueError(f"has other numbers than the {count:,} that belong there")
+    return np.frombuffer(content, dtype=kind.newbyteorder("<")).astype(kind)

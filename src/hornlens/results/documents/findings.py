@@ -1,0 +1,316 @@
+"""What an extraction found: the envelope, what the target said, and on what each rule rests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.counts import plural
+from hornlens.logic.decisions import YES, Decision, Policy, accepts
+from hornlens.logic.envelope import Envelope
+from hornlens.logic.named import NamedRule
+from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
+from hornlens.logic.supersets import Supersets
+from hornlens.results.analysis.choices import choices_of
+from hornlens.results.analysis.evidence import Evidence, evidence_for
+from hornlens.results.analysis.left import columns_of, left_by, masks_of
+from hornlens.results.analysis.ranking import order_of
+from hornlens.results.analysis.rates import Rates, rates_of
+from hornlens.results.documents.details import Details
+from hornlens.results.documents.question import Question
+from hornlens.results.documents.rules import RuleRow, Rules
+from hornlens.results.documents.settings import Settings
+from hornlens.results.wording.sentences import Part, Telling, plain
+
+if TYPE_CHECKING:
+    from hornlens.results.analysis.warnings import Warning
+
+
+@dataclass(frozen=True)
+class Record:
+    """How a run went: what may differ in the next one."""
+
+    started: str = ""
+    seconds: float = 0.0
+    asked: int = 0
+    """What the target itself was asked."""
+    reused: int = 0
+    """What was known from the store."""
+
+
+@dataclass(frozen=True)
+class ShownCells:
+    """How cells were shown: their prompts, or what is set in them. Unlike a function, it pickles.
+
+    >>> from hornlens import Space
+    >>> from hornlens.theory import Vocabulary
+    >>> ShownCells(Space.of_variables(Vocabulary(("flies", "penguin"))))(0b11)
+    ('flies, penguin',)
+    """
+
+    space: Space
+    prompts: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def __call__(self, cell: int) -> tuple[str, ...]:
+        """Return how a cell was shown."""
+        return self.prompts.get(cell) or (", ".join(self.space.conditions(cell)),)
+
+
+@dataclass(frozen=True, repr=False)
+class Findings:
+    """The rules that a target obeys, with everything they rest on."""
+
+    question: Question
+    name: str
+    """What people call the target: a model's spec."""
+    identity: str | None
+    """What its answers depend on; None: they cannot be told from another's."""
+    policy: Policy
+    settings: Settings
+    envelope: Envelope
+    decisions: Mapping[int, Decision]
+    """What the target said, by cell."""
+    show: Callable[[int], tuple[str, ...]]
+    """Returns how a cell was shown to the target: its prompts, or a row of what is set."""
+    scores: Mapping[str, Mapping[str, float]]
+    """The model's raw scores, by prompt and candidate word; none where it named a word."""
+    record: Record = Record()
+    world: str = ""
+    """The name of this way of asking, where it is one of several."""
+    worlds: tuple[Findings, ...] = ()
+    """The result of each way of asking, where there were several; the rules hold in all of them."""
+    noun: str = "phrasing"
+    """What people call a way of asking."""
+    details: Mapping[str, Details] = field(default_factory=dict)
+    """What the model said beside its scores, by prompt, where it is known."""
+    possible: Envelope | None = None
+    """Where answers vary: the rules that hold if what is undecided breaks none of them."""
+
+    asked: bool = True
+    """Whether a target was asked. The rules of a formula or a table were worked out instead."""
+
+    @property
+    def each(self) -> tuple[Findings, ...]:
+        """The result of each way of asking: of the only one, this."""
+        return self.worlds or (self,)
+
+    @property
+    def identity_text(self) -> str:
+        """The identity, or something to call the target by where it has none."""
+        return self.identity or f"function:{self.name}"
+
+    @property
+    def title(self) -> str:
+        """What was asked of whom."""
+        return f"{self.question.name} on {self.name}" if self.question.templates else self.name
+
+    @property
+    def space(self) -> Space:
+        """What could be said of the target."""
+        return self.envelope.space
+
+    @cached_property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """The evidence for each readable rule, in the order of the rules."""
+        said = [(world.policy, world.decisions) for world in self.each]
+        return evidence_for(self.envelope.readable.rules, self.space, said)
+
+    def accepted(self, x: Sequence[int], undecided: bool = True) -> NDArray[np.bool_]:
+        """Say of interpretations whose cells were asked about whether the target accepts them.
+
+        Of several worlds, one is enough. A cell that a world was not asked about is not accepted.
+        What is not decided counts as is said.
+        """
+        space, found = self.space, np.zeros(len(x), dtype=np.bool_)
+        cells = [each & ~space.label_mask for each in x]
+        labels = [space.label_of(each) for each in x]
+        asked = [YES if space.label is None else -1 if place is None else place for place in labels]
+        for world in self.each:
+            known = world.decisions
+            decided = [known[cell].place if cell in known else -1 for cell in cells]
+            there = np.array([cell in known for cell in cells], dtype=np.bool_)
+            found |= accepts(world.policy, decided, asked, undecided).astype(np.bool_) & there
+        return found
+
+    def _labelled(self, cells: Iterable[int]) -> list[int]:
+        """Return cells with each label, and with none."""
+        space = self.space
+        if space.label is None:
+            return list(cells)
+        places = range(len(space.label.variables))
+        unset = not space.complete
+        return [x for c in cells for x in (*[c] * unset, *(space.with_label(c, i) for i in places))]
+
+    @cached_property
+    def _cells(self) -> list[int]:
+        """The cells that any world was asked about."""
+        if len(self.each) == 1:
+            return sorted(self.decisions)
+        return sorted({cell for world in self.each for cell in world.decisions})
+
+    @cached_property
+    def vacuous(self) -> tuple[bool, ...]:
+        """For each readable rule, whether it holds only because of labels never or always chosen.
+
+        Such a rule is true, and no finding.
+        """
+        given = (decision for each in self.each for decision in each.decisions.values())
+        choices = choices_of(self.space, given)
+        return tuple(choices.explain(rule, self.space) for rule in self.envelope.readable)
+
+    @cached_property
+    def shares(self) -> Mapping[int, float]:
+        """For each cell, how much of the model's probability the candidates hold, where known.
+
+        The mean over the prompts of the cell.
+        """
+        found: dict[int, list[float]] = {}
+        for each in self.each:
+            for cell in each.decisions if each.details else ():
+                known = (each.details.get(prompt) for prompt in each.show(cell))
+                shares = [d.share for d in known if d is not None and d.share is not None]
+                if shares:
+                    found.setdefault(cell, []).extend(shares)
+        return {cell: sum(shares) / len(shares) for cell, shares in found.items()}
+
+    def share_of(self, evidence: Evidence) -> float | None:
+        """Return the mean of `shares` over what a rule speaks of; None if it is not known."""
+        known = [self.shares[e.cell] for e in evidence.exhibits if e.cell in self.shares]
+        return sum(known) / len(known) if known else None
+
+    @cached_property
+    def excluded(self) -> frozenset[int]:
+        """What the target rejects, as far as it was asked, and no rule does.
+
+        After an exact run: all non-Horn negatives.
+        """
+        cells = Supersets(self._cells, self.space.width)
+        left = left_by(self.envelope.basis.rules, self.space, cells)
+        if self.space.complete and self.space.label is not None:
+            left[:, 0] = False  # no cell is without a label
+        for world in self.each:
+            known = [world.decisions.get(cell) for cell in cells.masks]
+            decided = np.array([-1 if said is None else said.place for said in known])[:, None]
+            there = np.array([said is not None for said in known], dtype=np.bool_)[:, None]
+            left &= ~(there & accepts(world.policy, decided, columns_of(self.space)))
+        return frozenset(masks_of(self.space, cells, left))
+
+    def breaking(self, rule: Rule, undecided: bool = True) -> list[int]:
+        """Return what the target accepts and the rule rejects, as far as it was asked."""
+        given = rule.antecedent & ~self.space.label_mask
+        about = self._labelled(cell for cell in self._cells if given & ~cell == 0)
+        asked = [x for x in about if not rule.satisfied_by(x)]
+        accepted = self.accepted(asked, undecided).tolist()
+        return [x for x, yes in zip(asked, accepted, strict=True) if yes]
+
+    @property
+    def abstentions(self) -> list[tuple[int, Decision]]:
+        """The cells in which the target gave no answer, with the reason; in every world."""
+        said = ((c, d) for world in self.each for c, d in sorted(world.decisions.items()))
+        return [(cell, decision) for cell, decision in said if decision.winner is None]
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The places of the readable rules, the strongest first, as the settings rank them."""
+        if not self.asked and (known := self.envelope.support) is not None:
+            return tuple(sorted(range(len(known)), key=lambda place: -known[place]))
+        return order_of(self.evidence, self.settings.rank, self.space, self._cells)
+
+    @cached_property
+    def telling(self) -> Telling:
+        """All that the meaning of the rules depends on."""
+        return Telling(
+            self.space,
+            self.question,
+            self.policy,
+            self.envelope.certificate.proved,
+            tuple(world.world for world in self.worlds),
+            self.noun,
+            any(d.repeats for world in self.each for d in world.decisions.values()),
+            self.envelope.certificate.noise is not None,
+        )
+
+    def parts(self, evidence: Evidence) -> list[Part]:
+        """Return what a rule says in words, in parts that pages may mark up."""
+        key = id(evidence)  # which stays its own as long as it is kept here
+        if key not in self._parts:
+            said = self.telling.parts(evidence.rule, evidence.broken, evidence.prompts)
+            self._parts[key] = evidence, said
+        return self._parts[key][1]
+
+    @cached_property
+    def _parts(self) -> dict[int, tuple[Evidence, list[Part]]]:
+        return {}
+
+    def sentence(self, evidence: Evidence) -> str:
+        """Return what a rule says in words: true of the answers, and no more than was shown."""
+        return plain(self.parts(evidence))
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules as a table, the strongest first."""
+        rows, named = [], self.envelope.named
+        counted = None if self.asked else self.envelope.support
+        for place in self.order:
+            evidence = self.evidence[place]
+            rows.append(
+                RuleRow(
+                    named[place][0],
+                    evidence.support if counted is None else counted[place],
+                    evidence.prompts if counted is None else counted[place],
+                    evidence.mean_margin,
+                    min(evidence.margins, default=None),
+                    self.sentence(evidence),
+                    named[place][1],
+                    self.vacuous[place],
+                    self.share_of(evidence),
+                    self.envelope.warrants[place],
+                )
+            )
+        return Rules(rows)
+
+    @cached_property
+    def rates(self) -> Rates:
+        """How often each value of each attribute gets each label, and how often it changes it."""
+        return rates_of(self.space, [(each.world, each.decisions) for each in self.each])
+
+    @cached_property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What to know before the rules are read: what they rest on that is weak or odd."""
+        from hornlens.results.analysis.warnings import warnings_of
+
+        return warnings_of(self)
+
+    def strongest_first(self) -> list[Evidence]:
+        """Return the evidence in the order of `rules`."""
+        return [self.evidence[place] for place in self.order]
+
+    def findings(self) -> list[Evidence]:
+        """Return the evidence of the rules that are not vacuous, in the order of `rules`."""
+        return [self.evidence[place] for place in self.order if not self.vacuous[place]]
+
+    def entails(self, rule: Rule | NamedRule | str) -> bool:
+        """Say whether a rule follows from those found, given the background.
+
+        Text is read as a rule: ``result.entails("nurse & male -> false")``.
+        """
+        return self.envelope.entails(rule)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but what can be worked out again."""
+        state = {each.name: getattr(self, each.name) for each in fields(Findings)}
+        if not isinstance(self.show, ShownCells):
+            shown = {cell: self.show(cell) for cell in self._cells}
+            state["show"] = ShownCells(self.space, shown)
+        return state
+
+    def __repr__(self) -> str:
+        """Say what it is in a line."""
+        found = f"{plural(len(self.envelope.basis), 'rule')}, {self.envelope.certificate.kind}"
+        return f"<{type(self).__name__}: {self.title}, {found}>"

@@ -1,0 +1,1 @@
+"""What is said of a result: every sentence that people read."""

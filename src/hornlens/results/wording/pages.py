@@ -1,0 +1,105 @@
+"""Sentences about a result as a whole: what its certificate allows to be said, and no more.
+
+Terminal, pages and notebooks take them from here: templates hold no sentence that depends on what
+was claimed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hornlens.counts import plural
+from hornlens.logic.certificates import Certificate
+from hornlens.logic.envelope import Envelope
+from hornlens.results.documents.question import Question
+
+RESUMES = "The same command resumes from the answers that are kept."
+
+
+class Absence(NamedTuple):
+    """What is said where no rule is listed: a sentence, and what to make of it."""
+
+    sentence: str
+    note: str
+
+
+def no_rules(certificate: Certificate, question: Question, scored: bool = False) -> Absence:
+    """Return what may be said of a result without rules."""
+    unit, who = question.unit, question.subject
+    if certificate.unanswered:
+        return Absence(f"{who} gave no answer.", "So nothing is known of what it obeys.")
+    if certificate.noise is not None:
+        return Absence(
+            f"No rule is certain: {who.lower()}’s answers vary too much, or obey none.",
+            "What is possible is listed below.",
+        )
+    if certificate.ended is not None or not certificate.complete:
+        notes = []
+        if certificate.stopped:
+            notes.append(f"The run was ended early. {RESUMES}")
+        if certificate.open:
+            notes.append("Rules that no recorded answer breaks are listed below as open.")
+        return Absence("No rule is proved yet.", " ".join(notes))
+    which = certificate.complete.which.removeprefix("rule").rstrip(",")
+    look = ": look at the scores" if scored else ""
+    return Absence(
+        f"{who} obeys no Horn rule over these attributes{which}.",
+        f"A rule needs every {unit} that it speaks of to agree. Where the answers lean, but not "
+        f"always, there is none{look}.",
+    )
+
+
+def about_rules(certificate: Certificate, question: Question, all_asked: bool) -> str:
+    """Return what stands behind a certificate's own sentence: what the rules are a fact about."""
+    if certificate.unanswered or not certificate.proved:
+        return ""
+    if not certificate.rules and not certificate.complete:
+        return RESUMES if certificate.stopped else ""
+    fact = "model, this probe" if question.templates else "target"
+    about = f"The rules are a fact about this {fact} and this policy"
+    if certificate.all_rules:
+        asked = ""
+        if all_asked:
+            whole = "probe" if question.templates else "space"
+            asked = f"Every {question.unit} of the {whole} was asked. "
+        obeys = f"every Horn rule that {question.subject.lower()} obeys follows from them"
+        return f"{asked}{about}, and {obeys}."
+    if certificate.stopped:
+        return f"{about}. {RESUMES}"
+    if certificate.settled:
+        return f"{about}. Longer or rarer rules may hold as well."
+    return f"{about}."
+
+
+def meant_by(certificate: Certificate, listed: bool) -> str:
+    """Return of what a rule of a classifier speaks; `listed`: not every cell was asked."""
+    if certificate.scope.of == "every input":
+        return f"{certificate.scope.inputs}{' and' if certificate.scope.assumed else ''} that meets"
+    drawn = certificate.trial is not None  # at random, from all cells
+    return (
+        "every cell that was asked and meets" if listed and not drawn else "every cell that meets"
+    )
+
+
+def non_horn_words(envelope: Envelope, question: Question) -> str:
+    """Return how many non-Horn negatives there are, in a sentence."""
+    residue, certificate, who = envelope.non_horn, envelope.certificate, question.subject.lower()
+    if certificate.unanswered:
+        return f"Not known: {who} gave no answer."
+    if residue.count == 0:
+        if certificate.noise is not None:
+            return "Nothing, where what is undecided counts as accepted."
+        if not certificate.all_rules:
+            return f"Nothing: {who}’s answers are Horn. Longer rules may say more than these do."
+        return f"Nothing: {who}’s answers are Horn, so the rules say all there is to say."
+    if residue.count is None:
+        seen = plural(residue.at_least, "interpretation")
+        return (
+            f"{seen} that were met. There may be more: not every {question.unit} was asked."
+            if residue.at_least
+            else f"None were met. There may be some: not every {question.unit} was asked."
+        )
+    share = ""
+    if negatives := envelope.statistics.get("negatives"):
+        share = f", {residue.count / negatives:.1%} of the {negatives:,} that {who} rejects"
+    return f"{plural(residue.count, 'interpretation')}{share}."

@@ -1,0 +1,183 @@
+"""Rules as sentences that say what was shown, and no more: for terminal, pages and files alike.
+
+What a rule may be said to mean depends on how answers became decisions (the policy), on how the
+target was asked (phrasings, repeats), and on what was proved (the certificate).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from hornlens.logic.attributes import Nominal
+from hornlens.logic.decisions import Policy
+from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
+from hornlens.results.documents.question import Question
+
+Almost = Literal["exactly", "at most"]
+Part = tuple[str, str]
+"""A kind, and a text: "" plain words, "word" the label's, "names" what is said of a cell."""
+
+
+@dataclass(frozen=True)
+class Telling:
+    """All that the meaning of a result's rules depends on.
+
+    `proved`: they are exact. `worlds` are the names of the ways of asking, if there are several,
+    and `noun` what people call one. `repeated`: every answer is what most of several said; if it is
+    `noisy`, what was said most often.
+    """
+
+    space: Space
+    question: Question
+    policy: Policy
+    proved: bool = True
+    worlds: tuple[str, ...] = ()
+    noun: str = "phrasing"
+    repeated: bool = False
+    noisy: bool = False
+
+    def sentence(self, rule: Rule, broken: int = 0, of: int = 0) -> str:
+        """Return the rule as a sentence; `broken` answers `of` so many it speaks of break it."""
+        return plain(self.parts(rule, broken, of))
+
+    def parts(
+        self,
+        rule: Rule,
+        broken: int = 0,
+        of: int = 0,
+        holds_in: Sequence[str] | None = None,
+        almost: Almost | None = None,
+    ) -> list[Part]:
+        """Return the sentence that says a rule, in parts that pages may mark up.
+
+        `holds_in`: the worlds in which it holds, if that is not all of them. `almost`: it is an
+        almost-rule, which `broken` cells break `of` those in which it rejects something; at most,
+        where there was no answer in some of them.
+        """
+        scope = self._scope(0 if almost else broken, of, holds_in)
+        if almost:
+            # Of several worlds, a cell breaks it if it does so in one.
+            unit = "cell" if self.worlds else self.question.unit
+            could = "" if self._rejects_everywhere(rule) else " that could break it"
+            many = f"at most {broken:,}" if almost == "at most" else f"{broken:,}"
+            but = f"but for {many} of {of:,} {unit}{'' if of == 1 else 's'}{could}"
+            scope = f"{scope}, {but}" if scope else but
+        who = self.question.subject
+        start = f"{scope[0].upper()}{scope[1:]}, {who.lower()} " if scope else f"{who} "
+        return [("", start), *self._claim(rule), ("", ".")]
+
+    def _scope(self, broken: int, of: int, holds_in: Sequence[str] | None) -> str:
+        """Return in what the claim is to be believed: ""; "as far as it was asked"; …"""
+        found = []
+        if not self.proved:
+            found.append("as far as it was asked")
+            if broken:
+                found.append(f"but for at most {broken:,} of {of:,} {self.question.unit}s")
+        if self.repeated and self.noisy:
+            found.append(f"in its most frequent answer to each {self.question.unit}")
+        elif self.repeated:
+            found.append(f"in most of its answers to each {self.question.unit}")
+        if self.question.averaged:
+            found.append(f"on average over {len(self.question.templates)} phrasings")
+        many = len(self.worlds)
+        if many and holds_in is not None and len(holds_in) < many:
+            found.append(f"in {len(holds_in)} of {many} {self.noun}s ({', '.join(holds_in)})")
+        elif many:
+            found.append(f"in every one of {many} {self.noun}s")
+        return ", ".join(found)
+
+    def _rejects_everywhere(self, rule: Rule) -> bool:
+        """Say whether a rule rejects something in every cell that it speaks of."""
+        return rule.is_negative or not rule.new & ~self.space.label_mask
+
+    def _claim(self, rule: Rule) -> list[Part]:
+        given, new = self._where(rule.antecedent), self._clauses(rule.new)
+        word = self._word(rule.antecedent)
+        if self.space.label is None:
+            if rule.is_negative:
+                return [("", "accepts nothing"), *given]
+            return [("", "accepts something"), *given, ("", " only if "), *new]
+        if rule.is_negative:
+            if word:
+                return [("", "never "), *self._act(word), *given]
+            return [("", "settles on no answer"), *given]
+        if word:
+            return [*self._act(word), *given, ("", " only if "), *new]
+        settled = self._word(rule.new)
+        only = [] if settled is None else self._act(settled, nothing_but=True)
+        if not new:
+            # Undecided cells would be accepted with every label, and so break the rule.
+            if settled and self.policy.abstain == "accept" and self.proved:
+                return [("", "always "), *self._act(settled), *given]
+            return [*only, *given]
+        answers: list[Part] = [("", "settles on an answer"), *given, ("", " only if "), *new]
+        return [*answers, ("", ", and then "), *only] if only else answers
+
+    def _act(self, word: str, nothing_but: bool = False) -> list[Part]:
+        """Return what it does with a word, as the policy has it: a verb, the word, the proviso."""
+        policy = self.policy
+        but = "nothing but " if nothing_but else ""
+        said: Part = ("word", self._said(word))
+        rest: list[Part] = []
+        if policy.calibration != "none":
+            verb = "favours"
+            others = [] if self.space.label is None else self.space.label.variables
+            if not nothing_but:
+                over = [("word", self._said(name)) for name in others if name != word]
+                rest = [("", " over "), *(over if len(over) == 1 else [("", "every other word")])]
+            rest.append(("", " more than its own baseline does"))
+        else:
+            verb = "prefers" if self.question.averaged else self.question.verb
+        if policy.abstain == "reject":  # what is not clear enough counts as not said
+            if policy.margin:
+                rest.append(("", f" with a lead of at least {policy.margin:g}"))
+            if policy.top_k:
+                rest.append(("", f" as one of its first {policy.top_k} words"))
+        return [("", f"{verb} {but}"), said, *rest]
+
+    def _word(self, mask: int) -> str | None:
+        """Return the name of the label value that a side of a rule sets."""
+        label = self.space.label
+        place = None if mask < 0 or label is None else self.space.label_of(mask)
+        return None if place is None or label is None else label.variables[place]
+
+    def _said(self, name: str) -> str:
+        return self.question.words.get(name, name)
+
+    def _where(self, mask: int) -> list[Part]:
+        found = self._clauses(mask)
+        return [("", " where "), *found] if found else []
+
+    def _clauses(self, mask: int) -> list[Part]:
+        """Return what a side of a rule says of a cell: clauses, with "and" between them."""
+        parts: list[Part] = []
+        for clause in clauses(self.space, 0 if mask < 0 else mask, self.question):
+            parts += [("", " and ")] if parts else []
+            parts.append(("names", clause))
+        return parts
+
+
+def clauses(space: Space, mask: int, question: Question) -> list[str]:
+    """Return what a mask says of a cell, a clause for each attribute: "the person is a nurse"."""
+    found = []
+    for attribute, at, group in zip(space.attributes, space.offsets, space.groups, strict=False):
+        if not mask & group:
+            continue
+        value = attribute.describe((mask & group) >> at)
+        if value in question.phrases:
+            found.append(question.phrases[value])
+        elif attribute.describes_itself:  # "30 ≤ age < 60" is a clause already
+            found.append(value)
+        elif isinstance(attribute, Nominal) and attribute.variables == (attribute.name,):
+            found.append(f"{value} is true")
+        else:
+            found.append(f"{attribute.name} is {value}")
+    return found
+
+
+def plain(parts: Sequence[Part]) -> str:
+    """Return a sentence without markup: the label's word in quotation marks."""
+    return "".join(f"“{text}”" if kind == "word" else text for kind, text in parts)

@@ -1,0 +1,1 @@
+"""Classifiers as targets: their columns in levels, their trees looked into."""

@@ -1,0 +1,192 @@
+"""Asking a classifier: whole blocks of rows at once, answers as places among its classes.
+
+Whatever is wrong with what it says comes out as one line.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.errors import HornlensError, InputError
+from hornlens.targets.classifiers.columns import Column, Table, is_missing, read_table
+
+BLOCK = 1 << 16
+"""How many rows are asked at once."""
+MOST_CLASSES = 64
+
+
+def _to_nobody(rows: int) -> None:
+    """Tell nobody how many more rows were asked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """Something that says a class of each row; `classes` are all that it can say."""
+
+    name: str
+    classes: tuple[Any, ...]
+    ask: Callable[[Any], NDArray[Any]]
+    table: Table
+    identity: str | None = None
+    """A hash of all that its answers depend on; None where that cannot be known."""
+    advance: Callable[[int], object] = _to_nobody
+    """Is told how many more rows were asked."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classes as people read them."""
+        return tuple(map(str, self.classes))
+
+    def decide(self, columns: Sequence[Column]) -> NDArray[np.intp]:
+        """Return the place of the class of each row, of rows given by columns."""
+        count = len(columns[0])
+        parts = [
+            self._decide([column[start : start + BLOCK] for column in columns])
+            for start in range(0, count, BLOCK)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
+
+    def _decide(self, columns: Sequence[Column]) -> NDArray[np.intp]:
+        said = _checked(self.ask, self.table.rebuild(columns), len(columns[0]), self.table)
+        self.advance(len(said))
+        return self._places(said)
+
+    def _places(self, said: NDArray[Any]) -> NDArray[np.intp]:
+        found = np.full(len(said), -1, dtype=np.intp)
+        for place, label in enumerate(self.classes):
+            found[said == label] = place
+        if (found < 0).any():
+            strange = said[int(np.argmax(found < 0))]
+            known = ", ".join(self.labels[:8])
+            raise HornlensError(
+                f"{self.name} says {_plain(strange)!r}, which is none of its classes ({known})"
+            )
+        return found
+
+
+def read_classifier(clf: Any, rows: Any) -> Classifier:
+    """Return a fitted estimator, or a function of rows, ready to be asked about rows like these."""
+    names = getattr(clf, "feature_names_in_", None)
+    table = read_table(rows, None if names is None else [str(name) for name in names])
+    _check_columns(clf, names, table)
+    name = getattr(clf, "__name__", None) or type(clf).__name__
+    ask = _function_of(clf, str(name))
+    classes = getattr(clf, "classes_", None)
+    if classes is None:
+        said = _checked(ask, table.rebuild(table.columns), len(table), table, str(name))
+        classes = _sorted({_plain(value) for value in said.tolist()})
+    elif np.ndim(classes[0]) > 0:
+        raise InputError(f"{name} gives several labels at once: explain them one at a time")
+    classes = tuple(_plain(value) for value in classes)
+    if len(classes) > MOST_CLASSES:
+        raise InputError(f"{name} says {len(classes)} classes: {MOST_CLASSES} at most")
+    if len(set(map(str, classes))) < len(classes):
+        raise InputError(f"two classes of {name} are written alike: {', '.join(map(str, classes))}")
+    return Classifier(str(name), classes, ask, table)
+
+
+def _check_columns(clf: Any, names: Any, table: Table) -> None:
+    if names is not None:
+        wanted = [str(name) for name in names]
+        missing = [name for name in wanted if name not in table.names]
+        extra = [name for name in table.names if name not in wanted]
+        if missing:
+            raise InputError(f"X lacks the column {missing[0]!r}, which the model was fitted with")
+        if extra:
+            raise InputError(f"the model was not fitted with the column {extra[0]!r} of X")
+        if wanted != list(table.names):
+            first = next(a for a, b in zip(wanted, table.names, strict=True) if a != b)
+            raise InputError(f"the columns of X are in another order than the model's: {first!r}")
+    count = getattr(clf, "n_features_in_", None)
+    if count is not None and count != len(table.names):
+        raise InputError(f"X has {len(table.names)} columns; the model was fitted with {count}")
+
+
+def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
+    if isinstance(clf, type):
+        raise InputError(f"{name} is a class: give a fitted {name}()")
+    if hasattr(clf, "predict"):
+        if _predicts_numbers(clf):
+            raise InputError(f"{name} is no classifier: it predicts numbers, and no classes")
+        return clf.predict  # type: ignore[no-any-return]
+    if hasattr(clf, "predict_proba"):
+        classes = getattr(clf, "classes_", None)
+
+        def most_likely(rows: Any) -> Any:
+            best = np.asarray(clf.predict_proba(rows)).argmax(axis=1)
+            return best if classes is None else np.asarray(classes)[best]
+
+        return most_likely
+    if callable(clf):
+        return clf  # type: ignore[no-any-return]
+    raise InputError(f"{name} has no predict and is no function of rows")
+
+
+def _predicts_numbers(clf: Any) -> bool:
+    """Say whether scikit-learn itself calls an estimator a regressor, or one that clusters."""
+    base = sys.modules.get("sklearn.base")
+    known = ("is_regressor", "is_clusterer")
+    tests = [getattr(base, name) for name in known if base is not None and hasattr(base, name)]
+    try:
+        return isinstance(clf, getattr(base, "BaseEstimator", ())) and any(t(clf) for t in tests)
+    except Exception:  # an estimator of one's own may not know its tags
+        return False
+
+
+def _checked(
+    ask: Callable[[Any], Any], rows: Any, count: int, table: Table, name: str = "predict"
+) -> NDArray[Any]:
+    """Return what is said of rows, one label each."""
+    try:
+        said = np.asarray(ask(rows))
+    except HornlensError:
+        raise
+    except Exception as error:
+        if type(error).__name__ == "NotFittedError":
+            raise InputError("the model is not fitted: call fit first") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        gaps = [
+            column
+            for column, values in zip(table.names, table.columns, strict=True)
+            if is_missing(values).any()
+        ]
+        words = [n for n, k in zip(table.names, table.kinds, strict=True) if k == "category"]
+        where = f" (missing values are in {', '.join(map(repr, gaps[:3]))})" if gaps else ""
+        if words and not gaps:
+            where = f" (there are words in {', '.join(map(repr, words[:3]))})"
+        raise HornlensError(f"{name} failed: {reason}{where}") from error
+    if said.ndim == 2 and said.shape[1] == 1:
+        said = said[:, 0]
+    if said.ndim == 2 and said.shape[1] > 1 and said.dtype.kind == "f" and len(said) == count:
+        said = said.argmax(axis=1)  # scores
+    if said.shape != (count,):
+        raise HornlensError(
+            f"{name} must say one class of each of {count:,} rows, not {said.shape}"
+        )
+    if said.dtype.kind == "O":
+        try:
+            labels = set(said.tolist())
+        except TypeError as error:
+            raise HornlensError(f"{name} says labels that are not hashable: {error}") from None
+        if None in labels:
+            raise HornlensError(f"{name} says None of a row, and must say a class of each")
+    if said.dtype.kind == "f" and (np.isnan(said).any() or len(np.unique(said)) > MOST_CLASSES):
+        raise HornlensError(f"{name} says numbers, and no classes: is it a regressor?")
+    return said
+
+
+def _sorted(values: set[Any]) -> list[Any]:
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=str)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

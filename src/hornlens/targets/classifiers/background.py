@@ -1,0 +1,93 @@
+"""A background about columns: rules that people write, as rules of the space of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from hornlens.errors import InputError
+from hornlens.exact.boxes.forbidden import Forbidden
+from hornlens.logic.bits import BOTTOM
+from hornlens.logic.cuts import Cuts
+from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
+from hornlens.targets.classifiers.boxes import cuts_asked_for, levels_of
+from hornlens.targets.classifiers.columns import Table
+from hornlens.targets.classifiers.conditions import Condition, parse_conditions
+from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.spaces import attribute_of
+
+
+class Background:
+    """Rules about columns that are taken for granted: what breaks one does not occur."""
+
+    def __init__(self, rules: Sequence[str], names: Sequence[str]):
+        """Read the rules."""
+        self.texts = tuple(rules)
+        self.sides = [_sides(text, names) for text in rules]
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """All conditions in it."""
+        return [one for left, right in self.sides for one in (*left, *(right or ()))]
+
+    def cuts(self, table: Table, more: Sequence[Condition] = ()) -> dict[str, Cuts]:
+        """Return for each column of numbers the cuts that its conditions, and more, ask for."""
+        kinds = dict(zip(table.names, table.kinds, strict=True))
+        numbers = [name for name, kind in kinds.items() if kind in ("number", "whole")]
+        whole = [name for name, kind in kinds.items() if kind == "whole"]
+        return cuts_asked_for((*more, *self.conditions), numbers, whole)
+
+    def rules(self, features: Sequence[Feature]) -> tuple[Rule, ...]:
+        """Return the rules in the variables of the space of some features, in their order.
+
+        Columns with one level are not among these: nothing can be told apart by them.
+        """
+        found = []
+        for left, right in self.sides:
+            given = _mask(left, features)
+            if given is None:  # it never applies
+                continue
+            follows = None if right is None else _mask(right, features)
+            found.append(Rule(given, BOTTOM if follows is None else given | follows))
+        return tuple(rule for rule in found if rule.is_negative or rule.new)
+
+    def over(self, features: Sequence[Feature]) -> Forbidden:
+        """Return the cells of some features that it rules out."""
+        if not self.sides:  # no space is made that nobody needs
+            return Forbidden(Space((), complete=True))
+        attributes = tuple(map(attribute_of, features))
+        return Forbidden(Space(attributes, assumed=self.rules(features), complete=True))
+
+
+def _mask(conditions: Iterable[Condition], features: Sequence[Feature]) -> int | None:
+    """Return what conditions say together; None if they cannot all be met."""
+    allowed = {feature.name: np.ones(feature.size, dtype=np.bool_) for feature in features}
+    by_name = {feature.name: feature for feature in features}
+    for one in conditions:
+        if one.name in by_name:
+            allowed[one.name] &= levels_of(one, by_name[one.name])
+    mask, bit = 0, 0
+    for feature in features:
+        attribute = attribute_of(feature)
+        levels = np.flatnonzero(allowed[feature.name]).tolist()
+        if not levels:
+            return None
+        common = -1
+        for level in levels:
+            common &= attribute.leaves[level]
+        mask |= common << bit
+        bit += len(attribute.variables)
+    return mask
+
+
+def _sides(
+    text: str, names: Sequence[str]
+) -> tuple[tuple[Condition, ...], tuple[Condition, ...] | None]:
+    for arrow in ("→", "=>", "->"):
+        left, found, right = text.partition(arrow)
+        if found:
+            never = right.strip().lower() in ("false", "⊥")
+            return parse_conditions(left, names), None if never else parse_conditions(right, names)
+    raise InputError(f'not a rule about columns: {text!r}; write "pregnant -> sex = female"')

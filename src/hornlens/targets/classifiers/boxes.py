@@ -1,0 +1,126 @@
+"""Conditions as boxes of cells: which levels of each feature they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.errors import InputError
+from hornlens.exact.boxes.axes import Box
+from hornlens.logic.cuts import Cuts, number_text
+from hornlens.targets.classifiers.conditions import Condition
+from hornlens.targets.classifiers.features import Feature
+
+
+def cuts_asked_for(
+    conditions: Iterable[Condition], numbers: Sequence[str], whole: Sequence[str]
+) -> dict[str, Cuts]:
+    """Return for each column of numbers the cuts that conditions ask for."""
+    found: dict[str, Cuts] = {}
+    for one in conditions:
+        if one.name not in numbers or one.sign in ("missing", "known"):
+            continue
+        number = one.number
+        at = [number] if one.sign in ("<", "≥", "=") else []
+        behind = [number] if one.sign in (">", "≤", "=") else []
+        if one.name in whole:
+            cuts = Cuts.at(
+                [float(np.ceil(v)) for v in at] + [float(np.floor(v)) + 1 for v in behind]
+            )
+        else:
+            cuts = Cuts.at(at).with_cuts(_just_after(behind))
+        found[one.name] = found.get(one.name, Cuts.at([])).with_cuts(cuts)
+    return found
+
+
+def _just_after(numbers: Sequence[float]) -> Cuts:
+    values = tuple(float(np.nextafter(number, np.inf)) for number in numbers)
+    return Cuts(values, tuple(map(number_text, numbers)), frozenset(range(len(values))))
+
+
+def levels_of(condition: Condition, feature: Feature) -> NDArray[np.bool_]:
+    """Say of each level of a feature whether some value of it meets a condition.
+
+    A number that is written as a threshold is shown means this threshold, in the precision in which
+    the model compares it.
+    """
+    found = np.zeros(feature.size, dtype=np.bool_)
+    sign = condition.sign
+    if sign == "missing":
+        if feature.missing:
+            found[feature.known] = True
+        return found
+    if sign == "known":
+        found[: feature.known] = True
+        return found
+    if feature.cuts is not None:
+        low, high = _numbers(condition, feature.cuts, feature.known, feature.kind == "whole")
+        found[low:high] = True
+        return found
+    value = _value(condition, feature)
+    if sign == "=":
+        found[value] = True
+    elif feature.kind != "ordered":
+        raise InputError(f"column {feature.name!r} has no order: compare it with =")
+    elif sign in ("<", "≤"):
+        found[: value + (sign == "≤")] = True
+    else:
+        found[value + (sign == ">") : feature.known] = True
+    return found
+
+
+def _numbers(condition: Condition, cuts: Cuts, count: int, is_whole: bool) -> tuple[int, int]:
+    """Return the first level and the one behind the last that a comparison meets."""
+    number, sign = condition.number, condition.sign
+    if sign in ("≤", ">"):
+        for place, (_, text) in enumerate(cuts.pairs):
+            if place in cuts.after and float(text) == number:
+                return (0, place + 1) if sign == "≤" else (place + 1, count)
+    if is_whole:
+        first, last = np.ceil(number), np.floor(number)
+        below = first - 1 if sign == "<" else last
+        above = last + 1 if sign == ">" else first
+        if sign == "=" and first != last:
+            return 0, 0
+    else:
+        below = np.nextafter(number, -np.inf) if sign == "<" else number
+        above = np.nextafter(number, np.inf) if sign == ">" else number
+    at_most, at_least = cuts.places([below])[0] + 1, cuts.places([above])[0]
+    if sign == "=":
+        return int(at_least), int(at_most)
+    return (0, int(at_most)) if sign in ("<", "≤") else (int(at_least), count)
+
+
+def _value(condition: Condition, feature: Feature) -> int:
+    text = condition.value.strip()
+    for place, value in enumerate(feature.values):
+        if str(value) == text:
+            return place
+    if feature.kind == "boolean" and text.lower() in ("true", "false", "0", "1", "yes", "no"):
+        wanted = text.lower() in ("true", "1", "yes")
+        return feature.values.index(wanted) if wanted in feature.values else 0
+    for place, value in enumerate(feature.values):  # 1.0 for 1
+        try:
+            if float(value) == float(text):
+                return place
+        except (TypeError, ValueError):
+            pass
+    known = ", ".join(map(str, feature.values[:8]))
+    raise InputError(f"column {feature.name!r} has no value {text!r} (there are: {known})")
+
+
+def box_of(conditions: Iterable[Condition], features: Sequence[Feature]) -> Box | None:
+    """Return the cells in which conditions can all be met; None if there are none."""
+    allowed = {feature.name: np.ones(feature.size, dtype=np.bool_) for feature in features}
+    by_name = {feature.name: feature for feature in features}
+    for one in conditions:
+        allowed[one.name] &= levels_of(one, by_name[one.name])
+    box = []
+    for feature in features:
+        places = np.flatnonzero(allowed[feature.name])
+        if not len(places):
+            return None
+        box.append((int(places[0]), int(places[-1])))
+    return tuple(box)

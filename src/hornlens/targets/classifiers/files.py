@@ -1,0 +1,203 @@
+"""Classifiers and tables from files: ONNX and skops models, CSV tables. Never pickle.
+
+A pickle runs whatever its author wrote, so it is refused. ONNX holds arithmetic only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.errors import HornlensError, InputError
+from hornlens.formats.csvfiles import csv_rows
+from hornlens.formats.files import read_text
+from hornlens.targets.classifiers.columns import Column, Kind, Table
+from hornlens.targets.classifiers.skopsfiles import read_skops
+
+MISSING = ("", "NA", "NaN", "nan", "null", "None", "?")
+PICKLES = (".pkl", ".pickle", ".joblib", ".sav")
+
+
+class OnnxClassifier:
+    """A classifier in an ONNX file; `classes_` are all that the table and the model name."""
+
+    def __init__(self, path: Path, names: Sequence[str], target: Sequence[str] | None):
+        """Open the file; its inputs must be one for all columns, or one for each."""
+        try:
+            import onnxruntime
+        except ImportError:
+            raise HornlensError(
+                "ONNX models need onnxruntime: pip install 'hornlens[demo]'"
+            ) from None
+        try:
+            self._session = onnxruntime.InferenceSession(
+                path.read_bytes(), providers=["CPUExecutionProvider"]
+            )
+        except OSError:
+            raise
+        except Exception as error:
+            reason = " ".join(str(error).split())[:200]
+            raise InputError(f"is no ONNX model: {reason}", path) from None
+        self._inputs = self._session.get_inputs()
+        self._names, self._path = list(names), path
+        self._check()
+        self._target = target
+
+    def _check(self) -> None:
+        given = [one.name for one in self._inputs]
+        if len(given) == 1:
+            width = self._inputs[0].shape[-1] if self._inputs[0].shape else None
+            if isinstance(width, int) and width != len(self._names):
+                raise InputError(
+                    f"takes {width} columns, and the table has {len(self._names)}", self._path
+                )
+            return
+        for name in given:
+            if name not in self._names:
+                raise InputError(f"asks for the column {name!r}, which is not there", self._path)
+        for name in self._names:
+            if name not in given:
+                raise InputError(f"does not ask for the column {name!r} of the table", self._path)
+
+    @property
+    def __name__(self) -> str:
+        """What it is called."""
+        return self._path.name
+
+    def rebuild(self, columns: Sequence[Column]) -> dict[str, NDArray[Any]]:
+        """Return what the model takes, of columns."""
+        if len(self._inputs) == 1:
+            kind = _dtype(self._inputs[0].type)
+            whole = np.column_stack([column.astype(np.float64) for column in columns])
+            return {self._inputs[0].name: whole.astype(kind)}
+        by_name = dict(zip(self._names, columns, strict=True))
+        return {
+            one.name: by_name[one.name].astype(_dtype(one.type)).reshape(-1, 1)
+            for one in self._inputs
+        }
+
+    def predict(self, rows: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        """Return the label of each row: the model's first output."""
+        said = np.asarray(self._session.run([self._session.get_outputs()[0].name], rows)[0])
+        return said.reshape(-1) if said.ndim == 2 and said.shape[1] == 1 else said
+
+    def with_classes(self, table: Table) -> OnnxClassifier:
+        """Find out what it says: of the rows, and what the target's column has."""
+        said = {_plain(v) for v in self.predict(self.rebuild(table.columns)).tolist()}
+        kind = {type(value) for value in said}
+        for value in self._target or ():
+            for make in kind:
+                with suppress(ValueError):
+                    said.add(make(value))
+        self.classes_ = np.array(sorted(said))
+        return self
+
+
+def _dtype(kind: str) -> Any:
+    known = {"float": np.float32, "double": np.float64, "int64": np.int64, "int32": np.int32}
+    inner = kind.removeprefix("tensor(").removesuffix(")")
+    return {**known, "string": object, "bool": np.bool_}.get(inner, np.float32)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def identity_of(path: Path) -> str:
+    """Return what the answers of the model in a file depend on: a hash of all that is in it."""
+    return f"sha256:{sha256(path.read_bytes()).hexdigest()}"
+
+
+def open_classifier(
+    path: Path, data: Path, target: str | None, trusted: Sequence[str] = ()
+) -> tuple[Any, Table]:
+    """Return a model from a file, and the rows of a CSV file as it takes them."""
+    names, columns, kinds, labels = read_rows(data, target)
+    kind = path.suffix.lower()
+    if kind in PICKLES:
+        raise InputError("is a pickle, which can run any code: save the model as skops", path)
+    if kind == ".onnx":
+        model = OnnxClassifier(path, names, labels)
+        made = _table(names, columns, kinds, model.rebuild)
+        return model.with_classes(made), made
+    if kind != ".skops":
+        raise InputError("unknown kind of model; expected .onnx or .skops", path)
+    model = read_skops(path, trusted)
+    return model, _table(names, columns, kinds, _rows_for(model, names))
+
+
+def _table(
+    names: Sequence[str],
+    columns: Sequence[Column],
+    kinds: Sequence[Kind],
+    rebuild: Callable[[Sequence[Column]], Any],
+) -> Table:
+    return Table(tuple(names), tuple(columns), tuple(kinds), ((),) * len(names), rebuild)
+
+
+def _rows_for(model: Any, names: Sequence[str]) -> Callable[[Sequence[Column]], Any]:
+    """Return what makes rows of columns: with names where the model was fitted with them."""
+    named = hasattr(model, "feature_names_in_")
+
+    def rebuild(columns: Sequence[Column]) -> Any:
+        if not named:
+            return np.column_stack(columns)
+        try:
+            import pandas
+        except ImportError:
+            raise HornlensError(
+                "the model was fitted with named columns: pip install pandas"
+            ) from None
+        return pandas.DataFrame(dict(zip(names, columns, strict=True)), columns=list(names))
+
+    return rebuild
+
+
+def read_rows(
+    path: Path, target: str | None
+) -> tuple[list[str], list[Column], list[Kind], list[str] | None]:
+    """Return a CSV file's columns: names, values and kinds, and the texts of the target's."""
+    names: list[str] = []
+    lines: list[list[str]] = []
+    for line, cells in csv_rows(read_text(path), path):
+        if not names:
+            names = [cell.strip() for cell in cells]
+            if len(set(names)) < len(names) or not all(names):
+                raise InputError("every column needs a name of its own", path, line)
+            continue
+        if len(cells) != len(names):
+            raise InputError(f"{len(cells)} cells, but {len(names)} columns", path, line)
+        lines.append([cell.strip() for cell in cells])
+    if not lines:
+        raise InputError("has no rows", path)
+    if target is not None and target not in names:
+        raise InputError(f"there is no column {target!r} (there are: {', '.join(names)})", path)
+    texts = {name: [line[at] for line in lines] for at, name in enumerate(names)}
+    labels = None if target is None else sorted(set(texts.pop(target)))
+    read = {name: _column(values) for name, values in texts.items()}
+    return list(read), [c for c, _ in read.values()], [k for _, k in read.values()], labels
+
+
+def _column(values: Sequence[str]) -> tuple[Column, Kind]:
+    known = [value for value in values if value not in MISSING]
+    gaps = len(known) < len(values)
+    if known and {value.lower() for value in known} <= {"true", "false"} and not gaps:
+        return np.array([value.lower() == "true" for value in values]), "boolean"
+    try:
+        if known and not gaps:
+            return np.array([int(value) for value in values], dtype=np.int64), "whole"
+    except (ValueError, OverflowError):
+        pass
+    try:
+        numbers = np.array([np.nan if value in MISSING else float(value) for value in values])
+        if known and not np.isinf(numbers).any():
+            return numbers, "number"
+    except ValueError:
+        pass
+    return np.array([None if v in MISSING else v for v in values], dtype=object), "category"

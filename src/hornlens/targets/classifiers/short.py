@@ -1,0 +1,151 @@
+"""Every rule with at most K conditions of an ensemble of trees, where cells cannot all be asked.
+
+For each set of at most K features, what may be said in each of its cells: refuted by random cells
+at first, and what these leave is proved or refuted by `Vote`. Each refutation is a cell more that
+refutes others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hornlens.exact.boxes.cells import Levels, ListedCells
+from hornlens.exact.boxes.rulesets import (
+    Bits,
+    BoxRule,
+    short_rules_of_table,
+    subsets,
+    table_of_list,
+)
+from hornlens.targets.classifiers.voting import Vote
+
+POOL = 20_000
+"""How many random cells are asked first."""
+CHUNK = 4_096
+"""How many questions are put together."""
+MIXED = np.uint64((1 << 64) - 1)
+"""What stands for "more than one class"."""
+
+
+class ShortRules(NamedTuple):
+    """The rules; how many sets of conditions were proved, and how many given up."""
+
+    rules: list[BoxRule]
+    proved: int
+    unsettled: int
+
+
+def random_cells(vote_features: Sequence[int], count: int, rng: np.random.Generator) -> Levels:
+    """Return random cells: each feature uniform over its levels."""
+    parts = [rng.integers(0, size, count) for size in vote_features]
+    return np.column_stack(parts) if parts else np.zeros((count, 0), dtype=np.intp)
+
+
+def short_rules_of_vote(vote: Vote, most: int, rows: Levels, seed: int = 0) -> ShortRules:
+    """Return every rule of the ensemble with at most so many conditions, each proved."""
+    return _Search(vote, most, rows, seed).run()
+
+
+class _Search:
+    def __init__(self, vote: Vote, most: int, rows: Levels, seed: int):
+        self.vote, self.most, self.axes = vote, most, vote.binned.axes
+        drawn = random_cells([axis.size for axis in self.axes], POOL, np.random.default_rng(seed))
+        cells = np.unique(np.concatenate([rows, drawn]), axis=0)
+        cells = cells[vote.occur(cells)]
+        self.pool = ListedCells(self.axes, cells, vote.binned.ask(cells))
+        self.tables: dict[tuple[int, ...], Bits] = {}
+        self.rules: list[BoxRule] = []
+        self.proved = self.unsettled = 0
+
+    def run(self) -> ShortRules:
+        waiting: list[tuple[int, ...]] = []
+        questions, size = 0, 0
+        for some in subsets(self.axes, self.most):
+            if len(some) > size:  # what shorter ones say is used
+                self._settle(waiting)
+                waiting, questions, size = [], 0, len(some)
+            waiting.append(some)
+            questions += int(np.prod([self.axes[place].size for place in some]))
+            if questions >= CHUNK:
+                self._settle(waiting)
+                waiting, questions = [], 0
+        self._settle(waiting)
+        return ShortRules(self.rules, self.proved, self.unsettled)
+
+    def _settle(self, waiting: list[tuple[int, ...]]) -> None:
+        """Find out what may be said in the cells of sets of features."""
+        if not waiting:
+            return
+        asked: list[tuple[tuple[int, ...], int]] = []
+        boxes: list[list[int]] = []
+        places: list[int] = []
+        for some in waiting:
+            table = self._begun(some)
+            known = self.tables[some]
+            open_ = (known == 0) & ((table & (table - np.uint64(1))) == 0)
+            known[(known == 0) & ~open_] = MIXED
+            for at in np.flatnonzero(open_.ravel()).tolist():
+                asked.append((some, at))
+                boxes.append(self._box(some, known.shape, at))
+                places.append(int(table.flat[at]).bit_length() - 1)
+        if asked:
+            self._ask(asked, boxes, places)
+        for some in waiting:
+            known = self.tables[some]
+            if (known != MIXED).any():
+                self.rules += short_rules_of_table(self.axes, some, known)
+            if len(some) == self.most:
+                del self.tables[some]
+
+    def _begun(self, some: tuple[int, ...]) -> Bits:
+        """Return what the pool says, and note what follows from fewer features."""
+        table = table_of_list(self.pool, some)
+        known = np.zeros(table.shape, dtype=np.uint64)
+        for axis in range(len(some)):
+            fewer = self.tables[some[:axis] + some[axis + 1 :]]
+            decided = np.where(fewer == MIXED, np.uint64(0), fewer)
+            known |= np.expand_dims(decided, axis)
+        if self.vote.forbidden:  # where nothing occurs, nothing follows
+            for at in np.flatnonzero(((known != 0) & (table == 0)).ravel()).tolist():
+                if not self.vote.parts(self._box(some, known.shape, at)):
+                    known.flat[at] = 0
+        self.tables[some] = known
+        return table
+
+    def _box(self, some: tuple[int, ...], shape: tuple[int, ...], at: int) -> list[int]:
+        """Return a cell of some features as a box of all, as sets of levels."""
+        box = [(1 << axis.size) - 1 for axis in self.axes]
+        for place, level in zip(some, np.unravel_index(at, shape), strict=True):
+            box[place] = 1 << int(level)
+        return box
+
+    def _ask(
+        self, asked: list[tuple[tuple[int, ...], int]], boxes: list[list[int]], places: list[int]
+    ) -> None:
+        vote = self.vote
+        wanted = np.array(places)
+        unseen = np.flatnonzero(wanted < 0)
+        if len(unseen):  # no cell of the pool is there: ask for one
+            parts = {row: vote.parts(boxes[row])[:1] for row in unseen.tolist()}
+            here = [row for row, part in parts.items() if part]
+            if here:
+                there = np.array([vote.a_cell(vote.packed(parts[row])[0]) for row in here])
+                wanted[here] = vote.binned.ask(there)
+        # Where nothing occurs, nothing is said.
+        some_are = np.flatnonzero(wanted >= 0).tolist()
+        asked, wanted = [asked[row] for row in some_are], wanted[some_are]
+        cells, status = vote.others_among([boxes[row] for row in some_are], wanted.tolist())
+        for (some, at), place, what in zip(asked, wanted.tolist(), status.tolist(), strict=True):
+            self.tables[some].flat[at] = np.uint64(1 << place) if what == 0 else MIXED
+        self.proved += int(np.count_nonzero(status == 0))
+        self.unsettled += int(np.count_nonzero(status == -1))
+        if (status == 1).any():
+            new = np.unique(cells[status == 1], axis=0)
+            self.pool = ListedCells(
+                self.axes,
+                np.concatenate([self.pool.cells, new]),
+                np.concatenate([self.pool.labels, vote.binned.ask(new)]),
+            )

@@ -51,16 +51,15 @@ class Result(Findings):
     def save(self, folder: str | Path) -> None:
         """Write all that the command line writes, or nothing: rules, answers, and the page.
 
-        A target that gives no labels has no page; where nobody was asked, there are only rules.
+        Where nobody was asked, there are only the rules, the lattice of a table, and the page.
         """
+        from hornlens.report.page.result import result_page
+
         out = Path(folder)
         files, content = extraction_files(self)
-        if self.asked and self.space.label is not None:
-            from hornlens.report.page.extraction import extraction_page
-
-            files["report.html"] = extraction_page(self, content)
+        files["report.html"] = result_page(self, content, out.resolve().name)
         write_files({out / name: text for name, text in files.items()})
-        for name in ("report.html", "almost.csv", "levels.csv"):
+        for name in ("almost.csv", "levels.csv"):
             if name not in files:
                 (out / name).unlink(missing_ok=True)  # of another result
 

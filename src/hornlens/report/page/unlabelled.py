@@ -149,7 +149,7 @@ def unlabelled_page(
         cells=space.cell_count * max(1, len(result.worlds)) if result.asked else 0,
         sampled=result.asked and is_sampled(result),
         settings=_settings(result, content),
-        statistics=_counts(envelope.statistics),
+        statistics=_counts(result),
         started=moment(result.record.started),
         took=duration(result.record.seconds or None),
         file=file or own_name,
@@ -191,7 +191,9 @@ def _eyebrow(result: Findings) -> str:
 
 def _absence(result: Findings) -> Absence:
     certificate = result.envelope.certificate
-    return no_rules(certificate, result.question) if result.asked else no_rules_worked_out(certificate)
+    if result.asked:
+        return no_rules(certificate, result.question)
+    return no_rules_worked_out(certificate)
 
 
 def _residue(result: Findings) -> str:
@@ -212,12 +214,15 @@ def _settings(result: Findings, content: Mapping[str, Any]) -> dict[str, Any]:
     return dict(settings) if isinstance(settings, Mapping) else {}
 
 
-def _counts(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was counted; a bound on a count stands under a name of its own."""
-    found: dict[str, Any] = {}
-    for name, value in statistics.items():
+def _counts(result: Findings) -> dict[str, Any]:
+    """Return what was counted; where nobody was asked, nothing that there is none of.
+
+    A bound on a count stands under a name of its own.
+    """
+    counts: dict[str, Any] = {}
+    for name, value in result.envelope.statistics.items():
         if isinstance(value, Mapping):
-            found |= {f"{name}: {part}": count for part, count in value.items()}
-        elif value is not None:
-            found[name] = value
-    return found
+            counts |= {f"{name}: {part}": count for part, count in value.items()}
+        elif value or (result.asked and value is not None):
+            counts[name] = value
+    return counts

@@ -38,6 +38,7 @@ from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.tables import DRAWN, TABLE
 from hornlens.results.documents.writing import extraction_as_json
 from hornlens.results.wording.pages import (
+    OPEN_BELOW,
     Absence,
     about_open,
     about_rules,
@@ -84,6 +85,7 @@ def unlabelled_page(
         data = without_answers(data)
     rows = rows_of(listed)
     certificate, summary = envelope.certificate, Summary(result)
+    findings = [] if certificate.unanswered else [r for r in rows if r.warrant.known][:FINDINGS]
     levels = levels_picture(summary)
     called = table.name if table is not None else result.name if result.asked else name
     own_name = "envelope.json" if table is None else "table.json"
@@ -113,7 +115,8 @@ def unlabelled_page(
         rows=rows,
         rule_count=len(envelope.readable),
         left_out=len(envelope.readable) - len(rows),
-        findings=[] if certificate.unanswered else [r for r in rows if not r.vacuous][:FINDINGS],
+        findings=findings,
+        unproved=OPEN_BELOW if rows and not findings and not certificate.unanswered else "",
         supported=any(row.support is not None for row in rows),
         ranked=EXPLAINED[result.settings.rank].format(unit=question.unit) if result.asked else "",
         absence=_absence(result),

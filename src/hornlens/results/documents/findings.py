@@ -239,6 +239,7 @@ class Findings:
             self.envelope.certificate.noise is not None,
             self.asked,
             self.envelope.certificate.word is not None,
+            self.envelope.certificate.unanswered,
         )
 
     def parts(self, evidence: Evidence) -> list[Part]:

@@ -14,6 +14,7 @@ from hornlens.logic.envelope import Envelope
 from hornlens.logic.warrants import Warrant
 from hornlens.results.documents.question import Question
 
+OPEN_BELOW = "The rules that are listed below are open: nothing proves them."
 RESUMES = "The same command resumes from the answers that are kept."
 
 
@@ -128,9 +129,7 @@ def left_out_words(envelope: Envelope) -> list[str]:
         sentences.append(f"{which} reject {amount} more; they are not among these.")
     if rare := statistics.get("rare_conditions_left_out"):
         amount = plural(rare, "set")
-        sentences.append(
-            f"{amount} of conditions, which too few rows have, were not looked at."
-        )
+        sentences.append(f"{amount} of conditions, which too few rows have, were not looked at.")
     return sentences
 
 

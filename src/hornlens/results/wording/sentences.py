@@ -29,7 +29,8 @@ class Telling:
     `proved`: they are exact. `worlds` are the names of the ways of asking, if there are several,
     and `noun` what people call one. `repeated`: every answer is what most of several said; if it is
     `noisy`, what was said most often. `asked`: a target was; the rules of a formula or a table say
-    what goes together, and of an exploration so `by_word` of its experts.
+    what goes together, and of an exploration so `by_word` of its experts. `unanswered`: it gave no
+    answer at all.
     """
 
     space: Space
@@ -42,6 +43,7 @@ class Telling:
     noisy: bool = False
     asked: bool = True
     by_word: bool = False
+    unanswered: bool = False
 
     def sentence(self, rule: Rule, broken: int = 0, of: int = 0) -> str:
         """Return the rule as a sentence; `broken` answers `of` so many it speaks of break it."""
@@ -91,7 +93,9 @@ class Telling:
     def _scope(self, broken: int, of: int, holds_in: Sequence[str] | None) -> str:
         """Return in what the claim is to be believed: ""; "as far as it was asked"; …"""
         found = []
-        if not self.proved:
+        if self.unanswered:
+            found.append(f"counting no answer as {self.policy.abstain}ed")
+        elif not self.proved:
             found.append("as far as it was asked")
             if broken:
                 found.append(f"but for at most {broken:,} of {of:,} {self.question.unit}s")

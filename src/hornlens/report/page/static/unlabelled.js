@@ -7,8 +7,9 @@ const result = readResult(data.envelope ?? data, view);
 
 /** The data of the page as files: the JSON only where all of it is here. */
 function resultFiles() {
+  // In the order of rules.csv: the strongest first, or that of the JSON where nobody was asked.
   const strongest = [...byId("rule-table")?.tBodies[0].rows ?? []].map((row) => result.rules[row.dataset.index]);
-  const lines = () => (view.asked ? rulesCsv(strongest) : workedOutCsv(strongest));
+  const lines = () => (view.asked ? rulesCsv(strongest) : workedOutCsv(result.rules));
   const buttons = [];
   if (view.whole) buttons.push(downloadButton("JSON", view.file, "application/json", () => byId("data").textContent));
   if (result.answers.length) buttons.push(downloadButton("Answers as CSV", "answers.csv", "text/csv", () => answersCsv(result)));

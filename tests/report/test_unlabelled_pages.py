@@ -55,7 +55,7 @@ def shown_rules(document):
 
 @pytest.mark.parametrize("name", [*cases.CASES, "audited"])
 def test_the_page_has_the_certificate_and_every_rule_with_its_warrant(made, name):
-    result, _, text, document = made(name)
+    result, _, _, document = made(name)
     certificate = result.envelope.certificate
     card = words(document.one("aside"))
     assert certificate.title in card and certificate.sentence in card

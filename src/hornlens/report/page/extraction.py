@@ -192,6 +192,8 @@ def _strip(margins: Sequence[float], widest: float) -> str:
 
 
 def without_answers(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON of a result whose answers are too many for a page, without them."""
+
     def bare(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{**line, "evidence": [], "closest": None} for line in lines]
 

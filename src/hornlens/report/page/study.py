@@ -18,7 +18,7 @@ from hornlens.report.page.charts import budget_places, isolated, series, share
 from hornlens.report.page.marking import marked
 from hornlens.report.study_tables import study_tables, times_table
 from hornlens.report.tables import shown
-from hornlens.results.wording.sentences import reading
+from hornlens.results.wording.sentences import together
 from hornlens.studies.documents import (
     STUDY,
     BudgetFindings,
@@ -189,7 +189,7 @@ def _most_stable(study: Study) -> list[Stable]:
 
 def _reading(rule: NamedRule) -> Markup:
     """Return a rule in plain words."""
-    return marked(reading(rule))
+    return marked(together(rule))
 
 
 def _chart(study: Study, measure: str) -> Chart:

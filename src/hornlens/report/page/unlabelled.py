@@ -176,7 +176,7 @@ def _shortened(result: Findings, data: dict[str, Any]) -> tuple[Findings, dict[s
         support=None if envelope.support is None else some(envelope.support),
         own_warrants=some(envelope.warrants),
     )
-    inner = data["envelope"] if "envelope" in data else data
+    inner = data.get("envelope", data)
     inner = {**inner, **{key: list(some(inner[key])) for key in ("rules", "readable")}}
     return replace(result, envelope=shorter), (
         {**data, "envelope": inner} if "envelope" in data else inner

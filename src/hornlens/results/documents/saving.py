@@ -25,8 +25,8 @@ from hornlens.results.documents.writing import extraction_as_json
 def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str], dict[str, Any]]:
     """Return an extraction's files by name, all but its page; `key` goes into run.json.
 
-    Beside them, the contents of envelope.json. Where nobody was asked, there are only the rules, and
-    the lattice of a table.
+    Beside them, the contents of envelope.json. Where nobody was asked, there are only the rules,
+    and the lattice of a table.
     """
     if not extraction.asked:
         content = envelope_as_json(extraction.envelope)

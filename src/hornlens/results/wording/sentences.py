@@ -88,7 +88,7 @@ class Telling:
             lead.append("as far as it was tested")
         if broken:
             lead.append(f"but for {broken:,} of {of:,} cases")
-        return reading(named, ", ".join(lead))
+        return together(named, ", ".join(lead))
 
     def _scope(self, broken: int, of: int, holds_in: Sequence[str] | None) -> str:
         """Return in what the claim is to be believed: ""; "as far as it was asked"; …"""
@@ -201,12 +201,12 @@ def clauses(space: Space, mask: int, question: Question) -> list[str]:
     return found
 
 
-def reading(rule: NamedRule, lead: str = "") -> list[Part]:
+def together(rule: NamedRule, lead: str = "") -> list[Part]:
     """Return a rule as what goes together, in parts; `lead` says how far that is known.
 
-    >>> plain(reading(NamedRule(("bird", "big"), ("swims",))))
+    >>> plain(together(NamedRule(("bird", "big"), ("swims",))))
     'With bird and big always goes swims.'
-    >>> plain(reading(NamedRule(("flies", "big"), None), "but for 1 of 9 cases"))
+    >>> plain(together(NamedRule(("flies", "big"), None), "but for 1 of 9 cases"))
     'But for 1 of 9 cases, flies and big never go together.'
     """
     left = _listed(rule.antecedent)

@@ -31,7 +31,8 @@ def _result(content: Json, run: Json | None, file: Path) -> str:
 
     if "probe" in content:
         went = None if run is None else RUN.parse(run, file.with_name(RUN.file_name)).record
-        return result_page(extraction_from_json(content, file, went), content, file=file.name)
+        # Older files hold less than the page shows: it is worked out again.
+        return result_page(extraction_from_json(content, file, went), file=file.name)
     if "cnf" in content and "rules" not in content:
         raise InputError("is a formula that was learned via an encoding: it has no rules", file)
     return result_page(worked_out(content, file), content, _name(file), file.name)

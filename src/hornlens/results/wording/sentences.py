@@ -93,7 +93,7 @@ class Telling:
     def _scope(self, broken: int, of: int, holds_in: Sequence[str] | None) -> str:
         """Return in what the claim is to be believed: ""; "as far as it was asked"; …"""
         found = []
-        if self.unanswered:
+        if self.unanswered and self.space.label is None:
             found.append(f"counting no answer as {self.policy.abstain}ed")
         elif not self.proved:
             found.append("as far as it was asked")

@@ -16,6 +16,7 @@ from markupsafe import escape
 
 import hornlens
 from hornlens import FunctionTarget, Limits, Nominal, Settings, Space
+from hornlens.results.documents.rules import COLUMNS
 from hornlens.theory import Vocabulary
 from tests.command import hornlens as command
 
@@ -230,6 +231,34 @@ def test_it_is_exported(result, form, place, tmp_path):
         assert done.stdout.count("\n") == len(loaded.rules) + 1
     elif form == "latex":
         assert done.stdout.count(" & ") == len(loaded.rules)
+
+
+def test_it_is_drawn(result, place):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    _, path = result
+    loaded = hornlens.load(place / path)
+    axes = loaded.plot.rules()
+    assert [bar.get_width() for bar in axes.patches] == [row.support for row in loaded.rules][:15]
+    if loaded.asked:
+        assert loaded.plot.map().get_images()
+        assert loaded.plot.rates(loaded.space.attributes[0].name).get_title()
+    else:
+        with pytest.raises(hornlens.HornlensError, match="there are no answers to draw"):
+            loaded.plot.map()
+    matplotlib.pyplot.close("all")
+
+
+def test_its_rules_have_the_columns_of_all_others(result, place):
+    _, path = result
+    loaded = hornlens.load(place / path)
+    assert loaded.rules.csv().splitlines()[0].split(",") == list(COLUMNS)
+    for row in loaded.rules:
+        assert row.sentence and row.warrant.kind in ("proved", "tested", "open")
+        assert row.unit in ("prompts", "cells", "rows")
+        assert not row.canonical.antecedent or set(row.canonical.antecedent) <= set(
+            loaded.space.vocabulary.names
+        )
 
 
 def test_every_line_of_what_does_not_work_is_of_a_kind_and_an_operation():

@@ -16,7 +16,7 @@ from hornlens.logic.warrants import PROVED
 from hornlens.results.analysis.gates import answered, certainty, rule_count, rule_passes
 from hornlens.results.analysis.truth import Truth
 from hornlens.results.documents.checks import Checked, CheckOutcome, Flip, ShownAnswer, Status
-from hornlens.results.documents.claims import FlipPair
+from hornlens.results.documents.flips import FlipPair
 from hornlens.results.documents.requirements import (
     Allowance,
     AnsweredShare,

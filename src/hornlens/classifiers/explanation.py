@@ -21,7 +21,7 @@ from hornlens.logic.certificates import Certificate
 from hornlens.logic.rule import in_signs
 from hornlens.logic.scopes import Agreement
 from hornlens.logic.warrants import PROVED, Warrant
-from hornlens.results.documents.claims import Flips
+from hornlens.results.documents.flips import Flips
 from hornlens.targets.classifiers.points import Binned
 
 if TYPE_CHECKING:

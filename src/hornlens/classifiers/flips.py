@@ -9,7 +9,7 @@ import numpy as np
 
 from hornlens.classifiers.explanation import Explained, NotKept
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels
-from hornlens.results.documents.claims import FlipPair, Flips
+from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.targets.classifiers.columns import column_of
 from hornlens.targets.classifiers.points import Binned
 

@@ -10,7 +10,7 @@ from hornlens.classifiers.explanation import Explained
 if TYPE_CHECKING:
     from hornlens.logic.envelope import Envelope
     from hornlens.results.documents.checks import Checked
-    from hornlens.results.documents.claims import Flips
+    from hornlens.results.documents.flips import Flips
     from hornlens.results.documents.requirements_file import Source
 
 

@@ -16,7 +16,7 @@ from hornlens.formats.certificates import claim_as_json
 from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
 from hornlens.report.page.explanation import explanation_page
-from hornlens.results.documents.claims import FlipPair, Flips
+from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.explanations import (
     EXPLANATION,
     MOST_LEVELS,

@@ -12,7 +12,7 @@ from hornlens.counts import plural
 from hornlens.logic.scopes import percent
 from hornlens.logic.warrants import PROVED, Warrant
 from hornlens.report.page.assemble import assemble
-from hornlens.results.documents.claims import FlipPair, Flips
+from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.explanations import (
     EXPLANATION,
     ExplanationDocument,

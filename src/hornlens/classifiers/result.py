@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hornlens.classifiers.explanation import Explained
 
 if TYPE_CHECKING:
+    from hornlens.logic.certificates import Certificate
     from hornlens.logic.envelope import Envelope
+    from hornlens.logic.named import NamedRule
+    from hornlens.results.analysis.judging import Exceptions, Judgement
     from hornlens.results.documents.checks import Checked
     from hornlens.results.documents.flips import Flips
+    from hornlens.results.documents.requirements import Scope
     from hornlens.results.documents.requirements_file import Source
 
 
@@ -25,6 +30,35 @@ class Explanation(Explained):
     [True]
     """
 
+    world = ""
+    worlds: tuple[Explanation, ...] = ()
+    """A classifier is asked in one way."""
+
+    @property
+    def title(self) -> str:
+        """What the classifier is called."""
+        return self.name
+
+    @property
+    def each(self) -> tuple[Explanation, ...]:
+        """The result of the only way of asking: this."""
+        return (self,)
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """What may be claimed of the rules."""
+        return (self.certificate,)
+
+    @property
+    def rule_count(self) -> int:
+        """How many rules there are."""
+        return len(self.found)
+
+    @property
+    def questions(self) -> tuple[int, int]:
+        """How many questions were answered, of how many: a classifier says a class of every row."""
+        return len(self.rows), len(self.rows)
+
     def basis(self) -> Envelope:
         """Return all that holds of the cells, as the DG basis: more than what implies a class.
 
@@ -34,18 +68,33 @@ class Explanation(Explained):
 
         return basis_of(self)
 
-    def flips(self, feature: str) -> Flips:
-        """Say whether changing only this column ever changes the decision, and how often."""
+    def flips(self, attribute: str | Sequence[str]) -> Flips:
+        """Say whether changing only this column ever changes the decision, and how often.
+
+        Several columns are changed at once.
+        """
         from hornlens.classifiers.flips import flips_of
 
-        return flips_of(self, feature)
+        return flips_of(self, attribute)
+
+    def judge(self, rule: NamedRule, scope: Scope = "every variant") -> Judgement:
+        """Return what is known of a rule, in words and with the row that shows it."""
+        from hornlens.classifiers.judging import judge_by_cells
+
+        return judge_by_cells(self, rule)
+
+    def exceptions(self, rule: NamedRule, scope: Scope = "every variant") -> Exceptions:
+        """Count the cells that break a rule, among those that it speaks of."""
+        from hornlens.classifiers.judging import exceptions_by_cells
+
+        return exceptions_by_cells(self, rule)
 
     def check(self, requirements: Source) -> Checked:
         """Hold the rules against requirements, as results are: a YAML file, or its fields."""
-        from hornlens.classifiers.checking import check_explanation
+        from hornlens.results.analysis.checking import check
         from hornlens.results.documents.requirements_file import read_requirements
 
-        return check_explanation(self, read_requirements(requirements))
+        return check(self, read_requirements(requirements))
 
     def export(self, format: str) -> str:
         """Return the rules as text for other tools: "latex", "prolog", "csv", "json" or "text"."""

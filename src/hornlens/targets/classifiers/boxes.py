@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Box
 from hornlens.logic.cuts import Cuts, number_text
-from hornlens.targets.classifiers.conditions import Condition
+from hornlens.targets.classifiers.conditions import Condition, Sign
 from hornlens.targets.classifiers.features import Feature
 
 
@@ -124,3 +125,76 @@ def box_of(conditions: Iterable[Condition], features: Sequence[Feature]) -> Box 
             return None
         box.append((int(places[0]), int(places[-1])))
     return tuple(box)
+
+
+def opposites(condition: Condition, feature: Feature) -> tuple[Condition, ...]:
+    """Return conditions of which an input meets one just if it does not meet this one."""
+    name, sign = condition.name, condition.sign
+    missing = (Condition(name, "missing"),) if feature.missing else ()
+    if sign == "missing":
+        return (Condition(name, "known"),)
+    if sign == "known":
+        return missing
+    if sign != "=":
+        return Condition(name, OTHERWISE[sign], condition.value), *missing
+    if feature.cuts is not None:
+        return Condition(name, "<", condition.value), Condition(name, ">", condition.value), *missing
+    own = _value(condition, feature)
+    others = (str(value) for place, value in enumerate(feature.values) if place != own)
+    return *(Condition(name, "=", value) for value in others), *missing
+
+
+OTHERWISE: dict[Sign, Sign] = {"<": "≥", "≥": "<", ">": "≤", "≤": ">"}
+"""For a comparison, the one that holds where it does not."""
+
+
+def value_in(feature: Feature, level: int, conditions: Sequence[Condition]) -> Any:
+    """Return a value of a level that meets conditions about its column; NO_VALUE if none does.
+
+    It is the point of the level, if this will do.
+    """
+    point = feature.points[level]
+    own = [one for one in conditions if one.name == feature.name]
+    if not all(levels_of(one, feature)[level] for one in own):
+        return NO_VALUE
+    if feature.cuts is None or level == feature.known:
+        return point
+    compared = [one for one in own if not _names_a_cut(one, feature.cuts)]
+    if not compared or all(_meets(point, one) for one in compared):
+        return point
+    cuts = feature.cuts.values
+    numbers = [*cuts[max(0, level - 1) : level + 1], *(one.number for one in compared)]
+    near = [n for v in numbers for n in (v, np.nextafter(v, np.inf), np.nextafter(v, -np.inf))]
+    if feature.kind == "whole":
+        near = [float(n) for v in numbers for n in (np.floor(v), np.ceil(v), v - 1, v + 1)]
+        near = [n for n in near if n == np.floor(n)]
+    for number in map(float, near):
+        inside = int(feature.cuts.places([number])[0]) == level
+        if inside and all(_meets(number, one) for one in compared):
+            return number
+    return NO_VALUE
+
+
+NO_VALUE = object()
+"""What stands for a value where there is none."""
+
+
+def _names_a_cut(condition: Condition, cuts: Cuts) -> bool:
+    """Say whether levels alone decide a condition: it is about known values, or a shown cut."""
+    if condition.sign in ("missing", "known"):
+        return True
+    return condition.sign in ("≤", ">") and any(
+        place in cuts.after and float(text) == condition.number
+        for place, text in enumerate(cuts.texts)
+    )
+
+
+def _meets(value: float, condition: Condition) -> bool:
+    number = condition.number
+    return {
+        "<": value < number,
+        "≤": value <= number,
+        ">": value > number,
+        "≥": value >= number,
+        "=": value == number,
+    }[condition.sign]

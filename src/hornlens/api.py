@@ -13,7 +13,7 @@ from hornlens.errors import HornlensError
 from hornlens.extraction.extract import extract as extract_target
 from hornlens.formats.files import write_files
 from hornlens.results.documents.findings import Findings
-from hornlens.results.documents.saving import extraction_files, read_result
+from hornlens.results.documents.saving import extraction_files, read_result, written_by
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
     from hornlens.report.plots import Plots
+    from hornlens.results.analysis.comparison import Comparison
     from hornlens.results.documents.checks import Checked
     from hornlens.results.documents.requirements_file import Source
     from hornlens.results.documents.settings import Settings
@@ -273,3 +274,45 @@ def load(path: str | Path) -> Any:
 
         return load_explanation(path)
     return Result.of(read_result(Path(path)))
+
+
+def compare(results: Sequence[Any], names: Sequence[str] = ()) -> Comparison:
+    """Compare results, rule by rule, each with each of those after it.
+
+    Args:
+        results: Two results or more, of `extract`, `explain` or `load`; or the paths of saved ones.
+            All must be over the same variables; those of classifiers, over the same columns and
+            classes. Their thresholds may differ.
+        names: What to call the results, in their order. Default: their titles, or their folders.
+
+    Returns:
+        What becomes of each result's rules in each other one, with the answer that breaks a rule;
+        the rules that all have in common; and the settings in which they differ.
+
+    Raises:
+        InputError: if the results do not speak of the same things.
+
+    >>> def nurses(prompt, words):
+    ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
+    >>> before = extract(nurses, cache=False)
+    >>> after = extract(lambda prompt, words: [0.9, 0.1], cache=False)
+    >>> pair = compare([before, after], ["before", "after"]).comparisons[0]
+    >>> pair.sentences[1]
+    'Of the 1 rule of after, none holds in before, 1 is broken.'
+    """
+    from hornlens.results.analysis.comparison import compare as compare_sets
+    from hornlens.results.analysis.rulesets import RuleSet, distinct_names
+
+    each = [results] if isinstance(results, str | Path) else list(results)
+    if len(names) > len(each):
+        raise HornlensError(f"there are {len(names)} names for {len(each)} results")
+    folders = iter(distinct_names([Path(one) for one in each if isinstance(one, str | Path)]))
+    sets = []
+    for place, one in enumerate(each):
+        saved = isinstance(one, str | Path)
+        result, version = (load(one), written_by(Path(one))) if saved else (one, "")
+        if not hasattr(result, "verdict_on"):
+            raise HornlensError(f"{one!r} is no result, and no path of one")
+        name = next(folders) if saved else result.title
+        sets.append(RuleSet(names[place] if place < len(names) else name, result, version))
+    return compare_sets(sets)

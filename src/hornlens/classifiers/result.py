@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hornlens.classifiers.explanation import Explained
+from hornlens.exact.boxes.cells import GridCells
 
 if TYPE_CHECKING:
     from hornlens.logic.certificates import Certificate
     from hornlens.logic.envelope import Envelope
     from hornlens.logic.named import NamedRule
     from hornlens.results.analysis.judging import Exceptions, Judgement
+    from hornlens.results.analysis.rulesets import Verdict
     from hornlens.results.documents.checks import Checked
     from hornlens.results.documents.flips import Flips
     from hornlens.results.documents.requirements import Scope
@@ -88,6 +90,50 @@ class Explanation(Explained):
         from hornlens.classifiers.judging import exceptions_by_cells
 
         return exceptions_by_cells(self, rule)
+
+    # --- compared with others ---
+
+    @property
+    def compared_rules(self) -> tuple[NamedRule, ...]:
+        """The rules that are held against other classifiers."""
+        from hornlens.logic.named import NamedRule
+
+        return tuple(NamedRule(rule.conditions, (rule.label,)) for rule in self.rules)
+
+    @property
+    def compared_over(self) -> dict[str, tuple[str, ...]]:
+        """The columns and classes, which other results must have as well, in whatever order."""
+        names, labels = self.feature_names, self.binned.classifier.labels
+        return {"columns": tuple(sorted(names)), "classes": tuple(sorted(labels))}
+
+    @property
+    def has_all_rules(self) -> bool:
+        """Whether every cell was asked: then all that holds of the cells is known."""
+        return isinstance(self.labelled, GridCells)
+
+    @property
+    def made(self) -> dict[str, str]:
+        """How it was made, by setting."""
+        from hornlens.classifiers.comparing import settings_of_explanation
+
+        return settings_of_explanation(self)
+
+    @property
+    def cell_prompts(self) -> dict[int, tuple[str, ...]]:
+        """Nothing: a classifier is asked without prompts."""
+        return {}
+
+    def verdict_on(self, rule: NamedRule) -> Verdict:
+        """Return what is known of a rule of another classifier, and the row that breaks it."""
+        from hornlens.classifiers.comparing import verdict_by_cells
+
+        return verdict_by_cells(self, rule)
+
+    def common_with(self, others: Sequence[Explanation]) -> tuple[NamedRule, ...] | None:
+        """Return rules that hold in all and decide every cell in which all agree, or None."""
+        from hornlens.classifiers.comparing import common_rules
+
+        return common_rules([self, *others])
 
     def check(self, requirements: Source) -> Checked:
         """Hold the rules against requirements, as results are: a YAML file, or its fields."""

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from hornlens.counts import plural
 from hornlens.logic.decisions import YES, Decision, Policy, accepts, reason_in_words
-from hornlens.logic.certificates import Certificate
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
@@ -20,20 +19,17 @@ from hornlens.logic.space import Space
 from hornlens.logic.supersets import Supersets
 from hornlens.results.analysis.choices import choices_of
 from hornlens.results.analysis.evidence import Evidence, evidence_for
-from hornlens.results.analysis.flips import attributes_named, flips_of_answers
+from hornlens.results.analysis.judged import JudgedByAnswers
 from hornlens.results.analysis.left import columns_of, left_by, masks_of
 from hornlens.results.analysis.ranking import order_of
 from hornlens.results.analysis.rates import Rates, rates_of
 from hornlens.results.documents.details import Details
-from hornlens.results.documents.flips import Flips
 from hornlens.results.documents.question import Question
-from hornlens.results.documents.requirements import Scope
 from hornlens.results.documents.rules import RuleRow, Rules
 from hornlens.results.documents.settings import Settings
 from hornlens.results.wording.sentences import Part, Telling, plain
 
 if TYPE_CHECKING:
-    from hornlens.results.analysis.judging import Exceptions, Judgement
     from hornlens.results.analysis.warnings import Warning
 
 
@@ -68,7 +64,7 @@ class ShownCells:
 
 
 @dataclass(frozen=True, repr=False)
-class Findings:
+class Findings(JudgedByAnswers):
     """The rules that a target obeys, with everything they rest on."""
 
     question: Question
@@ -294,49 +290,6 @@ class Findings:
     def rates(self) -> Rates:
         """How often each value of each attribute gets each label, and how often it changes it."""
         return rates_of(self.space, [(each.world, each.decisions) for each in self.each])
-
-    def flips(self, attribute: str | Sequence[str]) -> Flips:
-        """Count what changing only an attribute, or several of them at once, does to the answers.
-
-        Counted are the recorded answers, in every way of asking. A name that is no attribute is an
-        InputError.
-        """
-        from hornlens.results.analysis.judging import check_names
-
-        names = [each.name for each in self.space.attributes]
-        chosen = attributes_named(attribute)
-        check_names(self, chosen, names, "attribute")
-        return flips_of_answers(self, [names.index(name) for name in chosen])
-
-    # --- held against requirements ---
-
-    @property
-    def certificates(self) -> tuple[Certificate, ...]:
-        """What may be claimed of the whole, and of each way of asking."""
-        return tuple(each.envelope.certificate for each in (self, *self.worlds))
-
-    @property
-    def rule_count(self) -> int:
-        """How many rules a gate counts: those of the basis."""
-        return len(self.envelope.basis)
-
-    @property
-    def questions(self) -> tuple[int, int]:
-        """How many questions were answered, and how many were asked, in every way of asking."""
-        known = [decision for world in self.each for decision in world.decisions.values()]
-        return sum(decision.answered for decision in known), len(known)
-
-    def judge(self, rule: NamedRule, scope: Scope = "every variant") -> Judgement:
-        """Return what is known of a rule, in words and with the answers that show it."""
-        from hornlens.results.analysis.judging import judge_by_answers
-
-        return judge_by_answers(self, rule, scope)
-
-    def exceptions(self, rule: NamedRule, scope: Scope = "every variant") -> Exceptions:
-        """Count the cells that break a rule, among those that it speaks of."""
-        from hornlens.results.analysis.judging import exceptions_by_answers
-
-        return exceptions_by_answers(self, rule, scope)
 
     @cached_property
     def warnings(self) -> tuple[Warning, ...]:

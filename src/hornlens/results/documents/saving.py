@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,15 @@ def read_result(path: Path) -> Findings:
         RUN.read(run).record if run.is_file() else None,
         parse_scores(read_text(scores), scores).scored if scores.is_file() else None,
     )
+
+
+def written_by(path: Path) -> str:
+    """Return the version that wrote a result, which stands at the head of its file; "" if none."""
+    there = [path / name for name in ("envelope.json", "table.json", "explanation.json")]
+    file = next((each for each in there if each.is_file()), path)
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        head = re.match(r'\s*\{\s*"hornlens":\s*"([^"\\]{1,40})"', opened.read(200))
+    return "" if head is None else head[1]
 
 
 def scores_csv(extraction: Findings) -> str:

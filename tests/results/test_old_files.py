@@ -19,7 +19,6 @@ from hornlens.logic.named import NamedRule
 from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.models.table import TableModel
-from hornlens.results.analysis.rulesets import load_result
 from hornlens.results.documents.envelope import envelope_from_json
 from hornlens.results.documents.tables import TABLE
 from hornlens.store.sqlite import AnswerCache
@@ -122,7 +121,7 @@ def rules_of(name: str) -> tuple[str, list[str]]:
     elif "load" in BY_NAME[name]["doors"]:
         envelope = hornlens.load(name).envelope
     else:
-        envelope = load_result(file).envelope
+        envelope = hornlens.load(file).envelope
     return envelope.certificate.kind, [str(canonical) for _, canonical in envelope.named]
 
 

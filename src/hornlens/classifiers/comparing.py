@@ -27,13 +27,13 @@ MOST_CELLS = 1 << 21
 """Up to so many cells of a common grid, what is in common is worked out."""
 
 
-def verdict_by_cells(result: Explained, rule: NamedRule) -> Verdict:
+def verdict_by_cells(result: Explained, rule: NamedRule, owner: Explained) -> Verdict:
     """Return what is known of another classifier's rule, with the row that breaks it.
 
     A value that a column does not have here says nothing: then the rule is open.
     """
     try:
-        judgement = judge_by_cells(result, rule)
+        judgement = judge_by_cells(result, rule, owner)
     except InputError:
         return Verdict(Truth("open"))
     if not judgement.answers:

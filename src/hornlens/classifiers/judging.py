@@ -8,7 +8,7 @@ of some classes. If none finds one, and all was looked at, the rule holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ from hornlens.logic.warrants import PROVED
 from hornlens.results.analysis.judging import SHOWN, Exceptions, Judgement
 from hornlens.results.analysis.truth import Truth
 from hornlens.results.documents.checks import ShownAnswer
-from hornlens.targets.classifiers.boxes import NO_VALUE, box_of, opposites, value_in
+from hornlens.targets.classifiers.boxes import NO_VALUE, box_of, exactly, opposites, value_in
 from hornlens.targets.classifiers.conditions import Condition, parse_conditions
 
 TRIED = 100
@@ -57,9 +57,17 @@ class _Found(NamedTuple):
     shown: ShownAnswer | None = None
 
 
-def judge_by_cells(result: Explained, rule: NamedRule) -> Judgement:
-    """Return what is known of a rule over the inputs that meet its conditions."""
+def judge_by_cells(
+    result: Explained, rule: NamedRule, owner: Explained | None = None
+) -> Judgement:
+    """Return what is known of a rule over the inputs that meet its conditions.
+
+    Thresholds of a rule of another classifier, its `owner`, are those that it shows so.
+    """
     read = _read(result, rule)
+    if owner is not None:
+        columns = {feature.name: feature for feature in owner.binned.every}
+        read = replace(read, given=tuple(exactly(one, columns[one.name]) for one in read.given))
     small = _small(result, read.given)
     if small is None:
         return Judgement(Truth("vacuous", PROVED), "No input meets its conditions.")

@@ -123,11 +123,11 @@ class Explanation(Explained):
         """Nothing: a classifier is asked without prompts."""
         return {}
 
-    def verdict_on(self, rule: NamedRule) -> Verdict:
+    def verdict_on(self, rule: NamedRule, owner: Explanation) -> Verdict:
         """Return what is known of a rule of another classifier, and the row that breaks it."""
         from hornlens.classifiers.comparing import verdict_by_cells
 
-        return verdict_by_cells(self, rule)
+        return verdict_by_cells(self, rule, owner)
 
     def common_with(self, others: Sequence[Explanation]) -> tuple[NamedRule, ...] | None:
         """Return rules that hold in all and decide every cell in which all agree, or None."""

@@ -79,8 +79,17 @@ class Comparison:
     """Some results, each compared with each of those after it: comparison.json.
 
     `common` are the rules from which all follows that follows from every one of the results; None:
-    there are too many interpretations to work that out. `differences` is what differs between the
-    settings; None: in a file of an older version, which compared the first result only.
+    there are too many interpretations to work that out, or not all of them were asked.
+    `differences` is what differs between the settings; None: in a file of an older version, which
+    compared the first result only.
+
+    >>> from hornlens import compare, extract
+    >>> one = extract(lambda prompt, words: [0.9, 0.1], cache=False)
+    >>> two = extract(lambda prompt, words: [0.2, 0.8], cache=False)
+    >>> print(compare([one, two], ["one", "two"]))
+    Of the 1 rule of one, none holds in two, 1 is broken.
+    Of the 1 rule of two, none holds in one, 1 is broken.
+    0 rules in common: all that follows from every one of the results follows from these.
     """
 
     results: tuple[ComparedResult, ...]
@@ -106,7 +115,10 @@ class Comparison:
     def in_common(self) -> str:
         """What is in common, in a sentence."""
         if self.common is None:
-            return "What is in common was not worked out: there are too many interpretations."
+            return (
+                "What is in common was not worked out: there are too many interpretations, or not "
+                "all of them were asked."
+            )
         found = f"{plural(len(self.common), 'rule')} in common"
         partial = [each.name for each in self.results if each.partial]
         if not partial:
@@ -187,7 +199,7 @@ def _outcomes(owner: RuleSet, other: RuleSet) -> tuple[RuleOutcome, ...]:
     """Say what becomes of each rule of a result in another; a test's bound will do to hold."""
     outcomes = []
     for rule in owner.result.compared_rules:
-        truth, witness = other.result.verdict_on(rule)
+        truth, witness = other.result.verdict_on(rule, owner.result)
         if witness is not None:
             outcomes.append(RuleOutcome(rule, "contradicted", witness))
         elif truth.outcome == "vacuous":

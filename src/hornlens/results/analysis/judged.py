@@ -103,7 +103,7 @@ class JudgedByAnswers:
 
         return prompts_of(self._findings)
 
-    def verdict_on(self, rule: NamedRule) -> Verdict:
+    def verdict_on(self, rule: NamedRule, owner: Any) -> Verdict:
         """Return what is known of a rule of another result, and the answer that breaks it."""
         from hornlens.results.analysis.rulesets import verdict_by_answers
 

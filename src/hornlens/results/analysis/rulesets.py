@@ -68,8 +68,8 @@ class Compared(Protocol):
     def cell_prompts(self) -> Mapping[int, tuple[str, ...]]:
         """The prompts of each cell, if there are any."""
 
-    def verdict_on(self, rule: NamedRule) -> Verdict:
-        """Return what is known of a rule of another result."""
+    def verdict_on(self, rule: NamedRule, owner: Any) -> Verdict:
+        """Return what is known of a rule of another result, its owner."""
     def common_with(self, others: Sequence[Any]) -> tuple[NamedRule, ...] | None:
         """Return the rules from which all follows that this and others have in common."""
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Box
-from hornlens.logic.cuts import Cuts, number_text
+from hornlens.logic.cuts import Cuts, number_text, shortest_between
 from hornlens.targets.classifiers.conditions import Condition, Sign
 from hornlens.targets.classifiers.features import Feature
 
@@ -160,19 +160,47 @@ def value_in(feature: Feature, level: int, conditions: Sequence[Condition]) -> A
     if feature.cuts is None or level == feature.known:
         return point
     compared = [one for one in own if not _names_a_cut(one, feature.cuts)]
-    if not compared or all(_meets(point, one) for one in compared):
+    low, high = _range_of(feature.cuts, level, compared)
+    if not compared or low <= point <= high:
         return point
-    cuts = feature.cuts.values
-    numbers = [*cuts[max(0, level - 1) : level + 1], *(one.number for one in compared)]
-    near = [n for v in numbers for n in (v, np.nextafter(v, np.inf), np.nextafter(v, -np.inf))]
     if feature.kind == "whole":
-        near = [float(n) for v in numbers for n in (np.floor(v), np.ceil(v), v - 1, v + 1)]
-        near = [n for n in near if n == np.floor(n)]
-    for number in map(float, near):
-        inside = int(feature.cuts.places([number])[0]) == level
-        if inside and all(_meets(number, one) for one in compared):
-            return number
-    return NO_VALUE
+        low, high = float(np.ceil(low)), float(np.floor(high))
+    if low > high:
+        return NO_VALUE
+    if np.isinf(low) or np.isinf(high):
+        inner = low + 1 if np.isinf(high) else high - 1
+        return min(max(inner, low), high)
+    if feature.kind == "whole" or low == high:
+        return low
+    return shortest_between(low, high)
+
+
+def _range_of(cuts: Cuts, level: int, conditions: Sequence[Condition]) -> tuple[float, float]:
+    """Return the least and the largest number of a bin that meet comparisons; both meet them."""
+    lows = [cuts.values[level - 1] if level else -np.inf]
+    highs = [np.nextafter(cuts.values[level], -np.inf) if level < len(cuts.values) else np.inf]
+    for one in conditions:
+        number, sign = one.number, one.sign
+        if sign in ("≥", "=", ">"):
+            lows.append(np.nextafter(number, np.inf) if sign == ">" else number)
+        if sign in ("≤", "=", "<"):
+            highs.append(np.nextafter(number, -np.inf) if sign == "<" else number)
+    return float(max(lows)), float(min(highs))
+
+
+def exactly(condition: Condition, feature: Feature) -> Condition:
+    """Return a condition that names a threshold of a column as it is shown, in all its digits.
+
+    "x ≤ 0.8" of a tree may mean x < 0.8000000119209292: so it does elsewhere, too.
+    """
+    cuts = feature.cuts
+    if cuts is None or condition.sign not in ("≤", ">"):
+        return condition
+    sign: Sign = "<" if condition.sign == "≤" else "≥"
+    for place, (value, text) in enumerate(cuts.pairs):
+        if place in cuts.after and float(text) == condition.number:
+            return Condition(condition.name, sign, repr(float(value)))
+    return condition
 
 
 NO_VALUE = object()
@@ -188,13 +216,3 @@ def _names_a_cut(condition: Condition, cuts: Cuts) -> bool:
         for place, text in enumerate(cuts.texts)
     )
 
-
-def _meets(value: float, condition: Condition) -> bool:
-    number = condition.number
-    return {
-        "<": value < number,
-        "≤": value <= number,
-        ">": value > number,
-        "≥": value >= number,
-        "=": value == number,
-    }[condition.sign]

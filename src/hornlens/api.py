@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -307,12 +307,13 @@ def compare(results: Sequence[Any], names: Sequence[str] = ()) -> Comparison:
     if len(names) > len(each):
         raise HornlensError(f"there are {len(names)} names for {len(each)} results")
     folders = iter(distinct_names([Path(one) for one in each if isinstance(one, str | Path)]))
-    sets = []
-    for place, one in enumerate(each):
-        saved = isinstance(one, str | Path)
-        result, version = (load(one), written_by(Path(one))) if saved else (one, "")
-        if not hasattr(result, "verdict_on"):
+    sets: list[RuleSet] = []
+    for one in each:
+        if isinstance(one, str | Path):
+            sets.append(RuleSet(next(folders), load(one), written_by(Path(one))))
+        elif hasattr(one, "verdict_on"):
+            sets.append(RuleSet(one.title, one))
+        else:
             raise HornlensError(f"{one!r} is no result, and no path of one")
-        name = next(folders) if saved else result.title
-        sets.append(RuleSet(names[place] if place < len(names) else name, result, version))
+    sets[: len(names)] = [replace(one, name=name) for one, name in zip(sets, names, strict=False)]
     return compare_sets(sets)

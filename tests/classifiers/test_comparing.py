@@ -1,4 +1,4 @@
-"""Classifiers compared and judged: by their conditions, over other thresholds, as by brute force."""
+"""Classifiers compared and judged by conditions, over other thresholds, as by brute force."""
 
 import json
 import re
@@ -42,7 +42,9 @@ def halves(seed):
         lambda: DecisionTreeClassifier(max_depth=3, random_state=seed),
         lambda: RandomForestClassifier(3, max_depth=2, random_state=seed),
     )
-    return rows, [kind().fit(rows[part], classes[part]) for kind, part in zip(kinds, parts)]
+    return rows, [
+        kind().fit(rows[part], classes[part]) for kind, part in zip(kinds, parts, strict=True)
+    ]
 
 
 def meets(rows, condition):
@@ -229,7 +231,10 @@ def test_columns_and_classes_may_stand_in_another_order():
 def test_a_model_that_always_says_the_same_has_others_rules_vacuously():
     rows = np.array([[float(i)] for i in range(6)])
     cut = hornlens.explain(lambda rows: np.where(rows[:, 0] < 3, "a", "b"), rows, bins={"x0": [3]})
-    odd = lambda rows: np.where(rows[:, 0] == 5, "b", "a")  # of no point but that of a row
+
+    def odd(rows):
+        return np.where(rows[:, 0] == 5, "b", "a")  # of no point but that of a row
+
     dull = hornlens.explain(odd, rows, bins={"x0": [4]})
     assert set(np.unique(dull.labelled.labels)) == {0}
     (pair,) = hornlens.compare([cut, dull], ["cut", "dull"]).comparisons
@@ -295,7 +300,10 @@ def test_conclusions_may_be_conditions_and_classes_may_stand_on_the_left(seed):
 def test_a_row_that_breaks_a_rule_meets_its_conditions():
     """A condition between two thresholds was answered with the point of the whole cell."""
     rows = np.array([[20.0], [30.0], [50.0]])
-    model = lambda rows: np.where(rows[:, 0] >= 40, "yes", "no")
+
+    def model(rows):
+        return np.where(rows[:, 0] >= 40, "yes", "no")
+
     result = hornlens.explain(model, rows, bins={"x0": [40]})
     cases = (("x0 < -7 -> yes", -1e9, -7), ("x0 >= 41 & x0 < 41.5 -> no", 41, 41.5))
     for rule, low, high in cases:
@@ -308,7 +316,10 @@ def test_a_row_that_breaks_a_rule_meets_its_conditions():
 def test_of_a_stand_in_no_rule_is_refuted_that_no_answer_breaks(tmp_path):
     """The binned model says something else than the model in a part of a cell."""
     rows = np.array([[0.0], [10.0], [15.0], [30.0], [40.0]])
-    model = lambda rows: np.where(rows[:, 0] > 29, "high", np.where(rows[:, 0] > 12, "mid", "low"))
+
+    def model(rows):
+        return np.where(rows[:, 0] > 29, "high", np.where(rows[:, 0] > 12, "mid", "low"))
+
     result = hornlens.explain(model, rows, bins={"x0": [20]})
     assert not result.exact_bins
     point = result.binned.features[0].points[1]
@@ -360,7 +371,9 @@ def test_several_columns_are_changed_at_once_as_by_brute_force(seed, tmp_path):
         rest = tuple(level for axis, level in enumerate(cell) if axis not in axes)
         by_rest.setdefault(rest, []).append(int(labels[cell]))
     pairs = sum(len(each) * (len(each) - 1) // 2 for each in by_rest.values())
-    alike = sum(each.count(p) * (each.count(p) - 1) // 2 for each in by_rest.values() for p in set(each))
+    alike = sum(
+        each.count(p) * (each.count(p) - 1) // 2 for each in by_rest.values() for p in set(each)
+    )
     if axes:
         assert (flips.pairs, flips.of_pairs) == (pairs - alike, pairs)
     else:
@@ -391,7 +404,7 @@ def test_too_many_rows_are_refused_in_a_line(monkeypatch):
     from hornlens.classifiers import flips
 
     monkeypatch.setattr(flips, "MOST_ROWS", 10)
-    rows, (tree, _) = halves(0)
+    rows, _ = halves(0)
     result = hornlens.explain(TREES["forest"]().fit(*data("iris")), rows)
     with pytest.raises(hornlens.HornlensError, match="name fewer columns"):
         result.flips(["x2", "x3"])

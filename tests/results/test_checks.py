@@ -302,7 +302,9 @@ def test_unset_is_no_value_unless_there_is_only_one():
     assert job.sentence == "Changing only job changes the answer in 6 of 9 pairs of cells (66.67%)."
     place = of_function(lambda names: "he").flips(["place", "job"])
     assert (place.pairs, place.of_pairs, place.feature) == (0, 15, "place, job")
-    assert place.sentence == "Changing only place, job never changes the answer, in 15 pairs of cells."
+    assert (
+        place.sentence == "Changing only place, job never changes the answer, in 15 pairs of cells."
+    )
     single = of_function(lambda names: "she" if "old" in names else "he", Nominal("age", ("old",)))
     assert (single.flips("age").pairs, single.flips("age").of_pairs) == (1, 1)
     assert single.flips("age").examples[0].first == {}

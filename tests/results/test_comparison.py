@@ -423,7 +423,9 @@ def test_a_rule_that_an_answer_breaks_does_not_hold_whatever_was_learned():
             assert (line.outcome == "contradicted") == broken, (seed, str(line.rule))
             found += broken and not known(cut).entails(rule)
         # What an answer breaks is not listed, though the learner took it for true.
-        assert not any(not rule.satisfied_by(x) for rule in cut.result.envelope.readable for x in accepted)
+        assert not any(
+            not rule.satisfied_by(x) for rule in cut.result.envelope.readable for x in accepted
+        )
         left = cut.result.envelope.learned.readable
         broken_before = [r for r in left if any(not r.satisfied_by(x) for x in accepted)]
         weak += len(broken_before)

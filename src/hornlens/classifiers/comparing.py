@@ -39,7 +39,9 @@ def verdict_by_cells(result: Explained, rule: NamedRule, owner: Explained) -> Ve
     if not judgement.answers:
         return Verdict(judgement.truth)
     (shown,) = judgement.answers
-    return Verdict(judgement.truth, AcceptedExample((shown.said,), shown.prompts, False, shown.said))
+    return Verdict(
+        judgement.truth, AcceptedExample((shown.said,), shown.prompts, False, shown.said)
+    )
 
 
 def settings_of_explanation(result: Explained) -> dict[str, str]:

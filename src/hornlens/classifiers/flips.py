@@ -58,9 +58,7 @@ def flips_of(result: Explained, feature: str | Sequence[str], by_proofs: bool = 
         if ends is not None and not examples:
             examples = [_pair(binned, *ends)]
     proved = proved and (exact or not silent)
-    return Flips(
-        name, changed, count, pairs, of_pairs, proved, exact, tuple(examples[:EXAMPLES])
-    )
+    return Flips(name, changed, count, pairs, of_pairs, proved, exact, tuple(examples[:EXAMPLES]))
 
 
 def _recorded(result: Explained, feature: str, axis: int, by_proofs: bool) -> Flips:
@@ -136,9 +134,7 @@ def _in_grid(
     return total - same, total, (ends[0], ends[1])
 
 
-def _by_trees(
-    result: Explained, axes: Sequence[int]
-) -> tuple[int, tuple[Levels, Levels] | None]:
+def _by_trees(result: Explained, axes: Sequence[int]) -> tuple[int, tuple[Levels, Levels] | None]:
     """Look for a flip by the trees: 1 and the cells, 0 if there is none (proved), or -1.
 
     If no single column ever changes the decision, several do not either: they can be changed one

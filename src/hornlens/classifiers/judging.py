@@ -57,9 +57,7 @@ class _Found(NamedTuple):
     shown: ShownAnswer | None = None
 
 
-def judge_by_cells(
-    result: Explained, rule: NamedRule, owner: Explained | None = None
-) -> Judgement:
+def judge_by_cells(result: Explained, rule: NamedRule, owner: Explained | None = None) -> Judgement:
     """Return what is known of a rule over the inputs that meet its conditions.
 
     Thresholds of a rule of another classifier, its `owner`, are those that it shows so.
@@ -251,9 +249,7 @@ def _asked_in(
     row = int(hits[0])
     values = [column[row] for column in columns]
     shown = dict(zip(result.feature_names, map(_plain, values), strict=True))
-    return _Found(
-        "broken", "", ShownAnswer.of_row(shown, binned.classifier.labels[int(said[row])])
-    )
+    return _Found("broken", "", ShownAnswer.of_row(shown, binned.classifier.labels[int(said[row])]))
 
 
 # --- cells ---
@@ -263,7 +259,7 @@ Fits: TypeAlias = list[NDArray[np.bool_]]
 
 
 def _fits(result: Explained, conditions: Sequence[Condition]) -> tuple[Fits, Fits]:
-    """Say of each level of each column whether its point, and whether any value, meets conditions."""
+    """Say of each level of each column whether its point, and whether a value, meets conditions."""
     points, values = [], []
     for feature in result.binned.every:
         met = [value_in(feature, level, conditions) for level in range(feature.size)]

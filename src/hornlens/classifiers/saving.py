@@ -16,7 +16,6 @@ from hornlens.formats.certificates import claim_as_json
 from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
 from hornlens.report.page.explanation import explanation_page
-from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.explanations import (
     EXPLANATION,
     MOST_LEVELS,
@@ -28,6 +27,7 @@ from hornlens.results.documents.explanations import (
     RuleDocument,
     packed,
 )
+from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.voting import Vote
 

@@ -19,11 +19,12 @@ def check_command(results: list[Path], rules: Path, form: str, out: Path | None)
     if out is not None:
         check_writable(out.parent)
     requirements = read_requirements(rules)
-    checks = Checks(str(rules), tuple(check(load(path), requirements, str(path)) for path in results))
+    checks = Checks(
+        str(rules), tuple(check(load(path), requirements, str(path)) for path in results)
+    )
     if out is not None:
         write_file(out, WRITERS[form](checks))
     sys.stdout.write(WRITERS["text" if out is not None else form](checks))
     if out is not None:
         Terminal().say(f"As {form}: {out}")
     return int(not checks.passed)
-

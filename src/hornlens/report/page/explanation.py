@@ -12,13 +12,13 @@ from hornlens.counts import plural
 from hornlens.logic.scopes import percent
 from hornlens.logic.warrants import PROVED, Warrant
 from hornlens.report.page.assemble import assemble
-from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.explanations import (
     EXPLANATION,
     ExplanationDocument,
     FeatureDocument,
     RuleDocument,
 )
+from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.wording.pages import meant_by
 
 SCRIPTS = (

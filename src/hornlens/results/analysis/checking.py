@@ -51,10 +51,10 @@ class _Checking:
     def outcome(self, required: Requirement) -> CheckOutcome | None:
         with self._at(required.line):
             match required:
-                case RuleRequirement(confidence=None):
-                    return self._rule(required)
+                case RuleRequirement(confidence=float(confidence)):
+                    return self._almost(required, confidence)
                 case RuleRequirement():
-                    return self._almost(required, required.confidence)
+                    return self._rule(required)
                 case Invariance():
                     return self._invariance(required)
                 case CertaintyRequirement():
@@ -83,7 +83,8 @@ class _Checking:
         return " in any variant" if either else ""
 
     def _rule(self, required: RuleRequirement) -> CheckOutcome:
-        truth, finding, answers, count, of = self.result.judge(required.rule, required.scope)
+        judged = self.result.judge(required.rule, required.scope)
+        truth, finding = judged.truth, judged.finding
         passed, hint = rule_passes(required, truth, self._direct, self.allow)
         return CheckOutcome(
             kind=required.kind,
@@ -93,9 +94,9 @@ class _Checking:
             finding=f"{finding} {hint}" if hint and not passed else finding,
             because=required.because,
             line=required.line,
-            count=count,
-            of=of,
-            answers=answers,
+            count=judged.count,
+            of=judged.of,
+            answers=judged.answers,
         )
 
     def _almost(self, required: RuleRequirement, confidence: float) -> CheckOutcome:

@@ -8,6 +8,7 @@ classifier's result reads names as conditions about columns instead, and judges 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -35,7 +36,8 @@ ORDER = ("broken", "open", "tested", "vacuous", "holds")
 """What may become of a rule, the weakest first."""
 
 
-class Judgement(NamedTuple):
+@dataclass(frozen=True)
+class Judgement:
     """What is known of a rule, in words; of `of` answers it speaks of, `count` show it."""
 
     truth: Truth
@@ -65,29 +67,37 @@ class Judged(Protocol):
     @property
     def title(self) -> str:
         """What was asked of whom."""
+
     @property
     def world(self) -> str:
         """The name of this way of asking, where it is one of several."""
+
     @property
     def worlds(self) -> Sequence[Judged]:
         """The result of each way of asking, where there are several."""
+
     @property
     def each(self) -> Sequence[Judged]:
         """The result of each way of asking: of the only one, this."""
+
     @property
     def certificates(self) -> Sequence[Certificate]:
         """What may be claimed of the whole, and of each way of asking."""
+
     @property
     def rule_count(self) -> int:
         """How many rules there are."""
+
     @property
     def questions(self) -> tuple[int, int]:
         """How many questions were answered, and how many there were."""
 
     def judge(self, rule: NamedRule, scope: Scope = "every variant") -> Judgement:
         """Return what is known of a rule."""
+
     def exceptions(self, rule: NamedRule, scope: Scope = "every variant") -> Exceptions:
         """Count what breaks a rule."""
+
     def flips(self, attribute: str | Sequence[str]) -> Flips:
         """Count what changing some attributes changes."""
 

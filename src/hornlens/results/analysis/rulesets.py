@@ -49,27 +49,34 @@ class Compared(Protocol):
     @property
     def title(self) -> str:
         """What was asked of whom."""
+
     @property
     def certificates(self) -> Sequence[Certificate]:
         """What may be claimed of the whole, and of each way of asking."""
+
     @property
     def compared_rules(self) -> tuple[NamedRule, ...]:
         """The rules that are held against other results."""
+
     @property
     def compared_over(self) -> Mapping[str, tuple[str, ...]]:
         """The names that other results must have as well, by what they are."""
+
     @property
     def has_all_rules(self) -> bool:
         """Whether no rule that holds is missing from what is known."""
+
     @property
     def made(self) -> Mapping[str, str]:
         """How it was made, by setting."""
+
     @property
     def cell_prompts(self) -> Mapping[int, tuple[str, ...]]:
         """The prompts of each cell, if there are any."""
 
     def verdict_on(self, rule: NamedRule, owner: Any) -> Verdict:
         """Return what is known of a rule of another result, its owner."""
+
     def common_with(self, others: Sequence[Any]) -> tuple[NamedRule, ...] | None:
         """Return the rules from which all follows that this and others have in common."""
 

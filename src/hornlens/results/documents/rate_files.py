@@ -72,7 +72,9 @@ def flips_csv(extraction: Findings) -> str:
     named = bool(extraction.worlds)
 
     def lines() -> Iterator[list[str]]:
-        for flip in flipped_cells(extraction.space, [each.decisions for each in worlds], MOST_FLIPS):
+        for flip in flipped_cells(
+            extraction.space, [each.decisions for each in worlds], MOST_FLIPS
+        ):
             world = worlds[flip.world]
             shown = [" | ".join(world.show(cell)) for cell in flip.cells]
             line = [flip.attribute, *flip.values, *flip.labels, *shown]

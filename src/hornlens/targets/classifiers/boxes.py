@@ -138,7 +138,11 @@ def opposites(condition: Condition, feature: Feature) -> tuple[Condition, ...]:
     if sign != "=":
         return Condition(name, OTHERWISE[sign], condition.value), *missing
     if feature.cuts is not None:
-        return Condition(name, "<", condition.value), Condition(name, ">", condition.value), *missing
+        return (
+            Condition(name, "<", condition.value),
+            Condition(name, ">", condition.value),
+            *missing,
+        )
     own = _value(condition, feature)
     others = (str(value) for place, value in enumerate(feature.values) if place != own)
     return *(Condition(name, "=", value) for value in others), *missing
@@ -215,4 +219,3 @@ def _names_a_cut(condition: Condition, cuts: Cuts) -> bool:
         place in cuts.after and float(text) == condition.number
         for place, text in enumerate(cuts.texts)
     )
-

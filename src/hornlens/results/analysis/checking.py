@@ -51,8 +51,8 @@ class _Checking:
     def outcome(self, required: Requirement) -> CheckOutcome | None:
         with self._at(required.line):
             match required:
-                case RuleRequirement(confidence=float(confidence)):
-                    return self._almost(required, confidence)
+                case RuleRequirement() if required.confidence is not None:
+                    return self._almost(required, required.confidence)
                 case RuleRequirement():
                     return self._rule(required)
                 case Invariance():

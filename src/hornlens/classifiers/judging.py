@@ -174,10 +174,8 @@ def _is_vacuous(result: Explained, read: _Read, small: Box) -> bool:
         return False
     if not result.labelled.classes_in(small) & read.classes:
         return True
-    whole = tuple(axis.whole for axis in result.binned.axes)
-    said = result.labelled.classes_in(whole)
     plain = bool(read.given) and not read.follows and read.wanted & (read.wanted - 1) == 0
-    return plain and said == read.wanted
+    return plain and result.labelled.classes == read.wanted
 
 
 # --- searching ---

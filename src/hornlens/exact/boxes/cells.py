@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -51,6 +52,11 @@ class GridCells:
 
     axes: tuple[Axis, ...]
     labels: Labels
+
+    @cached_property
+    def classes(self) -> int:
+        """All classes that there are, as bits."""
+        return self.classes_in(tuple(axis.whole for axis in self.axes))
 
     def classes_in(self, box: Box) -> int:
         """Return the classes in a box, as bits."""

@@ -10,6 +10,7 @@ __all__ = [
     "CheckOutcome",
     "Checked",
     "ClassifierTarget",
+    "Comparison",
     "Decision",
     "Envelope",
     "Exact",
@@ -41,6 +42,7 @@ __all__ = [
     "Verification",
     "Warrant",
     "Worlds",
+    "compare",
     "ended_by_ctrl_c",
     "explain",
     "explore",
@@ -55,7 +57,7 @@ __all__ = [
 # Not from `typing`: the command has to be quick to come where Ctrl-C is its own to answer.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hornlens.api import extract, load
+    from hornlens.api import compare, extract, load
     from hornlens.classifiers.explain import explain
     from hornlens.classifiers.flipping import flips
     from hornlens.classifiers.proving import prove
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from hornlens.probes.loading import load_probe
     from hornlens.probes.probe import Probe
     from hornlens.result import Result
+    from hornlens.results.analysis.comparison import Comparison
     from hornlens.results.analysis.rates import Rates
     from hornlens.results.documents.checks import Checked, CheckOutcome
     from hornlens.results.documents.rules import Rules
@@ -92,7 +95,7 @@ else:
     # What type checkers see above is imported only when a name is asked for: `import hornlens`
     # stays quick. A test holds the two lists together.
     _HOMES = {
-        "api": "extract load",
+        "api": "compare extract load",
         "classifiers.explain": "explain",
         "classifiers.flipping": "flips",
         "classifiers.proving": "prove",
@@ -116,6 +119,7 @@ else:
         "probes.probe": "Probe",
         "result": "Result",
         "results.documents.checks": "CheckOutcome Checked",
+        "results.analysis.comparison": "Comparison",
         "results.analysis.rates": "Rates",
         "results.documents.rules": "Rules",
         "results.documents.settings": "Settings",

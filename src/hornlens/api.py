@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hornlens.errors import HornlensError
 from hornlens.extraction.extract import extract as extract_target
 from hornlens.result import Result
-from hornlens.results.documents.saving import read_result
+from hornlens.results.documents.saving import read_result, written_by
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from hornlens.logic.repeats import Repeats
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
+    from hornlens.results.analysis.comparison import Comparison
     from hornlens.results.documents.settings import Settings
     from hornlens.store.protocol import AnswerStore
 
@@ -189,3 +191,46 @@ def load(path: str | Path) -> Result:
 
         return load_explanation(*of_classifier)
     return Result.of(read_result(Path(path)))
+
+
+def compare(results: Sequence[Any], names: Sequence[str] = ()) -> Comparison:
+    """Compare results, rule by rule, each with each of those after it.
+
+    Args:
+        results: Two results or more, of `extract`, `explain` or `load`; or the paths of saved ones.
+            All must be over the same variables; those of classifiers, over the same columns and
+            classes. Their thresholds may differ.
+        names: What to call the results, in their order. Default: their titles, or their folders.
+
+    Returns:
+        What becomes of each result's rules in each other one, with the answer that breaks a rule;
+        the rules that all have in common; and the settings in which they differ.
+
+    Raises:
+        InputError: if the results do not speak of the same things.
+
+    >>> def nurses(prompt, words):
+    ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
+    >>> before = extract(nurses, cache=False)
+    >>> after = extract(lambda prompt, words: [0.9, 0.1], cache=False)
+    >>> pair = compare([before, after], ["before", "after"]).comparisons[0]
+    >>> pair.sentences[1]
+    'Of the 1 rule of after, none holds in before, 1 is broken.'
+    """
+    from hornlens.results.analysis.comparison import compare as compare_sets
+    from hornlens.results.analysis.rulesets import RuleSet, distinct_names
+
+    each = [results] if isinstance(results, str | Path) else list(results)
+    if len(names) > len(each):
+        raise HornlensError(f"there are {len(names)} names for {len(each)} results")
+    folders = iter(distinct_names([Path(one) for one in each if isinstance(one, str | Path)]))
+    sets: list[RuleSet] = []
+    for one in each:
+        if isinstance(one, str | Path):
+            sets.append(RuleSet(next(folders), load(one), written_by(Path(one))))
+        elif hasattr(one, "verdict_on"):
+            sets.append(RuleSet(one.title, one))
+        else:
+            raise HornlensError(f"{one!r} is no result, and no path of one")
+    sets[: len(names)] = [replace(one, name=name) for one, name in zip(sets, names, strict=False)]
+    return compare_sets(sets)

@@ -12,8 +12,8 @@ import hornlens
 from hornlens.classifiers.saving import explanation_as_json
 from hornlens.cli.app import app
 from hornlens.errors import HornlensError, InputError
+from hornlens.logic.scopes import percent
 from hornlens.report.page import page, read_page
-from hornlens.results.documents.claims import percent
 from tests.explanation_cases import CASES, explained
 from tests.report.test_report import Document
 from tests.report_cases import NASTY

@@ -204,7 +204,7 @@ class _Explaining:
         vote = self._vote()
         boxes, labelled, certificate = self._found(rows, agreement, vote, grid)
         asked = _count(labelled)
-        result: Explanation = Explanation.made(
+        result: Explanation = Explanation.of_boxes(
             self.binned,
             boxes,
             labelled,

@@ -23,8 +23,8 @@ from hornlens.logic.scopes import Agreement
 from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 from hornlens.result import Result
-from hornlens.results.documents.claims import Flips
 from hornlens.results.documents.findings import Record
+from hornlens.results.documents.flips import Flips
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.rules import Rules
 from hornlens.results.documents.settings import Settings
@@ -73,7 +73,7 @@ class Explained(Result):
             del self.__dict__["envelope"]  # so that `envelope` below comes to its turn
 
     @classmethod
-    def made(
+    def of_boxes(
         cls,
         binned: Binned,
         boxes: Sequence[BoxRule],

@@ -77,7 +77,7 @@ def explanation_of(
         for axis, low, high in rule.box:
             box[axis] = (low, high)
         boxes.append(BoxRule(tuple(box), document.classes.index(rule.label)))
-    result: Explanation = Explanation.made(
+    result: Explanation = Explanation.of_boxes(
         kept,
         boxes,
         labelled,

@@ -16,7 +16,6 @@ from hornlens.exact.boxes.cells import GridCells
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.spaces import space_as_json
 from hornlens.report.page.explanation import explanation_page
-from hornlens.results.documents.claims import FlipPair, Flips
 from hornlens.results.documents.codec import as_plain
 from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.explanations import (
@@ -29,6 +28,7 @@ from hornlens.results.documents.explanations import (
     RowsDocument,
     packed,
 )
+from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.record import RUN, run_record
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.voting import Vote

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hornlens.errors import HornlensError
 from hornlens.report.drawing import can_draw
-from hornlens.results.analysis.rates import labels_of, values_of
+from hornlens.results.analysis.flips import labels_of, values_of
 from hornlens.results.analysis.worlds import survival
 from hornlens.results.documents.findings import Findings
 

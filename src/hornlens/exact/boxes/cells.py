@@ -57,6 +57,16 @@ class GridCells:
     def _all_occur(self) -> bool:
         return not bool((self.labels == OUTSIDE).any())
 
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether some cells were not asked, or not decided."""
+        return bool((self.labels == OPEN).any())
+
+    @cached_property
+    def classes(self) -> int:
+        """All classes that there are, as bits."""
+        return self.classes_in(tuple(axis.whole for axis in self.axes))
+
     def classes_in(self, box: Box) -> int:
         """Return the classes in a box, as bits."""
         found = np.unique(self.labels[_slices(box)]).tolist()

@@ -14,7 +14,6 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.scopes import percent
 from hornlens.logic.warrants import PROVED, Warrant
 from hornlens.report.page.assemble import assemble
-from hornlens.results.documents.claims import FlipPair, Flips
 from hornlens.results.documents.explanations import (
     EXPLANATION,
     SECTION,
@@ -23,6 +22,7 @@ from hornlens.results.documents.explanations import (
     RuleDocument,
     explanation_from_json,
 )
+from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.rules import COLUMNS, RuleRow, Rules
 from hornlens.results.wording.pages import meant_by
 from hornlens.results.wording.sentences import ALWAYS, WHERE, class_rule

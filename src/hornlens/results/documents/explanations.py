@@ -26,8 +26,8 @@ from hornlens.logic.cuts import Cuts
 from hornlens.logic.ranges import say_range
 from hornlens.logic.scopes import Agreement
 from hornlens.logic.warrants import Warrant
-from hornlens.results.documents.claims import Flips
 from hornlens.results.documents.codec import RESULT_FORMAT, Codec, check_format
+from hornlens.results.documents.flips import Flips
 
 FeatureKind = Literal["number", "whole", "boolean", "category", "ordered"]
 MOST_LEVELS = 1 << 16

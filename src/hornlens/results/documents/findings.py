@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hornlens.counts import plural
 from hornlens.logic.certificates import Certificate
-from hornlens.logic.decisions import YES, Decision, Policy, accepts
+from hornlens.logic.decisions import YES, Decision, Policy, accepts, reason_in_words
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
@@ -20,6 +20,7 @@ from hornlens.logic.space import Space
 from hornlens.logic.supersets import Supersets
 from hornlens.results.analysis.choices import choices_of
 from hornlens.results.analysis.evidence import Evidence, evidence_for
+from hornlens.results.analysis.judged import JudgedByAnswers
 from hornlens.results.analysis.left import columns_of, left_by, masks_of
 from hornlens.results.analysis.ranking import order_of
 from hornlens.results.analysis.rates import Rates, rates_of
@@ -65,7 +66,7 @@ class ShownCells:
 
 
 @dataclass(frozen=True, repr=False)
-class Findings:
+class Findings(JudgedByAnswers):
     """The rules that a target obeys, with everything they rest on."""
 
     question: Question
@@ -217,6 +218,16 @@ class Findings:
         asked = [x for x in about if not rule.satisfied_by(x)]
         accepted = self.accepted(asked, undecided).tolist()
         return [x for x, yes in zip(asked, accepted, strict=True) if yes]
+
+    def reply_to(self, cell: int) -> str:
+        """Return what the target said of a cell, in its own words; or why it said nothing."""
+        decision, label = self.decisions[cell], self.space.label
+        if decision.winner is None:
+            return f"no answer ({reason_in_words(decision.abstained)})"
+        if label is None:
+            return "accepted" if decision.winner == YES else "rejected"
+        name = label.variables[decision.winner]
+        return self.question.words.get(name, name)
 
     @property
     def abstentions(self) -> list[tuple[int, Decision]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,15 @@ def _table_of(content: Any, file: Path) -> TableResult | None:
     if not is_table(kept) or not is_table_of(kept, content):
         return None
     return TABLE.parse(kept, place)
+
+
+def written_by(path: Path) -> str:
+    """Return the version that wrote a result, which stands at the head of its file; "" if none."""
+    there = [path / name for name in ("envelope.json", "table.json", "explanation.json")]
+    file = next((each for each in there if each.is_file()), path)
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        head = re.match(r'\s*\{\s*"hornlens":\s*"([^"\\]{1,40})"', opened.read(200))
+    return "" if head is None else head[1]
 
 
 def scores_csv(extraction: Findings) -> str:

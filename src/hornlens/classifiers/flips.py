@@ -6,21 +6,28 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornlens.classifiers.explanation import Explained, NotKept
-from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels
+from hornlens.exact.boxes.cells import GridCells, Levels
+from hornlens.limits import Stopped
 from hornlens.results.documents.claims import FlipPair, Flips
 from hornlens.targets.classifiers.columns import column_of
+from hornlens.targets.classifiers.metering import LARGEST, Meter
 from hornlens.targets.classifiers.points import Binned
+from hornlens.targets.classifiers.voting import Vote
 
 SHOWN = 5
 """How many pairs are shown."""
 
 
-def flips_of(result: Explained, feature: str, by_proofs: bool = True) -> Flips:
+def flips_of(
+    result: Explained, feature: str, by_proofs: bool = True, meter: Meter | None = None
+) -> Flips:
     """Return what changing one feature does to a classifier's decisions.
 
-    Where not all cells were asked, a proof by the trees may take long: it can be left out.
+    Where not all cells were asked, a proof by the trees may take long: it can be left out. If a
+    limit of the `meter` is reached, nothing is proved, and what was asked by then is counted.
     """
     binned = result.binned
     place = column_of(binned.classifier.table, feature)
@@ -31,16 +38,16 @@ def flips_of(result: Explained, feature: str, by_proofs: bool = True) -> Flips:
     axis = binned.telling.index(place)
     if result.recorded is not None:
         return _recorded(result, feature, axis, by_proofs)
-    changed, examples = _in_rows(result, axis)
+    changed, count, examples = _in_rows(result, axis, meter)
     pairs = of_pairs = None
     proved, every_input = False, result.exact_bins
     if isinstance(result.labelled, GridCells):
         pairs, of_pairs, found = _in_grid(result.labelled, axis)
-        proved = True
+        proved = not result.labelled.open
         if found is not None and not examples:
             examples = [_pair(binned, *found)]
     elif result.vote is not None and by_proofs:
-        status, found = result.vote.flip_along(axis)
+        status, found = _by_trees(result.vote, axis, meter)
         proved = status != -1
         if found is not None and not examples:
             examples = [_pair(binned, *found)]
@@ -62,36 +69,78 @@ def _recorded(result: Explained, feature: str, axis: int, by_proofs: bool) -> Fl
     return replace(found, proved=status != -1, examples=examples)
 
 
-def _in_rows(result: Explained, axis: int) -> tuple[int, list[FlipPair]]:
-    """Ask the classifier of every row with every level of the feature; the rest as it is."""
-    binned, table = result.binned, result.binned.classifier.table
-    feature, changed = binned.features[axis], np.zeros(len(result.rows), dtype=np.bool_)
+def _by_trees(
+    vote: Vote, axis: int, meter: Meter | None
+) -> tuple[int, tuple[Levels, Levels] | None]:
+    """Look for a flip by the trees; -1 if it is too hard, or a limit comes before."""
+    if meter is not None:
+        vote = vote.asked_by(replace(vote.binned, meter=meter))
+    try:
+        return vote.flip_along(axis)
+    except Stopped:
+        return -1, None
+
+
+def _in_rows(result: Explained, axis: int, meter: Meter | None) -> tuple[int, int, list[FlipPair]]:
+    """Ask the classifier of every row with every level of the feature; the rest as it is.
+
+    Return how many rows change, of how many: fewer than there are, if a limit comes before.
+    """
+    size = result.binned.features[axis].size
+    changed, done, length = 0, 0, len(result.rows)
     examples: list[FlipPair] = []
+    while done < len(result.rows):
+        if meter is not None and meter.limits is not None:
+            room = meter.room
+            length = 1 if not done else min(2 * done, LARGEST // size + 1)
+            length = length if room is None else min(length, room // size)
+            if length < 1 or meter.stops():
+                break
+        some = slice(done, min(done + length, len(result.rows)))
+        other = _changed(result, axis, some, meter, examples)
+        if other is None:
+            break
+        changed += int(np.count_nonzero(other))
+        done = some.stop
+    return changed, done, examples
+
+
+def _changed(
+    result: Explained, axis: int, some: slice, meter: Meter | None, examples: list[FlipPair]
+) -> NDArray[np.bool_] | None:
+    """Say of some rows whether a change of the feature changes the class; None past a limit."""
+    binned, table = result.binned, result.binned.classifier.table
+    rows, known = result.rows[some], result.said[some]
+    feature, changed = binned.features[axis], np.zeros(len(rows), dtype=np.bool_)
+    given = [column[some] for column in table.columns]
     place = binned.telling[axis]
     for level in range(feature.size):
-        columns = list(table.columns)
-        levels = np.full(len(result.rows), level)
+        columns = list(given)
+        levels = np.full(len(rows), level)
         columns[place] = feature.column(levels)
-        there = result.rows[:, axis] != level
-        said = binned.classifier.decide(columns)
-        other = there & (said != result.said)
+        there = rows[:, axis] != level
+        decide = binned.classifier.decide
+        said = decide(columns) if meter is None else meter.answers(decide, columns)
+        if len(said) < len(rows):
+            return None
+        other = there & (said != known)
         for row in np.flatnonzero(other & ~changed)[: SHOWN - len(examples)].tolist():
             labels = binned.classifier.labels
-            first = _row(table.names, [column[row] for column in table.columns])
+            first = _row(table.names, [column[row] for column in given])
             second = _row(table.names, [column[row] for column in columns])
-            pair = FlipPair(first, labels[result.said[row]], second, labels[said[row]])
+            pair = FlipPair(first, labels[known[row]], second, labels[said[row]])
             examples.append(pair)
         changed |= other
-    return int(np.count_nonzero(changed)), examples
+    return changed
 
 
 def _in_grid(cells: GridCells, axis: int) -> tuple[int, int, tuple[Levels, Levels] | None]:
-    """Count pairs of cells that differ only in a feature, and those of different classes."""
+    """Count pairs of asked cells that differ only in a feature, and those of different classes."""
     along = np.moveaxis(cells.labels, axis, 0)
     lines = along.reshape(len(along), -1)
-    there = np.count_nonzero(lines != OUTSIDE, axis=0).astype(np.int64)
+    there = np.count_nonzero(lines >= 0, axis=0).astype(np.int64)
     total, same = int((there * (there - 1) // 2).sum()), 0
-    for place in np.unique(lines[lines != OUTSIDE]).tolist():
+    for place in np.unique(lines[lines >= 0]).tolist():
         many = np.count_nonzero(lines == place, axis=0).astype(np.int64)
         same += int((many * (many - 1) // 2).sum())
     if same == total:
@@ -99,7 +148,7 @@ def _in_grid(cells: GridCells, axis: int) -> tuple[int, int, tuple[Levels, Level
     for low in range(len(along)):
         for high in range(low + 1, len(along)):
             a, b = along[low], along[high]
-            where = np.argwhere((a != b) & (a != OUTSIDE) & (b != OUTSIDE))
+            where = np.argwhere((a != b) & (a >= 0) & (b >= 0))
             if len(where):
                 rest = where[0].tolist()
                 ends = (np.array([*rest[:axis], level, *rest[axis:]]) for level in (low, high))

@@ -93,9 +93,7 @@ def short_rules_of_table(axes: Sequence[Axis], some: Sequence[int], bits: Bits) 
     return found
 
 
-def short_rules(
-    bits: Bits, axes: Sequence[Axis], most: int, stops: Stops = never
-) -> list[BoxRule]:
+def short_rules(bits: Bits, axes: Sequence[Axis], most: int, stops: Stops = never) -> list[BoxRule]:
     """Return every rule with at most so many conditions; those found by then, if it is stopped."""
     found = []
     for some in subsets(axes, most):

@@ -29,6 +29,8 @@ PART = 0.2
 """Seconds that a part may take."""
 GRACE = 1.0
 """Seconds that measuring the agreement may take after a limit was reached."""
+CONCLUDING = 2.0
+"""Seconds that finding rules in what was asked takes at least, whatever limit is reached."""
 
 
 class Meter:
@@ -77,6 +79,17 @@ class Meter:
         if self.stops():
             raise Stopped(self.ended or "interrupt")
 
+    def concluding(self) -> Callable[[], bool]:
+        """Return what says whether to stop finding rules in what was asked: not at once."""
+        start = time.perf_counter()
+
+        def stops() -> bool:
+            if self.limits is None or self.limits.reached() is None:
+                return False
+            return time.perf_counter() - start >= CONCLUDING and self.stops()
+
+        return stops
+
     def answers(self, decide: Decide, columns: Sequence[Column]) -> Places:
         """Return what is said of cells: of all, or of as many as the limits allow.
 
@@ -122,9 +135,7 @@ class Meter:
             return False
         return self.stops()
 
-    def _decided(
-        self, decide: Decide, columns: Sequence[Column], start: int, end: int
-    ) -> Places:
+    def _decided(self, decide: Decide, columns: Sequence[Column], start: int, end: int) -> Places:
         """Return what is said of the next part; the part after it is sized by the time it took."""
         clock = time.perf_counter()
         said = decide([column[start : min(start + self._part, end)] for column in columns])

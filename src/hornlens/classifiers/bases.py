@@ -25,6 +25,11 @@ def basis_of(result: Explained) -> Envelope:
             f"the full basis needs every cell, and there are {result.binned.cell_count:,}: "
             "raise the limit, or take fewer bins"
         )
+    if result.labelled.open:
+        raise HornlensError(
+            f"the full basis needs every cell, and {result.labelled.open:,} were not asked before "
+            "the run was ended"
+        )
     features, names = result.binned.features, result.feature_names
     assumed = Background(result.background, names).rules(features)
     space = space_of(features, result.target, result.binned.classifier.labels, assumed)

@@ -94,7 +94,7 @@ def _truth(
     if other:
         cell = _cell_of(result, small, other)
         return *_refuted(_shown(result, cell)), of
-    if isinstance(labelled, GridCells):
+    if isinstance(labelled, GridCells) and not labelled.open_in(small):
         return Truth("holds", PROVED), f"Each of {of:,} cells that it speaks of agrees.", (), of
     if result.vote is not None:
         try:
@@ -104,7 +104,7 @@ def _truth(
         if broken is not None:
             return *_refuted(_shown(result, broken.tolist())), of
         if settled and result.exact_bins:
-            return Truth("holds", PROVED), "Proved for every input.", (), of
+            return Truth("holds", PROVED), f"Proved for {result.certificate.scope.inputs}.", (), of
     if result.certificate.settled and of:
         said = f"Each of {of:,} cells that were asked and that it speaks of agrees."
         return Truth("holds", PROVED), said, (), of
@@ -112,7 +112,8 @@ def _truth(
     if trial is not None and _is_listed(result, small, wanted):
         warrant = trial.warrant(of)
         return Truth("tested", warrant), f"Not proved. {warrant.sentence}", (), of
-    return Truth("open"), f"Not proved: none of {of:,} cells that were asked breaks it.", (), of
+    asked = of - labelled.open_in(small)
+    return Truth("open"), f"Not proved: none of {asked:,} cells that were asked breaks it.", (), of
 
 
 def _refuted(shown: ShownAnswer) -> tuple[Truth, str, tuple[ShownAnswer, ...]]:

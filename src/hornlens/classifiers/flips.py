@@ -34,7 +34,7 @@ def flips_of(
     count = len(result.rows)
     if place not in binned.telling:
         exact = result.exact_bins
-        return Flips(feature, 0, count, None, None, exact, exact, ())
+        return Flips(feature, 0, count, None, None, exact, exact, (), _excluded(result))
     axis = binned.telling.index(place)
     if result.recorded is not None:
         return _recorded(result, feature, axis, by_proofs)
@@ -51,9 +51,16 @@ def flips_of(
         proved = status != -1
         if found is not None and not examples:
             examples = [_pair(binned, *found)]
+    shown = tuple(examples[:SHOWN])
     return Flips(
-        feature, changed, count, pairs, of_pairs, proved, every_input, tuple(examples[:SHOWN])
+        *(feature, changed, count, pairs, of_pairs, proved, every_input, shown),
+        _excluded(result),
     )
+
+
+def _excluded(result: Explained) -> tuple[str, ...]:
+    """Return the inputs that nothing is said of."""
+    return result.certificate.scope.excluded if result.exact_bins else ()
 
 
 def _recorded(result: Explained, feature: str, axis: int, by_proofs: bool) -> Flips:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hornlens.exact.boxes.cells import GridCells
 from hornlens.formats.certificates import claim_as_json
 from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
+from hornlens.limits import Limits
 from hornlens.report.page.explanation import explanation_page
 from hornlens.results.documents.claims import FlipPair, Flips
 from hornlens.results.documents.explanations import (
@@ -29,15 +31,21 @@ from hornlens.results.documents.explanations import (
     packed,
 )
 from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.voting import Vote
 
 MOST_ROWS = 2_000
 """How many rows of X are kept as evidence; counts are of all."""
 
 
-def document_of(result: Explained) -> ExplanationDocument:
-    """Return what explanation.json holds: all that is needed to check and to show the rules."""
+def document_of(result: Explained, meter: Meter | None = None) -> ExplanationDocument:
+    """Return what explanation.json holds: all that is needed to check and to show the rules.
+
+    The classifier is asked for flips of rows, within the limits of the `meter`; not after a run
+    that was ended before everything was asked.
+    """
     binned, labelled = result.binned, result.labelled
+    meter = _spent() if meter is None and _was_cut_off(result) else meter
     for feature in binned.features:
         if feature.size > MOST_LEVELS:
             raise HornlensError(
@@ -96,7 +104,7 @@ def document_of(result: Explained) -> ExplanationDocument:
             tuple(tuple(_plain(column[row]) for column in table.columns) for row in range(kept)),
         ),
         flips=tuple(
-            _plain_flips(flips_of(result, feature.name, by_proofs=False))
+            _plain_flips(flips_of(result, feature.name, by_proofs=False, meter=meter))
             for feature in binned.features
         ),
         trees=None if result.vote is None else _trees(result.vote),
@@ -104,6 +112,19 @@ def document_of(result: Explained) -> ExplanationDocument:
         if result.vote is None
         else tuple(_levels(result.vote, box) for box in result.vote.forbidden),
     )
+
+
+def _was_cut_off(result: Explained) -> bool:
+    """Return whether the run ended before all was asked that was to be asked."""
+    ended = result.certificate.ended
+    return ended is not None and ended.reason != "max_rules"
+
+
+def _spent() -> Meter:
+    """Return a meter whose limits are reached."""
+    limits = Limits()
+    limits.interrupt()
+    return Meter(limits)
 
 
 def explanation_as_json(result: Explained) -> dict[str, Any]:
@@ -134,11 +155,7 @@ def _plain_flips(found: Flips) -> Flips:
         FlipPair(plain(pair.first), pair.said_first, plain(pair.second), pair.said_second)
         for pair in found.examples
     )
-    return Flips(
-        *(found.feature, found.rows, found.of_rows, found.pairs, found.of_pairs),
-        *(found.proved, found.every_input),
-        tuple(pairs),
-    )
+    return replace(found, examples=tuple(pairs))
 
 
 def _trees(vote: Vote) -> tuple[tuple[LeafDocument, ...], ...]:
@@ -174,9 +191,11 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)
 
 
-def save_explanation(result: Explained, folder: str | Path) -> None:
+def save_explanation(
+    result: Explained, folder: str | Path, document: ExplanationDocument | None = None
+) -> None:
     """Write explanation.json, rules.csv and report.html under a folder, all or none."""
-    out, document = Path(folder), document_of(result)
+    out, document = Path(folder), document or document_of(result)
     files = {
         "explanation.json": json_text(EXPLANATION.as_json(document)),
         "rules.csv": result.rules.csv(),

@@ -15,11 +15,13 @@ from hornlens.report.page.assemble import assemble
 from hornlens.results.documents.claims import FlipPair, Flips
 from hornlens.results.documents.explanations import (
     EXPLANATION,
+    OPEN,
+    OUTSIDE,
     ExplanationDocument,
     FeatureDocument,
     RuleDocument,
 )
-from hornlens.results.wording.pages import meant_by
+from hornlens.results.wording.pages import as_general, meant_by, no_class_rules
 
 SCRIPTS = (
     *("dom.js", "csv.js", "table.js", "folds.js", "filters.js", "grid.js", "cells.js"),
@@ -33,7 +35,9 @@ MOST_RULES = 3_000
 MOST_CELLS = 400_000
 """A page with more cells than this is too large to open well: it has no map."""
 CODES = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/"
-"""A class is a letter on the page, one for each cell; "." where a cell does not occur."""
+"""A class is a letter on the page, one for each cell."""
+NO_CLASS = {OUTSIDE: ".", OPEN: "?"}
+"""What stands there where a cell does not occur, or was not asked."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,8 @@ def explanation_page(document: ExplanationDocument) -> str:
         who=who,
         meant=meant_by(document.claim, document.cells.kind == "list"),
         unproved=not document.claim.proved,
+        as_general=as_general(document.claim),
+        absence=no_class_rules(document.claim),
         rows=rows,
         findings=[row for row in rows if row.rule.support][:FINDINGS],
         left_out=len(document.rules) - len(rows),
@@ -187,8 +193,8 @@ def _view(document: ExplanationDocument, is_whole: bool) -> dict[str, Any]:
         "exact_bins": _has_exact_bins(document),
     }
     if is_whole:
-        codes = "." + CODES
-        view["labels"] = "".join(codes[place + 1] for place in labels.tolist())
+        codes = {**NO_CLASS, **dict(enumerate(CODES))}
+        view["labels"] = "".join(codes[place] for place in labels.tolist())
         view["cells"] = None if cells is None else cells.tolist()
     return view
 

@@ -25,7 +25,8 @@ class Flips:
 
     `rows` of `of_rows` rows of X get another class if only this feature is changed. `pairs` of
     `of_pairs` pairs of cells that differ only in it have different classes; None where not all
-    cells could be asked. `proved`: whether this is so of all inputs, and not of some.
+    cells could be asked. `proved`: whether this is so of all inputs, and not of some; `excluded`
+    names inputs that nothing is said of, as in a scope.
     """
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("ever", "sentence")
@@ -37,6 +38,7 @@ class Flips:
     proved: bool
     every_input: bool
     examples: tuple[FlipPair, ...]
+    excluded: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse pairs of cells without how many there are."""
@@ -57,6 +59,10 @@ class Flips:
         """What was found."""
         name = self.feature
         about = "for every input" if self.every_input else "for the binned model"
+        if self.every_input and self.excluded:
+            about += f" (but for {' and '.join(self.excluded)})"
+        if not self.ever and not self.proved and not self.of_rows:
+            return f"No row was asked with another {name}: nothing is known of changing only that."
         if not self.ever:
             if self.proved:
                 return f"Changing only {name} never changes the decision: proved, {about}."
@@ -69,7 +75,10 @@ class Flips:
             f"({percent(self.rows / max(1, self.of_rows))})"
         )
         if self.pairs is not None and self.of_pairs:
-            text += f", and in {self.pairs:,} of {self.of_pairs:,} pairs of cells that differ in it"
+            cells = "cells" if self.proved else "asked cells"
+            text += (
+                f", and in {self.pairs:,} of {self.of_pairs:,} pairs of {cells} that differ in it"
+            )
         return f"{text}."
 
     def __str__(self) -> str:

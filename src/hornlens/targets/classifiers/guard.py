@@ -129,9 +129,7 @@ def scope_of(
     """
     if not (exact_bins and is_measured(agreement)):
         return Scope("surrogate", words, how, assumed, agreement)
-    if part:
-        return Scope("part", words, how, assumed, agreement)
-    return Scope("every input", words, how, assumed, agreement, excluded())
+    return Scope("part" if part else "every input", words, how, assumed, agreement, excluded())
 
 
 def is_measured(agreement: Agreement) -> bool:

@@ -332,8 +332,16 @@ class _Explaining:
             return result
         reason = limits.reached(len(result.found)) or "max_rules"
         kept = tuple(BoxRule(rule.box, rule.place) for rule in result.rules[: limits.max_rules])
-        ended = result.certificate.ended or Ending(reason)
-        certificate = replace(result.certificate, complete=NOTHING, ended=ended, rules=len(kept))
+        certificate = result.certificate
+        unasked = certificate.unasked if certificate.trial else result.labelled.open
+        certificate = replace(
+            certificate,
+            complete=NOTHING,
+            ended=certificate.ended or Ending(reason),
+            rules=len(kept),
+            cells=(certificate.cells or 0) - certificate.unasked + unasked,
+            unasked=unasked,
+        )
         return replace(result, found=kept, certificate=certificate)
 
     def _vote(self) -> Any:

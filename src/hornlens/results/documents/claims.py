@@ -70,16 +70,15 @@ class Flips:
                 f"Changing only {name} changed the decision for none of {self.of_rows:,} rows; "
                 "that it never does is not proved."
             )
-        text = (
-            f"Changing only {name} changes the decision for {self.rows:,} of {self.of_rows:,} rows "
-            f"({percent(self.rows / max(1, self.of_rows))})"
-        )
+        parts = []
+        if self.of_rows:
+            share = percent(self.rows / self.of_rows)
+            parts.append(f"for {self.rows:,} of {self.of_rows:,} rows ({share})")
         if self.pairs is not None and self.of_pairs:
             cells = "cells" if self.proved else "asked cells"
-            text += (
-                f", and in {self.pairs:,} of {self.of_pairs:,} pairs of {cells} that differ in it"
-            )
-        return f"{text}."
+            pairs = f"{self.pairs:,} of {self.of_pairs:,} pairs of {cells}"
+            parts.append(f"in {pairs} that differ in it")
+        return f"Changing only {name} changes the decision {', and '.join(parts or ['at times'])}."
 
     def __str__(self) -> str:
         """Return what was found."""

@@ -68,15 +68,15 @@ class Meter:
         """How many cells may still be asked; None: all."""
         return None if self.limits is None else self.limits.room()
 
-    def stops(self) -> bool:
+    def stops(self, rules: int = 0) -> bool:
         """Return whether a limit is reached, which is noted: whoever asks leaves something out."""
-        reason = None if self.limits is None else self.limits.reached()
+        reason = None if self.limits is None else self.limits.reached(rules)
         self.ended = self.ended or reason
         return reason is not None
 
-    def check(self) -> None:
-        """Raise Stopped if a limit is reached."""
-        if self.stops():
+    def check(self, rules: int = 0) -> None:
+        """Raise Stopped if a limit is reached; so many rules were found."""
+        if self.stops(rules):
             raise Stopped(self.ended or "interrupt")
 
     def concluding(self) -> Callable[[], bool]:

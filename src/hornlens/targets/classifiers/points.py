@@ -79,10 +79,10 @@ class Binned:
             return self.classifier.decide(columns)
         return self.meter.answers(self.classifier.decide, columns)
 
-    def check(self) -> None:
-        """Raise Stopped if a limit of the run is reached."""
+    def check(self, rules: int = 0) -> None:
+        """Raise Stopped if a limit of the run is reached; so many rules were found."""
         if self.meter is not None:
-            self.meter.check()
+            self.meter.check(rules)
 
     def places(self, table: Table) -> Levels:
         """Return the cell that each row lies in."""

@@ -109,7 +109,7 @@ class _Search:
         """Find out what may be said in the cells of sets of features."""
         if not waiting:
             return
-        self.vote.binned.check()
+        self.vote.binned.check(len(self.rules))
         asked: list[tuple[tuple[int, ...], int]] = []
         boxes: list[list[int]] = []
         places: list[int] = []

@@ -312,7 +312,7 @@ class _Explaining:
         )
         if scope.excluded and searched.words == OF_EVERY_INPUT:
             scope = replace(scope, words=f"of {scope.inputs}")
-        asked = len(searched.labelled.asked)
+        asked = int(np.count_nonzero(searched.labelled.labels >= 0))
         unasked = searched.labelled.open + searched.unasked
         return Certificate(
             "proved" if searched.trial is None else "tested",

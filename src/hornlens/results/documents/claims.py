@@ -61,14 +61,15 @@ class Flips:
         about = "for every input" if self.every_input else "for the binned model"
         if self.every_input and self.excluded:
             about += f" (but for {' and '.join(self.excluded)})"
-        if not self.ever and not self.proved and not self.of_rows:
-            return f"No row was asked with another {name}: nothing is known of changing only that."
         if not self.ever:
             if self.proved:
                 return f"Changing only {name} never changes the decision: proved, {about}."
+            tried = f"for none of {self.of_rows:,} rows"
+            if not self.of_rows and self.of_pairs:
+                tried = f"in none of {self.of_pairs:,} pairs of asked cells"
             return (
-                f"Changing only {name} changed the decision for none of {self.of_rows:,} rows; "
-                "that it never does is not proved."
+                f"Changing only {name} changed the decision {tried}; that it never does is not "
+                "proved."
             )
         parts = []
         if self.of_rows:

@@ -55,7 +55,7 @@ __all__ = [
 # Not from `typing`: the command has to be quick to come where Ctrl-C is its own to answer.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hornlens.api import Result, extract, load
+    from hornlens.api import extract, load
     from hornlens.classifiers.explain import explain
     from hornlens.classifiers.flipping import flips
     from hornlens.classifiers.proving import prove
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from hornlens.logic.warrants import Warrant
     from hornlens.probes.loading import load_probe
     from hornlens.probes.probe import Probe
+    from hornlens.result import Result
     from hornlens.results.analysis.rates import Rates
     from hornlens.results.documents.checks import Checked, CheckOutcome
     from hornlens.results.documents.rules import Rules
@@ -91,7 +92,7 @@ else:
     # What type checkers see above is imported only when a name is asked for: `import hornlens`
     # stays quick. A test holds the two lists together.
     _HOMES = {
-        "api": "Result extract load",
+        "api": "extract load",
         "classifiers.explain": "explain",
         "classifiers.flipping": "flips",
         "classifiers.proving": "prove",
@@ -113,6 +114,7 @@ else:
         "logic.warrants": "Warrant",
         "probes.loading": "load_probe",
         "probes.probe": "Probe",
+        "result": "Result",
         "results.documents.checks": "CheckOutcome Checked",
         "results.analysis.rates": "Rates",
         "results.documents.rules": "Rules",

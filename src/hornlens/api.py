@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import fields
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hornlens.errors import HornlensError
 from hornlens.extraction.extract import extract as extract_target
-from hornlens.formats.files import write_files
-from hornlens.results.documents.findings import Findings
-from hornlens.results.documents.saving import extraction_files, read_result
+from hornlens.result import Result
+from hornlens.results.documents.saving import read_result
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
@@ -23,92 +20,11 @@ if TYPE_CHECKING:
     from hornlens.logic.repeats import Repeats
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
-    from hornlens.report.plots import Plots
-    from hornlens.results.documents.checks import Checked
-    from hornlens.results.documents.requirements_file import Source
     from hornlens.results.documents.settings import Settings
     from hornlens.store.protocol import AnswerStore
 
 Function = Callable[[str, Sequence[str]], Any]
 """Given a prompt and the candidate words, returns their scores: a sequence, or by word."""
-
-
-class Result(Findings):
-    """What `extract` returns: rules with their evidence; saves, shows and checks itself.
-
-    >>> result = extract(lambda prompt, words: [0.9, 0.1], cache=False)
-    >>> result
-    <Result: gender-occupation on function, 1 rule, exact>
-    >>> result.envelope.certificate.title, result.entails("male -> false")
-    ('Exact', True)
-    """
-
-    @classmethod
-    def of(cls, extraction: Findings) -> Result:
-        """Return an extraction with what people do with it."""
-        return cls(**{field.name: getattr(extraction, field.name) for field in fields(Findings)})
-
-    def save(self, folder: str | Path) -> None:
-        """Write all that the command line writes, or nothing: rules, answers, and the page.
-
-        A target that gives no labels has no page; where nobody was asked, there are only rules.
-        """
-        out = Path(folder)
-        files, content = extraction_files(self)
-        if self.asked and self.space.label is not None:
-            from hornlens.report.page.extraction import extraction_page
-
-            files["report.html"] = extraction_page(self, content)
-        write_files({out / name: text for name, text in files.items()})
-        for name in ("report.html", "almost.csv", "levels.csv"):
-            if name not in files:
-                (out / name).unlink(missing_ok=True)  # of another result
-
-    def check(self, requirements: Source) -> Checked:
-        """Hold the result against requirements: a YAML file's path, or its fields as a mapping.
-
-        A list of rules requires them. What comes back is true if nothing is violated, so that
-        ``assert result.check("rules.yaml")`` is a test.
-
-        >>> def nurses(prompt, words):
-        ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
-        >>> extract(nurses, cache=False).check({"forbid": ["nurse & male -> false"]})
-        <Checked: 1 of 1 requirement violated: forbid nurse ∧ male → ⊥>
-        """
-        from hornlens.results.analysis.checking import check
-        from hornlens.results.documents.requirements_file import read_requirements
-
-        return check(self, read_requirements(requirements))
-
-    def export(self, format: str) -> str:
-        """Return the result as text for other tools.
-
-        Args:
-            format: "latex", "prolog", "dimacs", "conexp" or "fcar" for the rules in short form;
-                "csv" for rules.csv, "json" for all of envelope.json, "text" for a rule a line.
-
-        >>> print(extract(lambda prompt, words: [0.9, 0.1], cache=False).export("text"), end="")
-        male → ⊥
-        """
-        from hornlens.results.documents.exporting import exported_text
-
-        return exported_text(self, format)
-
-    @cached_property
-    def plot(self) -> Plots:
-        """Drawings of the result, for notebooks: `plot.rules()`, `plot.map()`, and others."""
-        from hornlens.report.plots import Plots
-
-        return Plots(self)
-
-    def _repr_html_(self) -> str:
-        """Return the rules as a table under what may be claimed of them, for notebooks."""
-        from html import escape
-
-        certificate = self.envelope.certificate
-        about = f"{self.title}: {len(self.rules)} {'rule' if len(self.rules) == 1 else 'rules'}"
-        claim = f"{certificate.title}: {certificate.sentence}"
-        return f"<p><b>{escape(about)}</b><br>{escape(claim)}</p>{self.rules._repr_html_()}"
 
 
 def extract(
@@ -246,7 +162,7 @@ def _heeding(
     return heed
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path) -> Result:
     """Return a result that was saved.
 
     Args:
@@ -266,10 +182,10 @@ def load(path: str | Path) -> Any:
     ...     print(load(folder).rules)
     male → ⊥
     """
-    from hornlens.results.documents.explanations import is_explanation
+    from hornlens.results.documents.explanations import find_explanation
 
-    if is_explanation(Path(path)):
+    if (of_classifier := find_explanation(Path(path))) is not None:
         from hornlens.classifiers.loading import load_explanation
 
-        return load_explanation(path)
+        return load_explanation(*of_classifier)
     return Result.of(read_result(Path(path)))

@@ -106,9 +106,9 @@ def test_rules_hold_however_the_other_cells_are_answered_and_none_is_missing(see
     # Two models that agree on what was asked, and on nothing else, obey all that is listed.
     certain = boxes_of(known)
     for other in (labels, np.where(asked, labels, 1 - labels), np.where(asked, labels, 0)):
-        for box, place in result.found:
+        for box, place in result.boxes:
             assert set(other[slices(box)].ravel().tolist()) == {int(result.classes[place])}
-    listed = {rule.box for rule in result.found}
+    listed = {rule.box for rule in result.boxes}
     assert listed <= set(certain)
     general = {
         box for box in certain if not any(box != wide and contains(wide, box) for wide in certain)
@@ -148,12 +148,12 @@ def test_listed_cells_that_were_not_asked_break_no_rule(seed):
     cells, known = result.labelled.cells, result.labelled.labels
     assert (cells == whole.labelled.cells).all()
     assert np.count_nonzero(known >= 0) == min(most, len(cells))
-    for box, place in result.found:
+    for box, place in result.boxes:
         inside = result.labelled.inside(box)
         assert inside.any() and (known[inside] == place).all()
     if not wanted:
         for cell in cells[known >= 0].tolist():
-            assert any(contains(box, [(at, at) for at in cell]) for box, _ in result.found)
+            assert any(contains(box, [(at, at) for at in cell]) for box, _ in result.boxes)
     assert result.certificate.unasked == np.count_nonzero(known == OPEN)
     assert bool(result.certificate.ended) == (most < len(cells))
 
@@ -167,7 +167,7 @@ def test_limits_that_are_not_reached_change_nothing(tmp_path):
             limited = hornlens.explain(model, ROWS, limits=limits, **options)
             plain.save(tmp_path / "plain")
             limited.save(tmp_path / "limited")
-            for name in ("explanation.json", "rules.csv", "report.html"):
+            for name in ("envelope.json", "rules.csv", "report.html"):
                 first, second = (tmp_path / "plain" / name, tmp_path / "limited" / name)
                 assert first.read_bytes() == second.read_bytes(), options
 
@@ -413,11 +413,15 @@ def forged(tmp_path, change):
     result = hornlens.explain(model, random_case(5)[2], limits=Limits(max_questions=5))
     assert result.labelled.open
     result.save(tmp_path)
-    file = tmp_path / "explanation.json"
+    file = tmp_path / "envelope.json"
     content = json.loads(file.read_text("utf-8"))
     change(content)
     file.write_text(json.dumps(content), "utf-8")
     return hornlens.verify(tmp_path)
+
+
+def agreements(content):
+    return content["classifier"]["agreement"], content["certificate"]["scope"]["agreement"]
 
 
 def test_a_forged_file_is_found_out(tmp_path):
@@ -434,18 +438,18 @@ def test_a_forged_file_is_found_out(tmp_path):
         content["certificate"]["unasked"] -= 1
 
     def wider(content):
-        rule = content["rules"][0]
-        rule["if"], rule["box"] = rule["if"][1:], rule["box"][1:]
+        rule = content["readable"][0]
+        rule["conditions"], rule["box"] = rule["conditions"][1:], rule["box"][1:]
 
     def bounded(content):
         content["certificate"]["complete"] = {"max_conditions": 2}
 
     def compared(content):
-        for line in (content["agreement"], content["certificate"]["scope"]["agreement"]):
+        for line in agreements(content):
             line["compared"] = 1
 
     def drawn(content):
-        for line in (content["agreement"], content["certificate"]["scope"]["agreement"]):
+        for line in agreements(content):
             line["drawn"] = 12
 
     for change in (complete, without_ending, fewer, wider, bounded, compared, drawn):

@@ -19,9 +19,9 @@ from tools.size import size
 ALL = {
     *("logic", "formats", "exact", "learning", "oracles", "probes", "models", "store", "results"),
     *("targets", "executors", "extraction", "studies", "pronouns", "report", "verifying", "api"),
-    *("classifiers", "exploring"),
+    *("classifiers", "exploring", "result"),
 }
-LATE = {"verifying", "classifiers", "exploring", "api"}
+LATE = {"verifying", "classifiers", "exploring", "result", "api"}
 MAY_IMPORT = {
     "logic": set(),
     "formats": {"logic"},
@@ -39,8 +39,11 @@ MAY_IMPORT = {
     "pronouns": ALL - LATE - {"pronouns", "report"},
     "report": {"logic", "formats", "learning", "results", "studies", "pronouns"},
     "verifying": {"formats"},
-    "classifiers": {"logic", "formats", "exact", "results", "targets", "report"},
-    "sklearn": {"classifiers"},
+    "result": {"formats", "results", "report"},
+    "classifiers": {
+        *("logic", "formats", "exact", "learning", "results", "targets", "report", "result"),
+    },
+    "sklearn": {"classifiers", "targets"},
     "exploring": ALL - LATE - {"studies", "pronouns", "report"},
     "api": ALL - {"api"},
     "cli": ALL,

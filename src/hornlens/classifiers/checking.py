@@ -50,7 +50,7 @@ def _outcome(
         case CertaintyRequirement():
             return certainty(required, [result.certificate], allow)
         case RuleCount():
-            return rule_count(required, len(result.found))
+            return rule_count(required, len(result.boxes))
         case AnsweredShare():  # a classifier says a class of every input
             return answered(required, len(result.rows), len(result.rows))
 
@@ -122,7 +122,7 @@ def _refuted(shown: ShownAnswer) -> tuple[Truth, str, tuple[ShownAnswer, ...]]:
 
 def _is_listed(result: Explained, box: Box, wanted: int) -> bool:
     """Return whether a rule is one of those that were tested: its box and its only class."""
-    return any(box == rule.box and wanted == 1 << rule.place for rule in result.rules)
+    return any(box == rule.box and wanted == 1 << (rule.place or 0) for rule in result.rules)
 
 
 def _classes(names: Sequence[str] | None, labels: Sequence[str]) -> int:

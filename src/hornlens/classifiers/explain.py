@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from datetime import UTC, datetime
+from functools import cached_property, partial
 from math import ceil, log, prod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.progress import shown, tell_events
+from hornlens.classifiers.progress import Watch, cells_asked, shown, tell_events
 from hornlens.classifiers.result import Explanation
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import HornlensError, InputError
@@ -41,6 +43,8 @@ from hornlens.limits import Limits
 from hornlens.logic.certificates import Certificate, check_tolerances
 from hornlens.logic.grounds import NOTHING, Complete, Ending, Trial
 from hornlens.logic.scopes import Agreement
+from hornlens.results.documents.findings import Record
+from hornlens.results.documents.settings import Settings
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Binning, Bins, bin_columns
@@ -51,7 +55,7 @@ from hornlens.targets.classifiers.guard import (
     scope_of,
     unlike,
 )
-from hornlens.targets.classifiers.metering import Meter, Progress, Watch, meter_of
+from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.points import Binned
 
 Domain = Literal["grid", "data"]
@@ -79,6 +83,17 @@ class Options:
     delta: float = 0.05
     seed: int = 0
     label: str = "class"
+
+    @property
+    def settings(self) -> Settings:
+        """The part of it that every result tells of."""
+        return Settings(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            limit=self.limit,
+            seed=self.seed,
+            max_conditions=self.max_conditions,
+        )
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -180,7 +195,11 @@ def explain(
     )
     classifier = read_classifier(clf, X)
     with shown(progress, classifier.name) as advance:
-        return explain_with(clf, classifier, options, meter_of(limits, advance, watch))
+        meter = meter_of(limits, advance, None if watch is None else cells_asked(watch))
+        result = explain_with(clf, classifier, options, meter)
+    if watch is not None:
+        tell_events(result, watch)
+    return result
 
 
 def explain_with(
@@ -243,33 +262,38 @@ class _Explaining:
         return replace(self.binned, meter=self.meter)
 
     def run(self) -> Explanation:
+        started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
         rows, meter = self.binned.places(self.table), self.meter
         grid = self._grid(rows) if self._is_whole else None
-        agreement = (
-            None if grid is None else self._agreement(rows, GridCells(self.binned.axes, grid))
-        )
+        agreement = None
+        if grid is not None:
+            agreement = self._agreement(rows, GridCells(self.binned.axes, grid))
         vote = self._vote()
         searched = self._searched(rows, vote, grid)
         if agreement is None:
             agreement = self._agreement(rows, searched.labelled)
-        result = Explanation(
-            self.binned,
-            tuple(searched.found),
-            searched.labelled,
-            self._certificate(searched, agreement),
-            agreement,
-            rows,
-            self.said,
-            self.binning.exact and is_measured(agreement),
-            self.binning.how,
-            self.options.background,
-            self.options.label,
-            self._notes(agreement),
-            None if vote is None else vote.asked_by(self.binned),
+        asked = int(np.count_nonzero(searched.labelled.labels >= 0))
+        made = partial(
+            Explanation.made,
+            agreement=agreement,
+            rows=rows,
+            said=self.said,
+            exact_bins=self.binning.exact and is_measured(agreement),
+            how=self.binning.how,
+            background=self.options.background,
+            target=self.options.label,
+            settings=self.options.settings,
+            record=Record(started, time.perf_counter() - clock, asked),
+            notes=self._notes(agreement),
+            vote=None if vote is None else vote.asked_by(self.binned),
         )
-        result = self._first_rules(result)
-        if meter is not None and meter.watch is not None:
-            tell_events(result, meter.watch)
+        certificate = self._certificate(searched, agreement)
+        result: Explanation = made(self.binned, searched.found, searched.labelled, certificate)
+        most = None if meter is None or meter.limits is None else meter.limits.max_rules
+        if most is not None and len(result.rules) > most:
+            kept = [BoxRule(row.box or (), row.place or 0) for row in result.rules[:most]]
+            certificate = self._first_of(certificate, searched.labelled, len(kept))
+            result = made(self.binned, kept, searched.labelled, certificate)
         return result
 
     @property
@@ -325,24 +349,21 @@ class _Explaining:
             trial=searched.trial,
         )
 
-    def _first_rules(self, result: Explanation) -> Explanation:
-        """Return the first rules, if there are more than there may be."""
+    def _first_of(
+        self, certificate: Certificate, labelled: GridCells | ListedCells, rules: int
+    ) -> Certificate:
+        """Return what may be claimed of the first rules, where there are more."""
         limits = None if self.meter is None else self.meter.limits
-        if limits is None or limits.max_rules is None or len(result.found) <= limits.max_rules:
-            return result
-        reason = limits.reached(len(result.found)) or "max_rules"
-        kept = tuple(BoxRule(rule.box, rule.place) for rule in result.rules[: limits.max_rules])
-        certificate = result.certificate
-        unasked = certificate.unasked if certificate.trial else result.labelled.open
-        certificate = replace(
+        reason = None if limits is None else limits.reached(certificate.rules)
+        unasked = certificate.unasked if certificate.trial else labelled.open
+        return replace(
             certificate,
             complete=NOTHING,
-            ended=certificate.ended or Ending(reason),
-            rules=len(kept),
+            ended=certificate.ended or Ending(reason or "max_rules"),
+            rules=rules,
             cells=(certificate.cells or 0) - certificate.unasked + unasked,
             unasked=unasked,
         )
-        return replace(result, found=kept, certificate=certificate)
 
     def _vote(self) -> Any:
         trees = self.binning.trees

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from hornlens.classifiers.explanation import Explained
-from hornlens.targets.classifiers.metering import Progress, Watch
+from hornlens.targets.classifiers.metering import Progress
+
+if TYPE_CHECKING:
+    from hornlens.learning.events import Event
+
+Watch = Callable[["Event"], object]
+"""Is called with each event of a run."""
 
 
 @contextmanager
@@ -21,18 +28,17 @@ def shown(progress: Progress | bool | None, name: str) -> Iterator[Progress | No
         yield advance
 
 
+def cells_asked(watch: Watch) -> Progress:
+    """Return what tells, as an event, how many cells were asked so far."""
+    from hornlens.learning.events import Progress, Queries
+
+    return lambda cells: watch(Progress(Queries(cells=cells)))
+
+
 def tell_events(result: Explained, watch: Watch) -> None:
     """Tell the rules that were found, as rules of the space of its cells, and how it ended."""
-    from hornlens.exact.boxes.rulesets import BoxRule
-    from hornlens.exact.boxes.spaces import rules_of
     from hornlens.learning.events import Ended, RuleAdded
-    from hornlens.targets.classifiers.background import Background
-    from hornlens.targets.classifiers.spaces import space_of
 
-    features, labels = result.binned.features, result.binned.classifier.labels
-    assumed = Background(result.background, result.feature_names).rules(features)
-    space = space_of(features, result.target, labels, assumed)
-    boxes = [BoxRule(rule.box, rule.place) for rule in result.rules]
-    for position, rule in enumerate(rules_of(space, boxes)):
+    for position, rule in enumerate(result.envelope.readable):
         watch(RuleAdded(position, rule))
     watch(Ended(result.certificate))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hornlens.classifiers.explanation import Explained
 
@@ -47,14 +46,14 @@ class Explanation(Explained):
 
         return check_explanation(self, read_requirements(requirements))
 
-    def export(self, format: str) -> str:
-        """Return the rules as text for other tools: "latex", "prolog", "csv", "json" or "text"."""
-        from hornlens.classifiers.exporting import exported_rules
+    def as_json(self) -> dict[str, Any]:
+        """Return the contents of envelope.json."""
+        from hornlens.classifiers.saving import explanation_as_json
 
-        return exported_rules(self, format)
+        return explanation_as_json(self)
 
-    def save(self, folder: str | Path) -> None:
-        """Write explanation.json, rules.csv and the page under a folder, or nothing."""
-        from hornlens.classifiers.saving import save_explanation
+    def _files(self) -> dict[str, str]:
+        """Return all files by name, the page among them."""
+        from hornlens.classifiers.saving import explanation_files
 
-        save_explanation(self, folder)
+        return explanation_files(self)

@@ -1,11 +1,11 @@
-"""An explanation as files: explanation.json, which `hornlens verify` checks, a table and a page."""
+"""An explanation as files: envelope.json, which `hornlens verify` checks, a table and a page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,39 +13,51 @@ from hornlens.classifiers.explanation import Explained
 from hornlens.classifiers.flips import flips_of
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import GridCells
-from hornlens.formats.certificates import claim_as_json
-from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
+from hornlens.formats.spaces import space_as_json
 from hornlens.limits import Limits
 from hornlens.report.page.explanation import explanation_page
 from hornlens.results.documents.claims import FlipPair, Flips
+from hornlens.results.documents.codec import as_plain
+from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.explanations import (
-    EXPLANATION,
     MOST_LEVELS,
+    SECTION,
     CellsDocument,
-    ExplanationDocument,
+    ClassifierDocument,
     FeatureDocument,
     LeafDocument,
     RowsDocument,
-    RuleDocument,
     packed,
 )
+from hornlens.results.documents.record import RUN, run_record
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.voting import Vote
 
+AnyExplained = TypeVar("AnyExplained", bound=Explained)
 MOST_ROWS = 2_000
 """How many rows of X are kept as evidence; counts are of all."""
 
 
-def document_of(result: Explained, meter: Meter | None = None) -> ExplanationDocument:
-    """Return what explanation.json holds: all that is needed to check and to show the rules.
+def with_flips(result: AnyExplained, meter: Meter | None = None) -> AnyExplained:
+    """Return an explanation that knows the flips of each column, asked within limits.
 
-    The classifier is asked for flips of rows, within the limits of the `meter`; not after a run
-    that was ended before everything was asked.
+    After a run that was ended before all was asked, no row is asked any more.
     """
-    binned, labelled = result.binned, result.labelled
+    if result.recorded is not None:
+        return result
     meter = _spent() if meter is None and _was_cut_off(result) else meter
+    flips = [
+        flips_of(result, feature.name, by_proofs=False, meter=meter)
+        for feature in result.binned.features
+    ]
+    return replace(result, recorded=tuple(flips))
+
+
+def section_of(result: Explained) -> ClassifierDocument:
+    """Return the section `classifier`: all that the rules are checked and shown by."""
+    binned, labelled = result.binned, result.labelled
     for feature in binned.features:
         if feature.size > MOST_LEVELS:
             raise HornlensError(
@@ -64,8 +76,7 @@ def document_of(result: Explained, meter: Meter | None = None) -> ExplanationDoc
         )
     kept = min(len(result.rows), MOST_ROWS)
     table = binned.classifier.table
-    return ExplanationDocument(
-        kind="classifier",
+    return ClassifierDocument(
         model=result.name,
         identity=binned.classifier.identity,
         target=result.target,
@@ -78,24 +89,7 @@ def document_of(result: Explained, meter: Meter | None = None) -> ExplanationDoc
         exact_bins=result.exact_bins,
         background=result.background,
         notes=result.notes,
-        certificate=claim_as_json(result.certificate),
         agreement=result.agreement,
-        rules=tuple(
-            RuleDocument(
-                rule.conditions,
-                rule.label,
-                rule.support,
-                rule.confidence,
-                rule.cells,
-                tuple(
-                    (axis, low, high)
-                    for axis, (low, high) in enumerate(rule.box)
-                    if (low, high) != binned.features[axis].whole
-                ),
-                rule.warrant,
-            )
-            for rule in result.rules
-        ),
         cells=cells,
         rows=RowsDocument(
             len(result.rows),
@@ -103,10 +97,7 @@ def document_of(result: Explained, meter: Meter | None = None) -> ExplanationDoc
             packed(result.said.astype(np.int8)),
             tuple(tuple(_plain(column[row]) for column in table.columns) for row in range(kept)),
         ),
-        flips=tuple(
-            _plain_flips(flips_of(result, feature.name, by_proofs=False, meter=meter))
-            for feature in binned.features
-        ),
+        flips=tuple(map(_plain_flips, with_flips(result).recorded or ())),
         trees=None if result.vote is None else _trees(result.vote),
         forbidden=()
         if result.vote is None
@@ -128,8 +119,32 @@ def _spent() -> Meter:
 
 
 def explanation_as_json(result: Explained) -> dict[str, Any]:
-    """Return explanation.json."""
-    return EXPLANATION.as_json(document_of(result))
+    """Return the contents of envelope.json: the rules in variables, and what they rest on.
+
+    A basis is worked out only where somebody asks for it: `rules` is null.
+    """
+    content = envelope_as_json(result.envelope)
+    for line, row in zip(content["readable"], result.rules, strict=True):
+        line |= {
+            "class": row.label,
+            "conditions": list(row.conditions),
+            "confidence": row.confidence,
+            "cells": row.cells,
+            "box": [
+                [axis, low, high]
+                for axis, (low, high) in enumerate(row.box or ())
+                if (low, high) != result.binned.features[axis].whole
+            ],
+            "sentence": row.sentence,
+        }
+    return {
+        **content,
+        "rules": None,
+        "space": space_as_json(result.space),
+        "model": {"name": result.name, "identity": result.identity},
+        "settings": asdict(result.settings),
+        SECTION: as_plain(section_of(result)),
+    }
 
 
 def _feature(feature: Feature) -> FeatureDocument:
@@ -191,14 +206,12 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)
 
 
-def save_explanation(
-    result: Explained, folder: str | Path, document: ExplanationDocument | None = None
-) -> None:
-    """Write explanation.json, rules.csv and report.html under a folder, all or none."""
-    out, document = Path(folder), document or document_of(result)
-    files = {
-        "explanation.json": json_text(EXPLANATION.as_json(document)),
+def explanation_files(result: Explained) -> dict[str, str]:
+    """Return envelope.json, rules.csv, run.json and the page, by name."""
+    content = explanation_as_json(result)
+    return {
+        "envelope.json": json_text(content),
         "rules.csv": result.rules.csv(),
-        "report.html": explanation_page(document),
+        "run.json": RUN.text(run_record(result)),
+        "report.html": explanation_page(content, Path("envelope.json")),
     }
-    write_files({out / name: text for name, text in files.items()})

@@ -10,7 +10,7 @@ from hornlens.report.checks import WRITERS
 from hornlens.report.terminal import Terminal
 from hornlens.results.analysis.checking import check
 from hornlens.results.documents.checks import Checked, Checks
-from hornlens.results.documents.explanations import is_explanation
+from hornlens.results.documents.explanations import find_explanation
 from hornlens.results.documents.requirements import Requirements
 from hornlens.results.documents.requirements_file import read_requirements
 from hornlens.results.documents.saving import read_result
@@ -31,9 +31,9 @@ def check_command(results: list[Path], rules: Path, form: str, out: Path | None)
 
 
 def _checked(path: Path, requirements: Requirements) -> Checked:
-    if is_explanation(path):
+    if (of_classifier := find_explanation(path)) is not None:
         from hornlens.classifiers.checking import check_explanation
         from hornlens.classifiers.loading import load_explanation
 
-        return check_explanation(load_explanation(path), requirements, str(path))
+        return check_explanation(load_explanation(*of_classifier), requirements, str(path))
     return check(read_result(path), requirements, str(path))

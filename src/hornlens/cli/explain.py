@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hornlens.classifiers.explain import Options, explain_with
-from hornlens.classifiers.saving import document_of, save_explanation
+from hornlens.classifiers.saving import with_flips
 from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
 from hornlens.formats.files import check_writable
+from hornlens.formats.jsonfiles import json_text
 from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.report.terminal import Terminal
-from hornlens.results.documents.explanations import EXPLANATION
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.files import identity_of, open_classifier
 from hornlens.targets.classifiers.metering import Meter
@@ -57,15 +57,14 @@ def explain_command(given: ExplainOptions) -> int:
         result = explain_with(model, classifier, given.options, meter)
         is_cut_off = result.labelled.open > 0
         basis = result.basis() if given.basis and not is_cut_off else None
-        document = None
         if given.out is not None or given.form == "json":
-            document = document_of(result, meter)
+            result = with_flips(result, meter)
         if given.out is not None:
-            save_explanation(result, given.out, document)
+            result.save(given.out)
     if given.basis and is_cut_off:
         terminal.warn("no full basis: it needs every cell, and not all were asked")
-    if given.form == "json" and document is not None:
-        sys.stdout.write(EXPLANATION.text(document))
+    if given.form == "json":
+        sys.stdout.write(json_text(result.as_json()))
         return exit_code(given.limits)
     rules, rows = plural(len(result.rules), "rule"), plural(len(table), "row")
     terminal.say(f"{given.model.name}: {rules} over {rows}")
@@ -92,5 +91,5 @@ def explain_command(given: ExplainOptions) -> int:
             terminal.say(basis.space.show(rule))
     if given.out is not None:
         page = given.out / "report.html"
-        terminal.written(page, "explanation.json", "rules.csv")
+        terminal.written(page, "envelope.json", "rules.csv")
     return exit_code(given.limits)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hornlens.api import Result, extract
+from hornlens.api import extract
 from hornlens.cli.executors import Doing, ExecutorGroup
 from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
@@ -35,6 +35,7 @@ from hornlens.report.terminal import (
     show_non_horn,
     show_open,
 )
+from hornlens.result import Result
 from hornlens.results.analysis.almost import Nearly, Summary
 from hornlens.results.documents.settings import Settings, paper_protocol
 from hornlens.store.opening import open_store

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hornlens.targets.worlds import Worlds as Worlds
 else:
     _HOMES = {
-        "classifiers.target": "ClassifierTarget",
+        "targets.classifiers.target": "ClassifierTarget",
         "targets.formulas": "FormulaTarget TableTarget",
         "targets.functions": "FunctionTarget RepeatedTarget",
         "targets.prompted": "PromptedModel",

@@ -18,9 +18,12 @@ Json = dict[str, Any]
 
 def _extraction(content: Json, run: Json | None, file: Path) -> str:
     from hornlens.report.page.extraction import extraction_page
+    from hornlens.results.documents.explanations import is_of_classifier
     from hornlens.results.documents.reading import extraction_from_json
     from hornlens.results.documents.record import RUN
 
+    if is_of_classifier(content):
+        return _explanation(content, run, file)
     went = None if run is None else RUN.parse(run, file.with_name(RUN.file_name)).record
     found = extraction_from_json(content, file, went)
     if found.space.label is None:
@@ -60,9 +63,8 @@ def _table(content: Json, run: Json | None, file: Path) -> str:
 
 def _explanation(content: Json, run: Json | None, file: Path) -> str:
     from hornlens.report.page.explanation import explanation_page
-    from hornlens.results.documents.explanations import EXPLANATION
 
-    return explanation_page(EXPLANATION.parse(content, file))
+    return explanation_page(content, file)
 
 
 KINDS: dict[str, Callable[[Json, Json | None, Path], str]] = {

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.formats.csvfiles import named_cells
 from hornlens.formats.latex import latex_rule
 from hornlens.logic.attributes import Attribute
 from hornlens.logic.bits import canonical
@@ -22,6 +21,7 @@ from hornlens.logic.space import Space
 from hornlens.results.analysis.evidence import Evidence
 from hornlens.results.documents.answers import Position, answers_of, places_of
 from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.rules import COLUMNS
 
 BRIEF_REASONS = {
     "tie": "a tie",
@@ -48,6 +48,7 @@ def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
     asked = answers_of(extraction) if with_answers else []
     position = places_of(asked)
     accepted = [_accepted(world, len(names)) for world in each]
+    lines = extraction.rules.lines
     return {
         "exact": is_complete(extraction),
         "prompted": bool(question.templates),
@@ -81,17 +82,18 @@ def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
                 **_sides(places, evidence.rule),
                 "shown": {"if": shown.antecedent, "then": shown.consequent},
                 "latex": [latex_rule(form) for form in forms],
-                "cells": [cell for form in forms for cell in named_cells(form)],
+                "csv": line,
                 "warrant": {
                     **warrant.as_json(),
                     "sentence": BROKEN if evidence.broken else warrant.sentence,
                 },
                 **(_evidence(evidence, position) if with_answers else {}),
             }
-            for evidence, forms, warrant in zip(
+            for evidence, forms, warrant, line in zip(
                 extraction.evidence,
                 extraction.envelope.named,
                 extraction.envelope.warrants,
+                [line for _, line in sorted(zip(extraction.order, lines, strict=True))],
                 strict=True,
             )
             for shown in [in_conditions(evidence.rule, space)]
@@ -105,6 +107,7 @@ def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
             )
         ],
         "reasons": BRIEF_REASONS,
+        "columns": COLUMNS,
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.counts import plural
+from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
@@ -94,6 +95,11 @@ class Findings:
 
     asked: bool = True
     """Whether a target was asked. The rules of a formula or a table were worked out instead."""
+
+    @property
+    def certificate(self) -> Certificate:
+        """What may be claimed of the rules."""
+        return self.envelope.certificate
 
     @property
     def each(self) -> tuple[Findings, ...]:
@@ -271,9 +277,17 @@ class Findings:
                     self.vacuous[place],
                     self.share_of(evidence),
                     self.envelope.warrants[place],
+                    self._label_of(evidence.rule),
+                    f"{self.question.unit}s" if counted is None else "rows",
+                    len({exhibit.cell for exhibit in evidence.exhibits}) if self.asked else None,
                 )
             )
         return Rules(rows)
+
+    def _label_of(self, rule: Rule) -> str:
+        """Return the label that a rule implies; "" if it implies none."""
+        label, space = None if rule.is_negative else self.space.label_of(rule.new), self.space
+        return "" if label is None or space.label is None else space.label.variables[label]
 
     @cached_property
     def rates(self) -> Rates:
@@ -304,8 +318,8 @@ class Findings:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but what can be worked out again."""
-        state = {each.name: getattr(self, each.name) for each in fields(Findings)}
-        if not isinstance(self.show, ShownCells):
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        if not is_dataclass(self.show):  # a method of the target, which may not pickle
             shown = {cell: self.show(cell) for cell in self._cells}
             state["show"] = ShownCells(self.space, shown)
         return state

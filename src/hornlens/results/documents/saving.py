@@ -8,7 +8,6 @@ from typing import Any
 from hornlens.formats.files import read_text, write_files
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.scorefiles import parse_scores, scores_text
-from hornlens.formats.writers import write_csv
 from hornlens.logic.decisions import Policy
 from hornlens.results.analysis.almost import Summary
 from hornlens.results.documents.envelope import envelope_as_json, envelope_from_json, read_envelope
@@ -21,18 +20,24 @@ from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
 
 
+def result_as_json(extraction: Findings) -> dict[str, Any]:
+    """Return the contents of envelope.json; where nobody was asked, there are no answers in it."""
+    if extraction.asked:
+        return extraction_as_json(extraction)
+    return envelope_as_json(extraction.envelope)
+
+
 def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str], dict[str, Any]]:
     """Return an extraction's files by name, all but its page; `key` goes into run.json.
 
     Beside them, the contents of envelope.json. Where nobody was asked, there are only the rules.
     """
+    content = result_as_json(extraction)
     if not extraction.asked:
-        content = envelope_as_json(extraction.envelope)
         return {
             "envelope.json": json_text(content),
-            "rules.csv": write_csv(extraction.envelope),
+            "rules.csv": extraction.rules.csv(),
         }, content
-    content = extraction_as_json(extraction)
     files = {
         "envelope.json": json_text(content),
         "rules.csv": extraction.rules.csv(),

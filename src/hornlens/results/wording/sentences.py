@@ -181,3 +181,14 @@ def clauses(space: Space, mask: int, question: Question) -> list[str]:
 def plain(parts: Sequence[Part]) -> str:
     """Return a sentence without markup: the label's word in quotation marks."""
     return "".join(f"“{text}”" if kind == "word" else text for kind, text in parts)
+
+
+ALWAYS, WHERE = "{} always says {}.", "Where {}, {} says {}."
+"""What a rule of a classifier says, without conditions and with some."""
+
+
+def class_rule(conditions: Sequence[str], label: str, who: str) -> str:
+    """Return in words that conditions imply a class; `who` gives it."""
+    if not conditions:
+        return ALWAYS.format(who[0].upper() + who[1:], label)
+    return WHERE.format(" and ".join(conditions), who, label)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +15,9 @@ from numpy.typing import NDArray
 from hornlens.limits import Limits, Reason, Stopped
 from hornlens.targets.classifiers.columns import Column
 
-if TYPE_CHECKING:
-    from hornlens.learning.events import Event
-
 Places = NDArray[np.intp]
 Decide = Callable[[Sequence[Column]], Places]
 Progress = Callable[[int], object]
-Watch = Callable[["Event"], object]
 LARGEST = 1 << 16
 """How many inputs are one part at most."""
 PART = 0.2
@@ -39,22 +34,22 @@ class Meter:
     Args:
         limits: What may end the run. None: nothing does.
         progress: Is called with how many more inputs were put to the model, each time.
-        watch: Is called with each event of the run.
+        counted: Is called with how many cells were asked so far, each time.
     """
 
     def __init__(
         self,
         limits: Limits | None = None,
         progress: Progress | None = None,
-        watch: Watch | None = None,
+        counted: Progress | None = None,
     ):
         """Begin with nothing asked."""
-        self.limits, self.watch = limits, watch
+        self.limits = limits
         self.ended: Reason | None = None
         """Why something was left out; None as long as nothing was."""
         self.asked = 0
         """How many cells were asked. Rows, and inputs that measure the agreement, are none."""
-        self._progress = progress
+        self._progress, self._counted = progress, counted
         self._part = LARGEST if limits is None else 1
         self._graced: float | None = None
 
@@ -120,11 +115,6 @@ class Meter:
             start += len(parts[-1])
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
-    def tell(self, event: Event) -> None:
-        """Pass an event on to whoever watches."""
-        if self.watch is not None:
-            self.watch(event)
-
     def _is_over(self, grace: bool) -> bool:
         if self.limits is None or self.limits.reached() is None:
             return False
@@ -152,10 +142,8 @@ class Meter:
         self.asked += cells
         if self.limits is not None:
             self.limits.count(cells)
-        if self.watch is not None:
-            from hornlens.learning.events import Progress, Queries
-
-            self.watch(Progress(Queries(cells=self.asked)))
+        if self._counted is not None:
+            self._counted(self.asked)
 
     def _out_of_questions(self) -> None:
         self.ended = self.ended or "max_questions"
@@ -163,8 +151,10 @@ class Meter:
             self.limits.reason = "max_questions"
 
 
-def meter_of(limits: Limits | None, progress: Any, watch: Watch | None = None) -> Meter | None:
+def meter_of(
+    limits: Limits | None, progress: Progress | None, counted: Progress | None = None
+) -> Meter | None:
     """Return a meter, if anything has to be metered."""
-    if limits is None and progress is None and watch is None:
+    if limits is None and progress is None and counted is None:
         return None
-    return Meter(limits, progress, watch)
+    return Meter(limits, progress, counted)

@@ -30,6 +30,7 @@ function readResult(content, view) {
     answers,
     rules,
     exact: view.exact,
+    columns: view.columns, // of rules.csv
     prompted: view.prompted, // whether it was asked in prompts, and not about cells as they are
     scored: view.scored,
     unit: view.unit, // what is counted: a prompt, or a cell
@@ -220,26 +221,6 @@ function stepOf(value, widest) {
 function ruleText(rule) {
   const side = (names) => names.join(" ∧ ") || "⊤";
   return `${side(rule.if)} → ${rule.then === null ? "⊥" : side(rule.then)}`;
-}
-
-/** Return rules.csv, in the given order of the rules. */
-function rulesCsv(rules) {
-  return csvText([
-    ["if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical_if", "canonical_then", "vacuous", "share", "warrant", "bound"],
-    ...rules.map((rule) => [
-      ...rule.cells.slice(0, 2), // as Python writes them, which may have to quote names
-      rule.support,
-      rule.prompts,
-      rule.mean_margin,
-      rule.closest?.margin ?? null,
-      rule.sentence,
-      ...rule.cells.slice(2),
-      rule.vacuous ? "yes" : "no",
-      rule.share ?? null,
-      rule.warrant.kind,
-      rule.warrant.bound ?? null,
-    ]),
-  ]);
 }
 
 /**

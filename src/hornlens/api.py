@@ -170,8 +170,8 @@ def load(path: str | Path) -> Result:
             `envelope`, `learn` or `explore` printed with ``--format json``.
 
     Returns:
-        An `Explanation`, if `explain` made it: rules, checks and predictions, without the model
-        itself. A `Result` otherwise; that of a formula, a table or an exploration has no answers.
+        The result. That of `explain` is an `Explanation`, which also predicts; the model itself is
+        not kept. That of a formula, a table or an exploration has no answers.
 
     Raises:
         InputError: if there is no result there, or one of a newer version.

@@ -93,7 +93,6 @@ def test_a_format_that_is_none_is_refused():
 
 def test_a_format_of_ones_own_works_for_every_result(monkeypatch, capsys):
     monkeypatch.setitem(WRITERS, "count", lambda envelope: f"{len(envelope.basis)}\n")
-    found = [
-        hornlens.load(OLD / name).export("count") for name in ("exact", "table", "explain-people")
-    ]
-    assert found == ["5\n", "3\n", "2\n"]
+    kinds = ("exact", "table", "phrasings", "explain-people")
+    counts = [hornlens.load(OLD / name).export("count") for name in kinds]
+    assert counts == ["5\n", "3\n", "4\n", "4\n"]

@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.classifiers.cells import CellDecisions, ShownPoints, point_of
+from hornlens.classifiers.ruletables import RuleTable
 from hornlens.errors import HornlensError, InputError
-from hornlens.exact.boxes.axes import Box
-from hornlens.exact.boxes.cells import (
-    OPEN,
-    OUTSIDE,
-    GridCells,
-    Levels,
-    ListedCells,
-    cells_at,
-    rows_in,
-)
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells, rows_in
 from hornlens.exact.boxes.rulesets import BoxRule
-from hornlens.exact.boxes.spaces import (
-    cells_of_levels,
-    levels_of_cells,
-    mask_of_box,
-    short_mask_of_box,
-)
 from hornlens.logic.certificates import Certificate
-from hornlens.logic.decisions import Decision, Policy
+from hornlens.logic.decisions import Policy
 from hornlens.logic.envelope import Envelope
-from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.scopes import Agreement
 from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
-from hornlens.logic.warrants import PROVED
 from hornlens.result import Result
 from hornlens.results.documents.claims import Flips
 from hornlens.results.documents.findings import Record
 from hornlens.results.documents.question import Question
-from hornlens.results.documents.rules import RuleRow, Rules
+from hornlens.results.documents.rules import Rules
 from hornlens.results.documents.settings import Settings
-from hornlens.results.wording.sentences import class_rule
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.spaces import space_of
@@ -54,72 +38,6 @@ if TYPE_CHECKING:
 
 class NotKept(HornlensError):
     """What only the model itself could answer, of an explanation that was read from a file."""
-
-
-@dataclass(frozen=True, eq=False)
-class CellDecisions(Mapping[int, Decision]):
-    """The recorded classes by cell, each cell as a mask of the space, made when it is asked for."""
-
-    space: Space
-    labelled: GridCells | ListedCells
-
-    @cached_property
-    def _places(self) -> dict[tuple[int, ...], int]:
-        """Where each listed cell stands."""
-        assert isinstance(self.labelled, ListedCells)
-        asked = np.flatnonzero(self.labelled.labels != OPEN).tolist()
-        return {tuple(self.labelled.cells[at].tolist()): at for at in asked}
-
-    def __getitem__(self, cell: int) -> Decision:
-        """Return what the classifier says of a cell; a KeyError if it was not asked."""
-        (levels,) = levels_of_cells(self.space, [cell]).tolist()
-        if isinstance(self.labelled, GridCells):
-            place = int(self.labelled.labels[tuple(levels)])
-        else:
-            place = int(self.labelled.labels[self._places[tuple(levels)]])
-        if place in (OUTSIDE, OPEN):
-            raise KeyError(cell)
-        return Decision(place)
-
-    def __iter__(self) -> Iterator[int]:
-        """Iterate over the cells that were asked."""
-        labelled = self.labelled
-        if isinstance(labelled, ListedCells):
-            yield from dict.fromkeys(cells_of_levels(self.space, labelled.asked))
-            return
-        asked = np.flatnonzero(~np.isin(labelled.labels.ravel(), (OUTSIDE, OPEN)))
-        for start in range(0, len(asked), 4096):
-            some = cells_at(asked[start : start + 4096], labelled.labels.shape)
-            yield from cells_of_levels(self.space, some)
-
-    def __len__(self) -> int:
-        """Return how many cells were asked."""
-        if isinstance(self.labelled, ListedCells):
-            return len(self._places)
-        return int((~np.isin(self.labelled.labels, (OUTSIDE, OPEN))).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class ShownPoints:
-    """How cells are shown: the row that stands for each."""
-
-    space: Space
-    binned: Binned
-
-    def __call__(self, cell: int) -> tuple[str, ...]:
-        """Return the row of a cell in words."""
-        row = point_of(self.binned, levels_of_cells(self.space, [cell])[0])
-        return (", ".join(f"{name} = {value}" for name, value in row.items()),)
-
-
-def point_of(binned: Binned, cell: Sequence[int] | Levels) -> dict[str, Any]:
-    """Return the point of a cell: a value for each column."""
-    columns = binned.columns(np.asarray(cell, dtype=np.intp)[None, :])
-    names = binned.classifier.table.names
-    return {
-        name: column[0].item() if isinstance(column[0], np.generic) else column[0]
-        for name, column in zip(names, columns, strict=True)
-    }
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -146,8 +64,13 @@ class Explained(Result):
     vote: Vote | None = None
     recorded: tuple[Flips, ...] | None = None
     """What was found of each feature when the explanation was saved, in one that was loaded."""
-    table: Rules = field(default_factory=lambda: Rules(()))
-    """The rules, those first that apply to most rows of X."""
+    claim: Certificate
+    """What may be claimed of the rules."""
+
+    def __post_init__(self) -> None:
+        """Leave the envelope, which has thousands of rules at times, to be made when it is used."""
+        if self.envelope is None:
+            del self.__dict__["envelope"]  # so that `envelope` below comes to its turn
 
     @classmethod
     def made(
@@ -171,27 +94,7 @@ class Explained(Result):
         classifier = binned.classifier
         assumed = Background(background, classifier.table.names).rules(binned.features)
         space = _space(binned, target, assumed)
-        who = "the model" if certificate.scope.direct else "the binned model"
-        table = Rules(_table(binned, space, boxes, labelled, certificate, rows, said, who))
-        left = [mask_of_box(space, row.box or ()) for row in table]
-        short = [short_mask_of_box(space, row.box or ()) for row in table]
-        places = [row.place or 0 for row in table]
         decisions = CellDecisions(space, labelled)
-        envelope = Envelope(
-            space,
-            Theory(
-                space.width,
-                tuple(Rule(x, space.with_label(x, p)) for x, p in zip(left, places, strict=True)),
-            ),
-            Theory(
-                space.width,
-                tuple(Rule(x, space.with_label(0, p)) for x, p in zip(short, places, strict=True)),
-            ),
-            certificate,
-            support=[row.support for row in table],
-            statistics={"cells": len(decisions), "rows": len(rows)},
-            own_warrants=tuple(row.warrant for row in table),
-        )
         label = space.label
         words = zip(() if label is None else label.variables, classifier.labels, strict=True)
         return cls(
@@ -200,7 +103,7 @@ class Explained(Result):
             identity=classifier.identity,
             policy=Policy(label_unset="reject"),
             settings=settings or Settings(),
-            envelope=envelope,
+            envelope=cast(Any, None),
             decisions=decisions,
             show=ShownPoints(space, binned),
             scores={},
@@ -215,7 +118,7 @@ class Explained(Result):
             how=how,
             background=background,
             target=target,
-            table=table,
+            claim=replace(certificate, rules=len(boxes)),
             **rest,
         )
 
@@ -235,10 +138,40 @@ class Explained(Result):
         every = self.binned.every
         return {each.name: each.cuts.values for each in every if each.cuts is not None}
 
+    @property
+    def space(self) -> Space:
+        """What can be said of a row and of its class."""
+        assert isinstance(self.decisions, CellDecisions)
+        return self.decisions.space
+
+    @property
+    def certificate(self) -> Certificate:
+        """What may be claimed of the rules."""
+        return self.envelope.certificate if "envelope" in self.__dict__ else self.claim
+
+    @cached_property
+    def _table(self) -> RuleTable:
+        return RuleTable(self.binned, self.space, self.rows, self.said)
+
     @cached_property
     def rules(self) -> Rules:
         """The rules, those first that apply to most rows of X."""
-        return self.table
+        who = "the model" if self.certificate.scope.direct else "the binned model"
+        return self._table.rows(self.boxes, self.labelled, self.certificate, who)
+
+    @cached_property  # type: ignore[misc]
+    def envelope(self) -> Envelope:
+        """The same rules in variables."""
+        lines, table, width = self.rules, self._table, self.space.width
+        return Envelope(
+            self.space,
+            Theory(width, tuple(table.rule(row, table.whole) for row in lines)),
+            Theory(width, tuple(table.rule(row, table.short) for row in lines)),
+            self.claim,
+            support=[row.support for row in lines],
+            statistics={"cells": len(self.decisions), "rows": len(self.rows)},
+            own_warrants=tuple(row.warrant for row in lines),
+        )
 
     def predict(self, rows: Any, otherwise: Any = None) -> NDArray[Any]:
         """Return the class that the rules give to each row; `otherwise` where they give none."""
@@ -270,53 +203,3 @@ def _space(binned: Binned, target: str, assumed: tuple[Rule, ...]) -> Space:
     except InputError:
         apart = [replace(each, name=f"{each.name} [{i}]") for i, each in enumerate(features, 1)]
         return space_of(apart, f"{target} (predicted)", labels, assumed)
-
-
-def _table(
-    binned: Binned,
-    space: Space,
-    boxes: Sequence[BoxRule],
-    labelled: GridCells | ListedCells,
-    certificate: Certificate,
-    rows: Levels,
-    said: NDArray[np.intp],
-    who: str,
-) -> list[RuleRow]:
-    """Return the rules with what they apply to, those first that apply to most rows of X."""
-    trial, labels, made = certificate.trial, binned.classifier.labels, []
-    for box, place in boxes:
-        inside = rows_in(rows, box, binned.axes)
-        support = int(np.count_nonzero(inside))
-        right = int(np.count_nonzero(said[inside] == place))
-        conditions = _conditions(binned, box)
-        cells = labelled.count_in(box)
-        short = short_mask_of_box(space, box)
-        made.append(
-            RuleRow(
-                NamedRule(conditions, (labels[place],)),
-                support,
-                support,
-                None,
-                None,
-                class_rule(conditions, labels[place], who),
-                NamedRule.of(Rule(short, space.with_label(0, place)), space.vocabulary),
-                warrant=PROVED if trial is None else trial.warrant(cells),
-                label=labels[place],
-                unit="rows",
-                cells=cells,
-                confidence=right / support if support else None,
-                box=box,
-                place=place,
-            )
-        )
-    return sorted(
-        made, key=lambda r: (-r.support, len(r.conditions), -(r.cells or 0), r.place, r.box)
-    )
-
-
-def _conditions(binned: Binned, box: Box) -> tuple[str, ...]:
-    return tuple(
-        feature.say(levels)
-        for feature, levels in zip(binned.features, box, strict=True)
-        if levels != feature.whole
-    )

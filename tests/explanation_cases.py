@@ -136,12 +136,15 @@ def cut_off_near():
     return model, rows, {**options, "limits": Limits(max_questions=30)}
 
 
-SHAPES = (forest, beyond, binned, people, near, drawn, constant, nasty, cut_off, cut_off_near)
-CASES = {each.__name__: each for each in SHAPES}
+CASES = {
+    each.__name__: each for each in (forest, beyond, binned, people, near, drawn, constant, nasty)
+}
+ENDED = {each.__name__: each for each in (cut_off, cut_off_near)}
+"""Runs that a limit ended."""
 
 
 @cache
 def explained(name):
     """The model, its rows, and what is said of it."""
-    model, rows, options = CASES[name]()
+    model, rows, options = (CASES | ENDED)[name]()
     return model, rows, hornlens.explain(model, rows, **options)

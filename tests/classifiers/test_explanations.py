@@ -14,7 +14,7 @@ from hornlens.cli.app import app
 from hornlens.errors import HornlensError, InputError
 from hornlens.report.page import page, read_page
 from hornlens.results.documents.claims import percent
-from tests.explanation_cases import CASES, explained
+from tests.explanation_cases import CASES, ENDED, explained
 from tests.report.test_report import Document
 from tests.report_cases import NASTY
 
@@ -42,7 +42,7 @@ def run(*arguments):
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*CASES, *ENDED])
 def test_what_is_saved_is_loaded_and_saved_again_to_the_byte(name, tmp_path):
     _, rows, result = explained(name)
     result.save(tmp_path / "first")
@@ -194,7 +194,7 @@ def test_what_claims_to_be_huge_is_refused_before_it_is_unpacked(tmp_path):
 # --- the page as a file ---
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*CASES, *ENDED])
 def test_the_page_has_the_rules_the_agreement_and_the_certificate(name):
     result = explained(name)[2]
     content = json.loads(json.dumps(explanation_as_json(result)))

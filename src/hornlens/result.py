@@ -41,22 +41,21 @@ class Result(Findings):
     def save(self, folder: str | Path) -> None:
         """Write all that the command line writes, or nothing: rules, answers, and the page.
 
-        A target that gives no labels has no page; where nobody was asked, there are only rules.
+        Where nobody was asked, there are only the rules, the lattice of a table, and the page.
         """
-        out, files = Path(folder), self._files()
+        out = Path(folder)
+        files = self._files(out.resolve().name)
         write_files({out / name: text for name, text in files.items()})
-        for name in ("report.html", "almost.csv", "levels.csv", "explanation.json"):
+        for name in ("almost.csv", "levels.csv", "explanation.json"):
             if name not in files:
                 (out / name).unlink(missing_ok=True)  # of another result
 
-    def _files(self) -> dict[str, str]:
-        """Return all files by name, the page among them."""
-        files, content = extraction_files(self)
-        if self.asked and self.space.label is not None:
-            from hornlens.report.page.extraction import extraction_page
+    def _files(self, name: str) -> dict[str, str]:
+        """Return all files, the page among them, by name; `name` is that of their folder."""
+        from hornlens.report.page.result import result_page
 
-            files["report.html"] = extraction_page(self, content)
-        return files
+        files, content = extraction_files(self)
+        return {**files, "report.html": result_page(self, content, name)}
 
     def check(self, requirements: Source) -> Checked:
         """Hold the result against requirements: a YAML file's path, or its fields as a mapping.

@@ -52,8 +52,8 @@ class Explanation(Explained):
 
         return explanation_as_json(self)
 
-    def _files(self) -> dict[str, str]:
-        """Return all files by name, the page among them."""
+    def _files(self, name: str) -> dict[str, str]:
+        """Return all files, the page among them, by name."""
         from hornlens.classifiers.saving import explanation_files
 
         return explanation_files(self)

@@ -31,6 +31,7 @@ from hornlens.results.wording.sentences import Part, Telling, plain
 
 if TYPE_CHECKING:
     from hornlens.results.analysis.warnings import Warning
+    from hornlens.results.documents.tables import TableResult
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ class Findings:
 
     asked: bool = True
     """Whether a target was asked. The rules of a formula or a table were worked out instead."""
+    table: TableResult | None = None
+    """The concept lattice, and what became of the columns, where the rules are those of a table."""
 
     @property
     def certificate(self) -> Certificate:
@@ -240,6 +243,9 @@ class Findings:
             self.noun,
             any(d.repeats for world in self.each for d in world.decisions.values()),
             self.envelope.certificate.noise is not None,
+            self.asked,
+            self.envelope.certificate.word is not None,
+            self.envelope.certificate.unanswered,
         )
 
     def parts(self, evidence: Evidence) -> list[Part]:

@@ -133,13 +133,15 @@ class Rules(Sequence[RuleRow]):
         """Return the rules as a table, for notebooks."""
         from html import escape
 
-        head = "<tr><th>rule</th><th>in words</th><th>support</th><th>mean margin</th></tr>"
+        columns = ("rule", "in words", "warrant", "support", "mean margin")
+        head = "".join(f"<th>{name}</th>" for name in columns)
         lines = [
             f"<tr><td>{escape(str(row))}</td><td>{escape(row.sentence)}</td>"
+            f"<td>{escape(row.warrant.words)}</td>"
             f"<td>{row.support} of {row.prompts}</td><td>{_short(row.mean_margin)}</td></tr>"
             for row in self._rows
         ]
-        return f"<table><thead>{head}</thead><tbody>{''.join(lines)}</tbody></table>"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
 def _csv_line(row: RuleRow) -> list[Any]:

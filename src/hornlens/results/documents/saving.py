@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.formats.files import read_text, write_files
-from hornlens.formats.jsonfiles import json_text
+from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.scorefiles import parse_scores, scores_text
 from hornlens.logic.decisions import Policy
 from hornlens.results.analysis.almost import Summary
@@ -17,6 +17,7 @@ from hornlens.results.documents.rate_files import flips_csv
 from hornlens.results.documents.reading import extraction_from_json
 from hornlens.results.documents.record import RUN, run_record
 from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.tables import TABLE, TableResult, is_table, is_table_of
 from hornlens.results.documents.writing import extraction_as_json
 
 
@@ -30,14 +31,15 @@ def result_as_json(extraction: Findings) -> dict[str, Any]:
 def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str], dict[str, Any]]:
     """Return an extraction's files by name, all but its page; `key` goes into run.json.
 
-    Beside them, the contents of envelope.json. Where nobody was asked, there are only the rules.
+    Beside them, the contents of envelope.json. Where nobody was asked, there are only the rules,
+    and the lattice of a table.
     """
     content = result_as_json(extraction)
     if not extraction.asked:
-        return {
-            "envelope.json": json_text(content),
-            "rules.csv": extraction.rules.csv(),
-        }, content
+        files = {"envelope.json": json_text(content), "rules.csv": extraction.rules.csv()}
+        if extraction.table is not None:
+            files["table.json"] = TABLE.text(extraction.table)
+        return files, content
     files = {
         "envelope.json": json_text(content),
         "rules.csv": extraction.rules.csv(),
@@ -67,13 +69,7 @@ def read_result(path: Path) -> Findings:
     """
     content, file = read_envelope(path)
     if not isinstance(content, dict) or "probe" not in content:
-        envelope, name = envelope_from_json(content, file), str(path)
-        return Findings(
-            *(Question(name), name, None, Policy(), Settings(), envelope, {}),
-            show=ShownCells(envelope.space),
-            scores={},
-            asked=False,
-        )
+        return worked_out(content, file, _table_of(content, file), str(path))
     run, scores = file.with_name("run.json"), file.with_name("scores.csv")
     return extraction_from_json(
         content,
@@ -81,6 +77,33 @@ def read_result(path: Path) -> Findings:
         RUN.read(run).record if run.is_file() else None,
         parse_scores(read_text(scores), scores).scored if scores.is_file() else None,
     )
+
+
+def worked_out(
+    content: Any, file: Path, table: TableResult | None = None, name: str = ""
+) -> Findings:
+    """Return a result for which nobody was asked, from its JSON; `file` is for errors.
+
+    `table` is what is known of its rows, where it is that of a table.
+    """
+    envelope = envelope_from_json(content, file)
+    return Findings(
+        *(Question(name), name, None, Policy(), Settings(), envelope, {}),
+        show=ShownCells(envelope.space),
+        scores={},
+        asked=False,
+        table=table,
+    )
+
+
+def _table_of(content: Any, file: Path) -> TableResult | None:
+    """Return what table.json has beside the rules: of the file itself, or of the one beside it."""
+    place = file if file.name != "envelope.json" else file.with_name(TABLE.file_name)
+    if not place.is_file() or not isinstance(kept := read_json(place), dict):
+        return None
+    if not is_table(kept) or not is_table_of(kept, content):
+        return None
+    return TABLE.parse(kept, place)
 
 
 def scores_csv(extraction: Findings) -> str:

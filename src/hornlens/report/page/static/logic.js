@@ -6,7 +6,7 @@
 
 /** Return the result as the page works with it: `content` is envelope.json, `view` the rest. */
 function readResult(content, view) {
-  const answers = content.answers.map((answer, i) => ({ ...answer, ...view.answers[i] }));
+  const answers = (content.answers ?? []).map((answer, i) => ({ ...answer, ...view.answers[i] }));
   const items = (pairs) => (pairs ?? []).map(([position, margin]) => ({ position, margin }));
   const rules = content.readable.map((line, i) => ({
     ...line,
@@ -27,6 +27,7 @@ function readResult(content, view) {
     worlds: view.worlds, // the ways of asking: name, the labels' words, templates; often just one
     attributes: view.attributes,
     labels: view.labels,
+    labelled: view.labelled, // whether it gives labels; else it accepts a cell, or rejects it
     answers,
     rules,
     exact: view.exact,
@@ -233,11 +234,11 @@ function answersCsv(result) {
     answer.prompts.join(" | "),
     ...(several ? [result.worlds[answer.world].name] : []),
     ...answer.choices.map((value, a) => (value ? result.attributes[a].values[value - 1] : null)),
-    ...result.labels.map((_, i) => answer.scores[i] ?? null),
+    ...(result.labelled ? result.labels.map((_, i) => answer.scores[i] ?? null) : []),
     answer.winner < 0 ? null : result.labels[answer.winner].name,
     answer.scores.length ? answer.margin : null,
   ]);
-  const scores = result.labels.map(({ name, word }) => (several ? name : result.averaged ? `mean of ${word}` : word));
+  const scores = (result.labelled ? result.labels : []).map(({ name, word }) => (several ? name : result.averaged ? `mean of ${word}` : word));
   return csvText([
     [result.averaged ? "prompts" : result.unit, ...(several ? [result.noun] : []), ...result.attributes.map((a) => a.name), ...scores, "winner", "margin"],
     ...rows,

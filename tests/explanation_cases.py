@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import hornlens
+from hornlens import Limits
 from tests.classifier_cases import data
 from tests.report_cases import NASTY
 
@@ -122,13 +123,28 @@ def nasty():
     return model, rows, {"bins": {"=1+1": [2.5, 5]}, "label": NASTY[3]}
 
 
+def cut_off():
+    """Ended by a limit: most cells were not asked."""
+    model, rows, options = people()
+    rows = rows[(rows["sex"] == "f") | ~rows["pregnant"]].reset_index(drop=True)
+    return model, rows, {**options, "limits": Limits(max_questions=30)}
+
+
+def cut_off_near():
+    """Ended by a limit among the cells of the rows and their neighbours."""
+    model, rows, options = near()
+    return model, rows, {**options, "limits": Limits(max_questions=30)}
+
+
 CASES = {
     each.__name__: each for each in (forest, beyond, binned, people, near, drawn, constant, nasty)
 }
+ENDED = {each.__name__: each for each in (cut_off, cut_off_near)}
+"""Runs that a limit ended."""
 
 
 @cache
 def explained(name):
     """The model, its rows, and what is said of it."""
-    model, rows, options = CASES[name]()
+    model, rows, options = (CASES | ENDED)[name]()
     return model, rows, hornlens.explain(model, rows, **options)

@@ -229,7 +229,8 @@ def test_rules_of_a_stand_in_are_not_said_of_the_model(visit, written):
             not direct,
         )
         lead = tab.locator("#rules .lead").inner_text()
-        assert f"Each speaks of every {'input' if direct else 'cell'} that meets" in lead
+        every = "input (but for missing values)" if direct else "cell"
+        assert f"Each speaks of every {every} that meets" in lead
         assert ("not about the model itself" in tab.locator("#caveats").inner_text()) != direct
 
 
@@ -272,3 +273,19 @@ def test_the_rules_are_there_without_scripts(visit, written):
     tab = visit(written("forest"), java_script_enabled=False)
     assert tab.locator("#rule-table > tbody > tr").count() == len(result.rules)
     assert not tab.locator("#ask").is_visible()
+
+
+@pytest.mark.parametrize("name", ["cut_off", "cut_off_near"])
+def test_cells_that_were_not_asked_are_shown_as_such(visit, written, axe, name):
+    result = explained(name)[2]
+    tab = visit(written(name))
+    assert tab.locator(".verdict").first.inner_text() == "Interrupted"
+    names = [field.get_attribute("aria-label") for field in tab.locator("#map .cell").all()]
+    fields = " ".join(map(plain, names))
+    assert "No cell here was asked" in fields or re.search(r"; [0-9,]+ not asked", fields)
+    assert "No cell here occurs" not in fields or result.background
+    left = sum(int(n) for n in re.findall(r"; ([0-9]+) not asked", fields))
+    whole = len(names) > 0 and "No cell here was asked" not in fields
+    assert not whole or left == result.labelled.open
+    tab.locator("#ask-controls input").first.wait_for()
+    assert not serious(axe, tab)

@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pandas
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import hornlens
@@ -202,3 +203,83 @@ def test_each_sampled_rule_has_a_bound_of_its_own():
     assert [w.bound for _, w in ordered] == sorted((w.bound for _, w in ordered), reverse=True)
     frame = result.rules.to_frame()
     assert isinstance(frame, pandas.DataFrame) and set(frame["warrant"]) == {"tested"}
+
+
+def of_people(encoder, last):
+    """A pipeline with an encoder; its rows have no missing value."""
+    rng = np.random.default_rng(0)
+    rows = pandas.DataFrame(
+        {
+            "age": rng.integers(18, 80, 200),
+            "weight": rng.random(200),
+            "sex": rng.choice(["f", "m", "x"], 200),
+        }
+    )
+    encode = ColumnTransformer([("sex", encoder, ["sex"])], remainder="passthrough")
+    model = make_pipeline(encode, last)
+    wanted = (rows["age"] > 40) & (rows["sex"] == "f")
+    return model.fit(rows, np.where(wanted, "yes", "no")), rows
+
+
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+BOOSTING = GradientBoostingClassifier(n_estimators=3, max_depth=2)  # accepts no missing values
+IGNORES = OneHotEncoder(handle_unknown="ignore")
+
+
+@pytest.mark.parametrize(
+    ("encoder", "last", "excluded"),
+    [
+        (OneHotEncoder(), BOOSTING, ()),
+        (OneHotEncoder(), TREE, ("missing values in weight",)),
+        (IGNORES, BOOSTING, ("missing values in sex", "new values in sex")),
+        (IGNORES, TREE, ("missing values in weight and sex", "new values in sex")),
+    ],
+)
+def test_what_a_model_accepts_and_no_level_stands_for_is_named(encoder, last, excluded, tmp_path):
+    model, rows = of_people(encoder, last)
+    result = hornlens.explain(model, rows)
+    scope = result.certificate.scope
+    assert scope.of == "every input" and scope.excluded == excluded
+    but = f"every input (but for {' and '.join(excluded)})" if excluded else "every input"
+    assert f"that is {but}: the rules decide" in result.certificate.sentence
+    odd = {"weight": np.nan} if "weight" in but else {"sex": "?"} if excluded else {}
+    assert len(model.predict(rows.iloc[:1].assign(**odd))) == 1  # it does accept that
+    result.save(tmp_path)
+    loaded = hornlens.load(tmp_path)
+    assert loaded.certificate == result.certificate and hornlens.verify(tmp_path).ok
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert f"Each speaks of {but} that meets" in page.replace("&#39;", "'")
+    rule = "age > 90 & sex = m -> no"
+    assert hornlens.prove(model, rule, rows).sentence == f"Proved for {but}."
+    flips = result.flips("weight")
+    if flips.proved and not flips.ever:
+        assert f"proved, for {but}." in flips.sentence
+    beyond = hornlens.explain(model, rows, limit=1)
+    assert f"proved, of {but}." in beyond.certificate.sentence
+    (outcome,) = beyond.check({"require": [rule]}).outcomes
+    assert outcome.finding == f"Proved for {but}."
+
+
+def test_a_category_that_the_encoder_knows_and_x_has_not_is_an_input():
+    model, rows = of_people(OneHotEncoder(), BOOSTING)
+    some = rows[rows["sex"] != "x"]
+    result = hornlens.explain(model, some)
+    assert result.certificate.scope.excluded == ("new values in sex",)
+    assert "every input: " not in result.certificate.sentence
+
+
+def test_a_function_of_words_accepts_new_ones():
+    rows = pandas.DataFrame({"a": ["x", "y"], "b": ["u", "v"]})
+
+    def model(given):
+        return np.where(given["a"] == "x", "yes", "no")
+
+    result = hornlens.explain(model, rows)
+    assert result.certificate.scope.excluded == ("missing values", "new values in a and b")
+
+    def strict(given):
+        if not given["a"].isin(["x", "y"]).all() or not given["b"].isin(["u", "v"]).all():
+            raise ValueError("unknown value")
+        return model(given)
+
+    assert hornlens.explain(strict, rows).certificate.scope.excluded == ()

@@ -40,7 +40,9 @@ MAY_IMPORT = {
     "report": {"logic", "formats", "learning", "results", "studies", "pronouns"},
     "verifying": {"formats"},
     "result": {"formats", "results", "report"},
-    "classifiers": {"logic", "formats", "exact", "results", "targets", "report", "result"},
+    "classifiers": {
+        *("logic", "formats", "exact", "learning", "results", "targets", "report", "result"),
+    },
     "sklearn": {"classifiers", "targets"},
     "exploring": ALL - LATE - {"studies", "pronouns", "report"},
     "api": ALL - {"api"},

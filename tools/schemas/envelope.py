@@ -398,7 +398,13 @@ def _certificate(inner: Schema) -> Schema:
     scope = _object(
         "Of what the claim speaks.",
         {"of": {"enum": list(get_args(Of))}},
-        {"words": TEXT, "how": TEXT, "assumed": FLAG, "agreement": _ref("Agreement")},
+        {
+            "words": TEXT,
+            "how": TEXT,
+            "assumed": FLAG,
+            "agreement": _ref("Agreement"),
+            "excluded": _list(TEXT, "inputs that the target accepts and nothing is claimed of"),
+        },
     )
     return {
         "Certificate": claim,

@@ -24,6 +24,11 @@ def basis_of(result: Explained) -> Envelope:
             f"the full basis needs every cell, and there are {result.binned.cell_count:,}: "
             "raise the limit, or take fewer bins"
         )
+    if result.labelled.open:
+        raise HornlensError(
+            f"the full basis needs every cell, and {result.labelled.open:,} were not asked before "
+            "the run was ended"
+        )
     space = result.space
     if space.count > MOST_POINTS:
         raise HornlensError(

@@ -27,7 +27,8 @@ class CellDecisions(Mapping[int, Decision]):
     def _places(self) -> dict[tuple[int, ...], int]:
         """Where each listed cell stands."""
         assert isinstance(self.labelled, ListedCells)
-        return {tuple(cell): at for at, cell in enumerate(self.labelled.cells.tolist())}
+        labels, cells = self.labelled.labels.tolist(), self.labelled.cells.tolist()
+        return {tuple(cell): at for at, cell in enumerate(cells) if labels[at] != OPEN}
 
     def __getitem__(self, cell: int) -> Decision:
         """Return what the classifier says of a cell; a KeyError if it was not asked."""
@@ -44,7 +45,7 @@ class CellDecisions(Mapping[int, Decision]):
         """Iterate over the cells that were asked."""
         labelled = self.labelled
         if isinstance(labelled, ListedCells):
-            yield from dict.fromkeys(cells_of_levels(self.space, labelled.cells))
+            yield from dict.fromkeys(cells_of_levels(self.space, labelled.asked))
             return
         asked = np.flatnonzero(~np.isin(labelled.labels.ravel(), (OUTSIDE, OPEN)))
         for start in range(0, len(asked), 4096):

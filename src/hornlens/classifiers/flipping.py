@@ -6,13 +6,24 @@ from typing import Any
 
 from hornlens.classifiers.explain import Options, explain_with
 from hornlens.classifiers.flips import flips_of
+from hornlens.classifiers.progress import shown
 from hornlens.errors import HornlensError
+from hornlens.limits import Limits
 from hornlens.results.documents.flips import Flips
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.columns import column_of
+from hornlens.targets.classifiers.metering import Progress, meter_of
 
 
-def flips(clf: Any, feature: str, X: Any, **options: Any) -> Flips:  # noqa: N803
+def flips(
+    clf: Any,
+    feature: str,
+    X: Any,  # noqa: N803
+    *,
+    limits: Limits | None = None,
+    progress: Progress | bool | None = None,
+    **options: Any,
+) -> Flips:
     """Say whether changing only `feature` ever changes what a classifier says, and how often.
 
     For ensembles of scikit-learn's trees this is proved for every input; for other models it is
@@ -22,6 +33,10 @@ def flips(clf: Any, feature: str, X: Any, **options: Any) -> Flips:  # noqa: N80
         clf: A classifier, as `explain` takes it.
         feature: The column that is changed.
         X: Rows as the classifier takes them.
+        limits: What may end it early, by time or questions (cells, and rows in which the column is
+            changed). Nothing is proved then, and what was asked by then is counted.
+        progress: True shows a progress bar, in a terminal or a notebook; a function is called with
+            the number of inputs that were put to the model, each time.
         **options: The other arguments of `explain`: `bins`, `background`, `limit`, and so on.
 
     Returns:
@@ -42,4 +57,7 @@ def flips(clf: Any, feature: str, X: Any, **options: Any) -> Flips:  # noqa: N80
     column_of(classifier.table, feature)
     # Rules are not asked for: of what cannot be enumerated, none are searched.
     options.setdefault("max_conditions", 0)
-    return flips_of(explain_with(clf, classifier, Options(**options)), feature)
+    with shown(progress, classifier.name) as advance:
+        meter = meter_of(limits, advance)
+        result = explain_with(clf, classifier, Options(**options), meter)
+        return flips_of(result, feature, meter=meter)

@@ -13,23 +13,33 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornlens.classifiers.explanation import Explained, NotKept
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import GridCells, Levels
+from hornlens.limits import Stopped
 from hornlens.results.analysis.flips import EXAMPLES, attributes_named
 from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.targets.classifiers.columns import column_of
+from hornlens.targets.classifiers.metering import LARGEST, Meter
 from hornlens.targets.classifiers.points import Binned
+from hornlens.targets.classifiers.voting import Vote
 
 MOST_ROWS = 50_000_000
 """The classifier is asked about so many rows at most, where several columns are changed at once."""
 
 
-def flips_of(result: Explained, feature: str | Sequence[str], by_proofs: bool = True) -> Flips:
+def flips_of(
+    result: Explained,
+    feature: str | Sequence[str],
+    by_proofs: bool = True,
+    meter: Meter | None = None,
+) -> Flips:
     """Return what changing one column, or several at once, does to a classifier's decisions.
 
-    Where not all cells were asked, a proof by the trees may take long: it can be left out.
+    Where not all cells were asked, a proof by the trees may take long: it can be left out. If a
+    limit of the `meter` is reached, nothing is proved, and what was asked by then is counted.
     """
     binned, names = result.binned, attributes_named(feature)
     places = [column_of(binned.classifier.table, name) for name in names]
@@ -38,27 +48,36 @@ def flips_of(result: Explained, feature: str | Sequence[str], by_proofs: bool = 
     silent = len(axes) < len(places)
     name, count, exact = ", ".join(names), len(result.rows), result.exact_bins
     if not axes:
-        return Flips(name, 0, count, None, None, exact, exact, ())
+        nothing = Flips(name, 0, count, None, None, exact, exact, ())
+        return replace(nothing, excluded=_excluded(result))
     if result.recorded is not None and len(names) == 1:
         return _recorded(result, name, axes[0], by_proofs)
     try:
-        changed, examples = _in_rows(result, axes)
+        changed, count, examples = _in_rows(result, axes, meter)
     except NotKept:
         changed, count, examples = 0, 0, []
     pairs = of_pairs = None
     proved = False
     if isinstance(result.labelled, GridCells):
         pairs, of_pairs, ends = _in_grid(result.labelled, axes)
-        proved = True
+        proved = not result.labelled.open
         if ends is not None and not examples:
             examples = [_pair(binned, *ends)]
     elif result.vote is not None and by_proofs:
-        status, ends = _by_trees(result, axes)
+        status, ends = _by_trees(result.vote, axes, meter)
         proved = status != -1
         if ends is not None and not examples:
             examples = [_pair(binned, *ends)]
     proved = proved and (exact or not silent)
-    return Flips(name, changed, count, pairs, of_pairs, proved, exact, tuple(examples[:EXAMPLES]))
+    return Flips(
+        *(name, changed, count, pairs, of_pairs, proved, exact, tuple(examples[:EXAMPLES])),
+        excluded=_excluded(result),
+    )
+
+
+def _excluded(result: Explained) -> tuple[str, ...]:
+    """Return the inputs that nothing is said of."""
+    return result.certificate.scope.excluded if result.exact_bins else ()
 
 
 def _recorded(result: Explained, feature: str, axis: int, by_proofs: bool) -> Flips:
@@ -74,36 +93,71 @@ def _recorded(result: Explained, feature: str, axis: int, by_proofs: bool) -> Fl
     return replace(before, proved=status != -1, examples=examples)
 
 
-def _in_rows(result: Explained, axes: Sequence[int]) -> tuple[int, list[FlipPair]]:
-    """Ask the classifier of every row with every level of some features; the rest as it is."""
-    binned, table, count = result.binned, result.binned.classifier.table, len(result.rows)
-    features = [binned.features[axis] for axis in axes]
-    combinations = prod(feature.size for feature in features)
-    if len(axes) > 1 and combinations * count > MOST_ROWS:
+def _in_rows(
+    result: Explained, axes: Sequence[int], meter: Meter | None
+) -> tuple[int, int, list[FlipPair]]:
+    """Ask the classifier of every row with every level of some features; the rest as it is.
+
+    Return how many rows change, of how many: fewer than there are, if a limit comes before.
+    """
+    features = [result.binned.features[axis] for axis in axes]
+    size, count = prod(feature.size for feature in features), len(result.rows)
+    if len(axes) > 1 and size * count > MOST_ROWS:
         raise HornlensError(
             f"changing {', '.join(feature.name for feature in features)} at once gives "
-            f"{combinations * count:,} rows, {MOST_ROWS:,} at most: name fewer columns"
+            f"{size * count:,} rows, {MOST_ROWS:,} at most: name fewer columns"
         )
-    changed, examples = np.zeros(count, dtype=np.bool_), list[FlipPair]()
+    changed, done, length, examples = 0, 0, count, list[FlipPair]()
+    while done < count:
+        if meter is not None and meter.limits is not None:
+            room = meter.room
+            length = 1 if not done else min(2 * done, LARGEST // size + 1)
+            length = length if room is None else min(length, room // size)
+            if length < 1 or meter.stops():
+                break
+        some = slice(done, min(done + length, count))
+        flipped = _changed(result, axes, some, meter, examples)
+        if flipped is None:
+            break
+        changed += int(np.count_nonzero(flipped))
+        done = some.stop
+    return changed, done, examples
+
+
+def _changed(
+    result: Explained,
+    axes: Sequence[int],
+    some: slice,
+    meter: Meter | None,
+    examples: list[FlipPair],
+) -> NDArray[np.bool_] | None:
+    """Say of some rows whether a change of the features changes the class; None past a limit."""
+    binned, table = result.binned, result.binned.classifier.table
+    rows, known = result.rows[some], result.said[some]
+    features = [binned.features[axis] for axis in axes]
+    given = [column[some] for column in table.columns]
+    labels, decide = binned.classifier.labels, binned.classifier.decide
+    changed = np.zeros(len(rows), dtype=np.bool_)
     for levels in product(*(range(feature.size) for feature in features)):
-        columns = list(table.columns)
-        there = np.zeros(count, dtype=np.bool_)
+        columns = list(given)
+        there = np.zeros(len(rows), dtype=np.bool_)
         for axis, feature, level in zip(axes, features, levels, strict=True):
-            other = result.rows[:, axis] != level
-            made = feature.column(np.full(count, level))
+            other = rows[:, axis] != level
+            made = feature.column(np.full(len(rows), level))
             place = binned.telling[axis]
             # A level that a row has already stays the value that the row has.
             columns[place] = np.where(other, made, columns[place]) if len(axes) > 1 else made
             there |= other
-        said = binned.classifier.decide(columns)
-        flipped = there & (said != result.said)
+        said = decide(columns) if meter is None else meter.answers(decide, columns)
+        if len(said) < len(rows):
+            return None
+        flipped = there & (said != known)
         for row in np.flatnonzero(flipped & ~changed)[: EXAMPLES - len(examples)].tolist():
-            labels = binned.classifier.labels
-            first = _row(table.names, [column[row] for column in table.columns])
+            first = _row(table.names, [column[row] for column in given])
             second = _row(table.names, [column[row] for column in columns])
-            examples.append(FlipPair(first, labels[result.said[row]], second, labels[said[row]]))
+            examples.append(FlipPair(first, labels[known[row]], second, labels[said[row]]))
         changed |= flipped
-    return int(np.count_nonzero(changed)), examples
+    return changed
 
 
 def _in_grid(
@@ -134,20 +188,26 @@ def _in_grid(
     return total - same, total, (ends[0], ends[1])
 
 
-def _by_trees(result: Explained, axes: Sequence[int]) -> tuple[int, tuple[Levels, Levels] | None]:
+def _by_trees(
+    vote: Vote, axes: Sequence[int], meter: Meter | None
+) -> tuple[int, tuple[Levels, Levels] | None]:
     """Look for a flip by the trees: 1 and the cells, 0 if there is none (proved), or -1.
 
     If no single column ever changes the decision, several do not either: they can be changed one
     after the other. But where cells do not occur, those between may be missing.
     """
-    assert result.vote is not None
+    if meter is not None:
+        vote = vote.asked_by(replace(vote.binned, meter=meter))
     statuses = []
     for axis in axes:
-        status, ends = result.vote.flip_along(axis)
+        try:
+            status, ends = vote.flip_along(axis)
+        except Stopped:
+            return -1, None
         if ends is not None:
             return status, ends
         statuses.append(status)
-    blocked = len(axes) > 1 and bool(result.vote.forbidden)
+    blocked = len(axes) > 1 and bool(vote.forbidden)
     return (-1 if blocked or -1 in statuses else 0), None
 
 

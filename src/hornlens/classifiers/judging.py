@@ -87,7 +87,8 @@ def judge_by_cells(result: Explained, rule: NamedRule, owner: Explained | None =
     if trial is not None and _is_listed(result, small, read):
         warrant = trial.warrant(of)
         return Judgement(Truth("tested", warrant), f"Not proved. {warrant.sentence}", of=of)
-    finding = f"Not proved: none of {of:,} cells that were asked breaks it."
+    asked = of - result.labelled.open_in(small)
+    finding = f"Not proved: none of {asked:,} cells that were asked breaks it."
     return Judgement(Truth("open"), finding, of=of)
 
 
@@ -105,7 +106,8 @@ def exceptions_by_cells(result: Explained, rule: NamedRule) -> Exceptions:
     return Exceptions(
         broken,
         of,
-        isinstance(result.labelled, GridCells) or result.certificate.settled,
+        (isinstance(result.labelled, GridCells) and not result.labelled.open)
+        or result.certificate.settled,
         f"{agreeing:,} of {of:,} cells that it speaks of agree.",
         tuple(_shown_cell(result, cell) for cell in breaking),
         "not all cells were asked",
@@ -170,7 +172,7 @@ def _is_listed(result: Explained, box: Box, read: _Read) -> bool:
 
 def _is_vacuous(result: Explained, read: _Read, small: Box) -> bool:
     """Return whether nothing occurs that a rule speaks of, or always what it says and no else."""
-    if not isinstance(result.labelled, GridCells):
+    if not isinstance(result.labelled, GridCells) or result.labelled.open:
         return False
     if not result.labelled.classes_in(small) & read.classes:
         return True
@@ -191,7 +193,7 @@ def _search(result: Explained, conditions: tuple[Condition, ...], classes: int) 
         found = _among_cells(result, conditions, small, classes)
         if found.outcome != "none":
             return found
-    if isinstance(labelled, GridCells):
+    if isinstance(labelled, GridCells) and not labelled.open_in(small):
         return _Found("none")
     if result.vote is not None:
         try:
@@ -201,7 +203,7 @@ def _search(result: Explained, conditions: tuple[Condition, ...], classes: int) 
         if cell is not None:
             return _asked_in(result, conditions, cell[None, :], classes)
         if settled and result.exact_bins:
-            return _Found("none", "Proved for every input.")
+            return _Found("none", f"Proved for {result.certificate.scope.inputs}.")
     of = labelled.count_in(small)
     if result.certificate.settled and of:
         return _Found("none", f"Each of {of:,} cells that were asked and that it speaks of agrees.")

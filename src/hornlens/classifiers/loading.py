@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hornlens.classifiers.explanation import NotKept
 from hornlens.classifiers.result import Explanation
-from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
+from hornlens.exact.boxes.cells import GridCells, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.results.documents.explanations import (
     ExplanationDocument,
@@ -108,13 +108,8 @@ class _Kept(Binned):
     def ask(self, cells: Levels) -> Levels:
         """Return the class of each cell, where it was kept or follows from the leaves."""
         (labelled,) = self.known
-        if isinstance(labelled, GridCells):
-            found: Levels = labelled.labels[tuple(np.asarray(cells).T)].astype(np.intp)
-        else:
-            at = {tuple(cell): at for at, cell in enumerate(labelled.cells.tolist())}
-            places = [at.get(tuple(cell), OUTSIDE) for cell in np.asarray(cells).tolist()]
-            found = np.array([OUTSIDE if p < 0 else labelled.labels[p] for p in places])
-        for row in np.flatnonzero(found == OUTSIDE).tolist():
+        found = labelled.at(cells)
+        for row in np.flatnonzero(found < 0).tolist():
             found[row] = self._by_leaves(cells[row])
         return found
 

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hornlens.classifiers.progress import shown
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import Levels, cells_at
 from hornlens.exact.boxes.forbidden import Forbidden
+from hornlens.limits import ENDED, Limits, Stopped
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
 from hornlens.targets.classifiers.boxes import box_of
 from hornlens.targets.classifiers.conditions import ParsedRule, parse_rule
-from hornlens.targets.classifiers.guard import measured_agreement
+from hornlens.targets.classifiers.guard import is_measured, measured_agreement, unlike
+from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
 
@@ -62,6 +66,8 @@ def prove(
     label: str = "class",
     background: Sequence[str] = (),
     seed: int = 0,
+    limits: Limits | None = None,
+    progress: Progress | bool | None = None,
 ) -> Proof:
     """Prove a rule of a classifier for every input, or find a row that breaks it.
 
@@ -80,6 +86,10 @@ def prove(
         background: Rules that always hold ("pregnant -> sex = female"): inputs that break one do
             not occur.
         seed: The seed of the random inputs.
+        limits: What may end it early, by time or questions (cells and random inputs; rows of X do
+            not count). What is neither proved nor refuted by then is "not refuted".
+        progress: True shows a progress bar, in a terminal or a notebook; a function is called with
+            the number of inputs that were put to the model, each time.
 
     Returns:
         Whether it is proved, refuted (with a row), not refuted, or vacuous.
@@ -93,14 +103,38 @@ def prove(
     """
     if not isinstance(rule, str):
         raise InputError(f"a rule is a text, not {type(rule).__name__}")
+    given = (background,) if isinstance(background, str) else tuple(background)
     classifier = read_classifier(clf, _rows_for(clf) if X is None else X)
-    table = classifier.table
-    parsed = parse_rule(rule, table.names, label)
+    with shown(progress, classifier.name) as advance:
+        meter = meter_of(limits, advance)
+        if meter is not None:
+            meter.begin()
+        options = _Options(bins, n_bins, limit, label, given, seed)
+        return _proved(clf, classifier, rule, options, meter)
+
+
+class _Options(NamedTuple):
+    """How to prove; see `prove`."""
+
+    bins: Bins
+    n_bins: int
+    limit: int
+    label: str
+    background: tuple[str, ...]
+    seed: int
+
+
+def _proved(
+    clf: Any, classifier: Classifier, rule: str, options: _Options, meter: Meter | None
+) -> Proof:
+    """Return what becomes of a rule of a classifier that was read."""
+    table, seed = classifier.table, options.seed
+    parsed = parse_rule(rule, table.names, options.label)
     wanted = _wanted(parsed, classifier)
-    assumed = Background((background,) if isinstance(background, str) else background, table.names)
+    assumed = Background(options.background, table.names)
     more = assumed.cuts(table, parsed.conditions)
-    binning = bin_columns(clf, classifier, bins, n_bins, more)
-    binned = Binned(classifier, binning.features)
+    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
+    binned = Binned(classifier, binning.features, meter)
     every = box_of(parsed.conditions, binned.every)
     if every is None:
         return Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
@@ -109,7 +143,7 @@ def prove(
     if trees is not None and trees.trees.summed:
         vote = Vote(binned, trees, None, forbidden.boxes)
         return _guarded(_by_vote(rule, vote, box, wanted), binned, seed)
-    proof = _by_search(rule, binned, box, wanted, limit, seed, binning.exact, forbidden)
+    proof = _by_search(rule, binned, box, wanted, options.limit, seed, binning.exact, forbidden)
     return _guarded(proof, binned, seed)
 
 
@@ -117,11 +151,20 @@ def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
     """Return a proof, unless the model as it was read differs from the model itself."""
     if proof.status != "proved":
         return proof
-    table = binned.classifier.table
-    said = binned.classifier.decide(table.columns)
-    agreement = measured_agreement(binned, binned.places(table), said, seed)
+    table, meter = binned.classifier.table, binned.meter
+    decide = binned.classifier.decide
+    said = decide(table.columns) if meter is None else meter.measured(decide, table.columns)
+    short = replace(binned, classifier=replace(binned.classifier, table=table.first(len(said))))
+    rows = short.places(short.classifier.table)
+    agreement = measured_agreement(short, rows, said, seed, meter=meter)
+    if is_measured(agreement):
+        excluded = unlike(short)
+        if not excluded:
+            return proof
+        but = f" (but for {' and '.join(excluded)})"
+        return replace(proof, sentence=f"{proof.sentence[:-1]}{but}.")
     if agreement.whole:
-        return proof
+        return _cut_off(proof.rule, meter, f"and it {agreement.shares}")
     varies = f" {agreement.varying}" if agreement.varied else ""
     return Proof(
         proof.rule,
@@ -129,6 +172,13 @@ def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
         "Not proved: it holds of the model as it was read, which does not always say what the "
         f"model itself says. It {agreement.shares}.{varies}",
     )
+
+
+def _cut_off(rule: str, meter: Meter | None, known: str) -> Proof:
+    """Return that nothing is proved because a limit was reached, and what is known by then."""
+    reason = None if meter is None else meter.ended
+    early = f"the run was ended {ENDED[reason]}" if reason else "it is too hard to prove"
+    return Proof(rule, "not refuted", f"Not refuted, but not proved: {early}, {known}.")
 
 
 def _rows_for(clf: Any) -> Any:
@@ -195,12 +245,21 @@ def _by_vote(rule: str, vote: Vote, box: Box, wanted: int) -> Proof:
             return _refuted(rule, binned, cells[0])
         if status[0] == 0:
             return Proof(rule, "proved", f"Proved {of}.")
-        return Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
-    cell, settled = vote.any_of(vote.mask(box), ~wanted)
+        return _too_hard(rule, binned.meter)
+    try:
+        cell, settled = vote.any_of(vote.mask(box), ~wanted)
+    except Stopped:
+        return _too_hard(rule, binned.meter)
     if cell is not None:
         return _refuted(rule, binned, cell)
     if settled:
         return Proof(rule, "proved", f"Proved {of}.")
+    return _too_hard(rule, binned.meter)
+
+
+def _too_hard(rule: str, meter: Meter | None) -> Proof:
+    if meter is not None and meter.ended is not None:
+        return _cut_off(rule, meter, "before the trees were searched to the end")
     return Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
 
 
@@ -240,10 +299,10 @@ def _by_search(
     for axis, (low, high) in enumerate(box):
         inside &= (rows[:, axis] >= low) & (rows[:, axis] <= high)
     inside &= forbidden.allows(rows)
-    tried = int(inside.sum())
-    if tried:
+    tries = _Tries(rule, binned, allowed)
+    if inside.any():
         columns = [column[inside] for column in table.columns]
-        if (found := _first_other(rule, binned, columns, allowed)) is not None:
+        if (found := tries.first_other(columns, counted=False)) is not None:
             return found
     shape = tuple(high - low + 1 for low, high in box)
     count = prod(shape)
@@ -256,9 +315,9 @@ def _by_search(
     cells = cells[forbidden.allows(cells)]
     if not len(cells):
         return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
-    if (found := _first_other(rule, binned, binned.columns(cells), allowed)) is not None:
+    if (found := tries.first_other(binned.columns(cells))) is not None:
         return found
-    if exact and count <= limit:
+    if exact and count <= limit and not tries.cut:
         return Proof(
             rule, "proved", f"Proved: each of {len(cells):,} cells that it speaks of was asked."
         )
@@ -266,20 +325,37 @@ def _by_search(
     columns = binned.columns(some)
     for axis, place in enumerate(binned.telling):
         columns[place] = binned.every[place].draw(some[:, axis], rng)
-    if (found := _first_other(rule, binned, columns, allowed)) is not None:
+    if (found := tries.first_other(columns)) is not None:
         return found
-    total = tried + len(cells) + TRIED
-    return Proof(
-        rule, "not refuted", f"Not proved: none of {total:,} inputs that were tried breaks it."
-    )
+    none = f"none of {tries.count:,} inputs that were tried breaks it"
+    if tries.cut:
+        return _cut_off(rule, binned.meter, f"and {none}")
+    return Proof(rule, "not refuted", f"Not proved: {none}.")
 
 
-def _first_other(
-    rule: str, binned: Binned, columns: Sequence[Any], allowed: np.ndarray[Any, Any]
-) -> Proof | None:
-    said = binned.classifier.decide(columns)
-    wrong = np.flatnonzero(~allowed[said])
-    if not len(wrong):
-        return None
-    row = int(wrong[0])
-    return _broken_by(rule, binned, [column[row] for column in columns], int(said[row]))
+class _Tries:
+    """Inputs that are tried for one that breaks a rule, as many as the limits allow."""
+
+    def __init__(self, rule: str, binned: Binned, allowed: NDArray[np.bool_]):
+        self.rule, self.binned, self.allowed = rule, binned, allowed
+        self.count, self.cut = 0, False
+
+    def first_other(self, columns: Sequence[Any], counted: bool = True) -> Proof | None:
+        """Return an input that breaks the rule, if there is one among those that are asked."""
+        if self.cut:
+            return None
+        meter, decide = self.binned.meter, self.binned.classifier.decide
+        if meter is None:
+            said = decide(columns)
+        elif counted:
+            said = meter.answers(decide, columns)
+        else:
+            said = meter.measured(decide, columns, grace=False)
+        self.count += len(said)
+        self.cut = len(said) < len(columns[0])
+        wrong = np.flatnonzero(~self.allowed[said])
+        if not len(wrong):
+            return None
+        row = int(wrong[0])
+        values = [column[row] for column in columns]
+        return _broken_by(self.rule, self.binned, values, int(said[row]))

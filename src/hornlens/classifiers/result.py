@@ -86,7 +86,7 @@ class Explanation(Explained):
     @property
     def has_all_rules(self) -> bool:
         """Whether every cell was asked: then all that holds of the cells is known."""
-        return isinstance(self.labelled, GridCells) and not self.labelled.is_open
+        return isinstance(self.labelled, GridCells) and not self.labelled.open
 
     @property
     def made(self) -> dict[str, str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import GridCells
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.spaces import space_as_json
+from hornlens.limits import Limits
 from hornlens.report.page.explanation import explanation_page
 from hornlens.results.documents.codec import as_plain
 from hornlens.results.documents.envelope import envelope_as_json
@@ -31,10 +32,27 @@ from hornlens.results.documents.explanations import (
 from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.record import RUN, run_record
 from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.voting import Vote
 
+AnyExplained = TypeVar("AnyExplained", bound=Explained)
 MOST_ROWS = 2_000
 """How many rows of X are kept as evidence; counts are of all."""
+
+
+def with_flips(result: AnyExplained, meter: Meter | None = None) -> AnyExplained:
+    """Return an explanation that knows the flips of each column, asked within limits.
+
+    After a run that was ended before all was asked, no row is asked any more.
+    """
+    if result.recorded is not None:
+        return result
+    meter = _spent() if meter is None and _was_cut_off(result) else meter
+    flips = [
+        flips_of(result, feature.name, by_proofs=False, meter=meter)
+        for feature in result.binned.features
+    ]
+    return replace(result, recorded=tuple(flips))
 
 
 def section_of(result: Explained) -> ClassifierDocument:
@@ -79,15 +97,25 @@ def section_of(result: Explained) -> ClassifierDocument:
             packed(result.said.astype(np.int8)),
             tuple(tuple(_plain(column[row]) for column in table.columns) for row in range(kept)),
         ),
-        flips=tuple(
-            _plain_flips(flips_of(result, feature.name, by_proofs=False))
-            for feature in binned.features
-        ),
+        flips=tuple(map(_plain_flips, with_flips(result).recorded or ())),
         trees=None if result.vote is None else _trees(result.vote),
         forbidden=()
         if result.vote is None
         else tuple(_levels(result.vote, box) for box in result.vote.forbidden),
     )
+
+
+def _was_cut_off(result: Explained) -> bool:
+    """Return whether the run ended before all was asked that was to be asked."""
+    ended = result.certificate.ended
+    return ended is not None and ended.reason != "max_rules"
+
+
+def _spent() -> Meter:
+    """Return a meter whose limits are reached."""
+    limits = Limits()
+    limits.interrupt()
+    return Meter(limits)
 
 
 def explanation_as_json(result: Explained) -> dict[str, Any]:
@@ -142,11 +170,7 @@ def _plain_flips(found: Flips) -> Flips:
         FlipPair(plain(pair.first), pair.said_first, plain(pair.second), pair.said_second)
         for pair in found.examples
     )
-    return Flips(
-        *(found.feature, found.rows, found.of_rows, found.pairs, found.of_pairs),
-        *(found.proved, found.every_input),
-        tuple(pairs),
-    )
+    return replace(found, examples=tuple(pairs))
 
 
 def _trees(vote: Vote) -> tuple[tuple[LeafDocument, ...], ...]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hornlens.classifiers.explain import Options, explain_with
+from hornlens.classifiers.saving import with_flips
+from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
+from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.report.terminal import Terminal
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.files import identity_of, open_classifier
+from hornlens.targets.classifiers.metering import Meter
 
 SHOWN = 30
 """How many rules are printed; all are in the files."""
@@ -31,24 +35,37 @@ class ExplainOptions:
     basis: bool
     trust: tuple[str, ...] = ()
     quiet: bool = False
+    limits: Limits = field(default_factory=Limits)
 
 
-def explain_command(given: ExplainOptions) -> None:
-    """Explain a classifier, print its rules, and write them if a folder is given."""
+def explain_command(given: ExplainOptions) -> int:
+    """Explain a classifier, print its rules, write them if a folder is given; return the exit code.
+
+    A limit or the first Ctrl-C ends it with what is proved by then.
+    """
     if given.out is not None:
         check_writable(given.out)
     model, table = open_classifier(given.model, given.data, given.label, given.trust)
     identity = identity_of(given.model)
     terminal = Terminal(given.quiet)
-    with terminal.bar(f"Asking {given.model.name}", None, "rows") as advance:
-        classifier = replace(read_classifier(model, table), identity=identity, advance=advance)
-        result = explain_with(model, classifier, given.options)
-        basis = result.basis() if given.basis else None
+    with (
+        ended_by_ctrl_c(given.limits),
+        terminal.bar(f"Asking {given.model.name}", None, "rows") as advance,
+    ):
+        meter = Meter(given.limits, advance)
+        classifier = replace(read_classifier(model, table), identity=identity)
+        result = explain_with(model, classifier, given.options, meter)
+        is_cut_off = result.labelled.open > 0
+        basis = result.basis() if given.basis and not is_cut_off else None
+        if given.out is not None or given.form == "json":
+            result = with_flips(result, meter)
         if given.out is not None:
             result.save(given.out)
+    if given.basis and is_cut_off:
+        terminal.warn("no full basis: it needs every cell, and not all were asked")
     if given.form == "json":
         sys.stdout.write(json_text(result.as_json()))
-        return
+        return exit_code(given.limits)
     rules, rows = plural(len(result.rules), "rule"), plural(len(table), "row")
     terminal.say(f"{given.model.name}: {rules} over {rows}")
     terminal.say(f"{result.certificate.title}: {result.certificate.sentence}")
@@ -75,3 +92,4 @@ def explain_command(given: ExplainOptions) -> None:
     if given.out is not None:
         page = given.out / "report.html"
         terminal.written(page, "envelope.json", "rules.csv")
+    return exit_code(given.limits)

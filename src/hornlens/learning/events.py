@@ -15,12 +15,16 @@ from hornlens.logic.theory import Theory
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """How many queries a learner asked. `speculative`: in a batch, beyond the first no."""
+    """How many queries a learner asked. `speculative`: in a batch, beyond the first no.
+
+    `cells` counts what was put to a target where no learner is at work.
+    """
 
     equivalence: int = 0
     refinement: int = 0
     speculative: int = 0
     entailment: int = 0
+    cells: int = 0
 
 
 @dataclass(frozen=True, slots=True)

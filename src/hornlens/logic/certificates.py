@@ -239,10 +239,11 @@ class Certificate:
             return self.word.sentence(self.open)
         if self.noise is not None:
             return self.noise.sentence(self.complete.which.rstrip(","), self.ended)
-        if self.ended is not None:
-            return self._ended(self.ended)
         if self.trial is not None:
-            return self._about(self.trial.sentence)
+            early = f"The run was ended {self.ended.words}. " if self.ended else ""
+            return self._about(f"{early}{self.trial.sentence}")
+        if self.ended is not None:
+            return self._about(self._ended(self.ended))
         if self.weakest == "open":
             return "No recorded answer breaks these rules, and nothing proves them."
         if self.weakest == "tested":

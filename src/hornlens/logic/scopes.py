@@ -28,7 +28,8 @@ class Agreement:
     `rows`: the share of the rows that were given; `uniform`: of `drawn` random inputs, each column
     uniform between its least and largest value. Of `cells` cells that these lie in, `mixed` have
     points with other classes than the point that stands for the cell. `repeated` of the inputs
-    were asked twice, and `varied` of them got another class the second time.
+    were asked twice, and `varied` of them got another class the second time. `compared`: so many of
+    the rows only, because the run was ended before the cells of the others were asked; None: all.
     """
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("sentence",)
@@ -39,6 +40,7 @@ class Agreement:
     mixed: int
     repeated: int = 0
     varied: int = 0
+    compared: int | None = None
 
     def __post_init__(self) -> None:
         """Reject numbers that cannot be."""
@@ -48,6 +50,8 @@ class Agreement:
                 raise ValueError(f"{name} must be a share between 0 and 1, not {share!r}")
         for name in ("drawn", "cells", "mixed", "repeated", "varied"):
             check_count(name, getattr(self, name))
+        if self.compared is not None:
+            check_count("compared", self.compared)
         if self.mixed > self.cells or self.varied > self.repeated:
             raise ValueError("an agreement that counts more cases than there are")
 
@@ -59,9 +63,12 @@ class Agreement:
     @property
     def shares(self) -> str:
         """How often it agrees, as the end of a sentence."""
+        rows = "the rows"
+        if self.compared is not None:
+            rows = f"{plural(self.compared, 'row')} whose cells were asked"
         return (
-            f"agrees with yours on {percent(self.rows)} of the rows and "
-            f"{percent(self.uniform)} of {self.drawn:,} uniform inputs"
+            f"agrees with yours on {percent(self.rows)} of {rows} and "
+            f"{percent(self.uniform)} of {plural(self.drawn, 'uniform input')}"
         )
 
     @property
@@ -91,7 +98,9 @@ class Scope:
     `agreement`. *part*: some cells only, those near the rows. *word*: what experts said.
 
     `words` tell which cells those are, `how` by which bins; `assumed`: what the background rules
-    out is left aside. "every input" with a measured difference cannot be made.
+    out is left aside. `excluded` names inputs that the target accepts and that nothing is claimed
+    of: missing values, for example, where no row has one. "every input" with a measured difference
+    cannot be made.
     """
 
     of: Of = "cells"
@@ -99,6 +108,7 @@ class Scope:
     how: str = ""
     assumed: bool = False
     agreement: Agreement | None = None
+    excluded: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Reject a scope that our own measurement contradicts."""
@@ -119,8 +129,9 @@ class Scope:
 
     @property
     def inputs(self) -> str:
-        """All inputs that are meant."""
-        return "every input that the background allows" if self.assumed else "every input"
+        """All inputs that are meant, and which are not."""
+        every = "every input that the background allows" if self.assumed else "every input"
+        return f"{every} (but for {' and '.join(self.excluded)})" if self.excluded else every
 
     def as_json(self) -> dict[str, Any]:
         """Return the scope as a result's JSON has it."""
@@ -132,7 +143,10 @@ class Scope:
         if self.assumed:
             content["assumed"] = True
         if self.agreement is not None:
-            content["agreement"] = asdict(self.agreement)
+            known = asdict(self.agreement).items()
+            content["agreement"] = {name: value for name, value in known if value is not None}
+        if self.excluded:
+            content["excluded"] = list(self.excluded)
         return content
 
     @classmethod
@@ -145,7 +159,11 @@ class Scope:
         words, how = content.get("words", ""), content.get("how", "")
         if not (isinstance(words, str) and isinstance(how, str)):
             raise ValueError("the words of a scope must be text")
-        return cls(content["of"], words, how, content.get("assumed") is True, agreement)
+        excluded = content.get("excluded", ())
+        if not isinstance(excluded, list | tuple) or not all(isinstance(x, str) for x in excluded):
+            raise ValueError("what a scope excludes must be a list of texts")
+        assumed = content.get("assumed") is True
+        return cls(content["of"], words, how, assumed, agreement, tuple(excluded))
 
 
 CELLS = Scope()

@@ -19,12 +19,14 @@ from hornlens.errors import InputError
 from hornlens.verifying.claims import Claim
 from hornlens.verifying.grids import Wrong
 
-OUTSIDE = -1
+OUTSIDE, OPEN = -1, -2
 CLOSE = 1e-9
 TRIES = 300
 """How many random short sets of conditions are looked at for rules that are missing."""
 PATIENCE = 200_000
-MEASURED = ("rows", "uniform", "drawn", "cells", "mixed", "repeated", "varied")
+MEASURED = ("rows", "uniform", "drawn", "cells", "mixed", "repeated", "varied", "compared")
+DRAWN = 10_000
+"""So many inputs were drawn where a claim is of every input."""
 Range = tuple[int, int]
 Box = tuple[Range, ...]
 
@@ -51,11 +53,14 @@ class RecordedCells:
             self.listed = [tuple(flat[i * width : (i + 1) * width]) for i in range(cells["count"])]
             self.labels = labels
         top = len(content["classes"])
-        if any(not OUTSIDE <= label < top for label in labels):
+        least = OPEN if self.is_grid else 0
+        if any(not least <= label < top and label != OPEN for label in labels):
             raise Wrong("cells: a class that there is not")
+        self.open = sum(label == OPEN for label in labels)
+        """How many cells were not asked."""
 
     def inside(self, box: Box) -> Iterator[int]:
-        """Yield the class of every cell in a box."""
+        """Yield the class of every cell in a box; OPEN where it was not asked."""
         if self.is_grid:
             axes = [
                 [level * step for level in range(low, high + 1)]
@@ -222,10 +227,12 @@ def _check_explanation(content: Any) -> tuple[list[str], list[str]]:
     cells = RecordedCells(content, sizes)
     boxes = [(_box(rule, sizes), _place(rule, content)) for rule in content["rules"]]
     claim = _claim(content)
+    _check_open(claim, cells)
     checked, not_checked = [], ["sentences, and the files beside it"]
     trees = content.get("trees")
     leaves = None
-    if trees is not None and not cells.is_grid and claim.proved and not claim.decides:
+    by_trees = claim.proved and not claim.decides and not _is_near_rows(claim)
+    if trees is not None and not cells.is_grid and by_trees:
         leaves = Leaves(content, sizes)
         if leaves.forbidden:
             not_checked.append("that the boxes that do not occur are those of the background")
@@ -233,7 +240,9 @@ def _check_explanation(content: Any) -> tuple[list[str], list[str]]:
         _check_rule(rule, box, place, cells, leaves, features)
     what = "proved again from the leaves of the trees" if leaves else "true of every recorded cell"
     checked.append(f"rules: each of {len(boxes):,} is {what}, and says what its box says")
-    if claim.proved:
+    if claim.ended and leaves:
+        not_checked.append("that rules are general: the run was ended before all was proved")
+    elif claim.proved:
         close = _check_general(boxes, cells, leaves, features)
         checked.append("general: no condition of a rule can be left out or made wider")
         if close:
@@ -241,6 +250,8 @@ def _check_explanation(content: Any) -> tuple[list[str], list[str]]:
     if claim.decides:
         _check_cover(boxes, cells)
         checked.append("complete: every cell is decided by a rule, as the model decided it")
+    elif claim.ended:
+        not_checked.append("rules that are not there: a run that was ended makes no claim on them")
     elif claim.proved:
         looked = _check_missing(content, claim, boxes, cells, leaves, sizes, features)
         checked.append(f"complete: {looked:,} random sets of so few conditions have no other rule")
@@ -252,6 +263,22 @@ def _check_explanation(content: Any) -> tuple[list[str], list[str]]:
     not_checked.append("the agreement on uniform inputs: they are not kept")
     not_checked.append("that the classes are the model's own: ask it again")
     return checked, not_checked
+
+
+def _is_near_rows(claim: Claim) -> bool:
+    """Say whether a claim is of the cells of rows and those next to them only."""
+    words = claim.scope.get("words", "")
+    return claim.scope.get("of") == "part" or words.startswith("those of the rows")
+
+
+def _check_open(claim: Claim, cells: RecordedCells) -> None:
+    """Hold what is claimed against the cells that were not asked."""
+    if cells.open and (claim.decides or claim.every or claim.bounded or not claim.ended):
+        raise Wrong(f"certificate: complete, though {cells.open:,} cells were not asked")
+    if (cells.open or cells.is_grid) and claim.unasked != cells.open:
+        raise Wrong(f"certificate: {cells.open:,} cells were not asked, not {claim.unasked:,}")
+    if claim.ended and (claim.decides or claim.every or claim.bounded):
+        raise Wrong("certificate: complete, though the run was ended")
 
 
 def _numbers(text: str, code: str) -> tuple[int, ...]:
@@ -288,6 +315,8 @@ def _check_rule(
     count = 0
     for label in cells.inside(box):
         count += 1
+        if label == OPEN:
+            raise Wrong(f"{_show(rule)}: a cell that was not asked is in its box")
         if label != place:
             raise Wrong(f"{_show(rule)}: a cell of another class is in its box")
     if count != rule["cells"]:
@@ -447,6 +476,8 @@ def _claim(content: Mapping[str, Any]) -> Claim:
             raise Wrong("certificate: its agreement is not the one that was measured")
         if claim.scope["of"] == "every input" and not content["exact_bins"]:
             raise Wrong("certificate: of every input, though the bins are not exact")
+        if claim.scope["of"] == "every input" and measured["drawn"] < DRAWN:
+            raise Wrong("certificate: of every input, though fewer inputs were measured")
         if claim.rules != len(content["rules"]):
             raise Wrong(f"certificate: there are {len(content['rules']):,} rules")
         return claim
@@ -468,10 +499,14 @@ def _check_agreement(
     same = other = 0
     for i, label in enumerate(said):
         stands = known(tuple(flat[i * width : (i + 1) * width]))
-        if stands is not None and stands != OUTSIDE:
+        if stands is not None and stands >= 0:
             same += stands == label
             other += stands != label
-    share = content["agreement"]["rows"]
+    share, compared = content["agreement"]["rows"], content["agreement"].get("compared")
+    if compared is not None and compared != same + other:
+        raise Wrong(f"agreement: {same + other:,} rows can be compared, not {compared:,}")
+    if compared and share != same / compared:
+        raise Wrong(f"agreement: on {same:,} of {compared:,} rows, not on {share:.6g} of them")
     if other and share == 1:
         raise Wrong(f"agreement: {other:,} rows have another class than their cell")
     if same + other == len(said) and said and share != same / len(said):

@@ -298,6 +298,12 @@ def explain(
     ] = False,
     max_conditions: MaxConditions = None,
     limit: Annotated[int, typer.Option(min=1, help="Ask all cells if there are so few.")] = 200_000,
+    time_limit: TimeLimit = None,
+    max_questions: Annotated[
+        Optional[int],
+        typer.Option(min=1, help="End after so many cells were asked, with what they prove."),
+    ] = None,
+    max_rules: MaxRules = None,
     seed: Annotated[int, typer.Option(help="For what is drawn at random.")] = 0,
     trust: Annotated[
         Optional[list[str]],
@@ -312,7 +318,10 @@ def explain(
     debug: Debug = False,
     target: Annotated[Optional[str], typer.Option(hidden=True)] = None,
 ) -> None:
-    """Explain a classifier: all cells asked, the rules it obeys, proved."""
+    """Explain a classifier: all cells asked, the rules it obeys, proved.
+
+    Ended early, by a limit or Ctrl-C, it gives the rules that hold whatever the other cells are.
+    """
     from hornlens.classifiers.explain import Options
     from hornlens.cli.explain import ExplainOptions, explain_command
 
@@ -330,4 +339,6 @@ def explain(
         label=label or "class",
     )
     trusted = tuple(trust or ())
-    explain_command(ExplainOptions(model, data, label, options, out, format, basis, trusted, quiet))
+    limits = Limits(time_limit, max_rules, max_questions=max_questions)
+    given = ExplainOptions(model, data, label, options, out, format, basis, trusted, quiet, limits)
+    raise typer.Exit(explain_command(given))

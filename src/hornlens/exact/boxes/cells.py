@@ -58,11 +58,6 @@ class GridCells:
         return not bool((self.labels == OUTSIDE).any())
 
     @cached_property
-    def is_open(self) -> bool:
-        """Whether some cells were not asked, or not decided."""
-        return bool((self.labels == OPEN).any())
-
-    @cached_property
     def classes(self) -> int:
         """All classes that there are, as bits."""
         return self.classes_in(tuple(axis.whole for axis in self.axes))
@@ -78,10 +73,32 @@ class GridCells:
             return prod(high - low + 1 for low, high in box)
         return int(np.count_nonzero(self.labels[_slices(box)] != OUTSIDE))
 
+    def open_in(self, box: Box) -> int:
+        """Return how many cells of a box are open."""
+        return int(np.count_nonzero(self.labels[_slices(box)] == OPEN))
+
+    @property
+    def open(self) -> int:
+        """How many cells are open."""
+        return int(np.count_nonzero(self.labels == OPEN))
+
+    @property
+    def asked(self) -> Levels:
+        """The cells with a label, in rows."""
+        flat = np.flatnonzero(self.labels.reshape(-1) >= 0)
+        return cells_at(flat, self.labels.shape)
+
+    def at(self, cells: Levels) -> Levels:
+        """Return the label of each of some cells."""
+        if not self.labels.ndim:
+            return np.full(len(cells), int(self.labels), dtype=np.intp)
+        found: Levels = self.labels[tuple(np.asarray(cells).T)].astype(np.intp)
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class ListedCells:
-    """Some cells, of a grid that may be far too large to be written down."""
+    """Some cells, of a grid that may be far too large to be written down; open ones have OPEN."""
 
     axes: tuple[Axis, ...]
     cells: Levels
@@ -93,11 +110,33 @@ class ListedCells:
 
     def classes_in(self, box: Box) -> int:
         """Return the classes in a box, as bits."""
-        return sum(1 << place for place in np.unique(self.labels[self.inside(box)]).tolist())
+        found = np.unique(self.labels[self.inside(box)]).tolist()
+        return sum(1 << place for place in found if place >= 0)
 
     def count_in(self, box: Box) -> int:
         """Return how many cells a box has."""
         return int(np.count_nonzero(self.inside(box)))
+
+    def open_in(self, box: Box) -> int:
+        """Return how many cells of a box are open."""
+        return int(np.count_nonzero(self.inside(box) & (self.labels == OPEN)))
+
+    @property
+    def open(self) -> int:
+        """How many cells are open."""
+        return int(np.count_nonzero(self.labels == OPEN))
+
+    @property
+    def asked(self) -> Levels:
+        """The cells with a label, in rows."""
+        found: Levels = self.cells[self.labels >= 0]
+        return found
+
+    def at(self, cells: Levels) -> Levels:
+        """Return the label of each of some cells; OPEN where none is listed."""
+        known = dict(zip(map(tuple, self.cells.tolist()), self.labels.tolist(), strict=True))
+        rows = np.asarray(cells).tolist()
+        return np.array([known.get(tuple(cell), OPEN) for cell in rows], dtype=np.intp)
 
     def grown(self, cell: Sequence[int], place: int, order: Sequence[int]) -> Box:
         """Return a box around a cell, all of its class, that cannot be made wider."""

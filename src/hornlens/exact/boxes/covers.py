@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.bitboxes import BitBoxes, widest
-from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
-from hornlens.exact.boxes.rulesets import BoxRule
+from hornlens.exact.boxes.cells import OPEN, OUTSIDE, GridCells, Levels, ListedCells
+from hornlens.exact.boxes.rulesets import BoxRule, Stops, never
 
 Words = NDArray[np.uint64]
 WORD = np.dtype("<u8")
@@ -29,11 +29,11 @@ LEAST, MOST = 1 << 6, 1 << 16
 """How many cells are looked through at once for one that is still open."""
 
 
-def cover_of_grid(cells: GridCells, first: Levels) -> list[BoxRule]:
+def cover_of_grid(cells: GridCells, first: Levels, stops: Stops = never) -> list[BoxRule]:
     """Return rules that together decide every cell of a grid; none of them can be spared.
 
     A cell that is open belongs to no rule, and is left open. Cells in `first` (rows of X, the
-    commonest first) are seen to before the others.
+    commonest first) are seen to before the others. If it is stopped, some cells are not decided.
     """
     grid = _Grid(cells)
     shape, labels = cells.labels.shape, cells.labels.ravel()
@@ -42,6 +42,8 @@ def cover_of_grid(cells: GridCells, first: Levels) -> list[BoxRule]:
         seeds = np.ravel_multi_index(tuple(first.T), shape)
     found = []
     for cell in _in_turn(seeds, grid):
+        if stops():
+            break
         grown = grid.grown(cell, int(labels[cell]))
         grid.decide(grown)
         found.append(grown)
@@ -190,9 +192,14 @@ def _without_spare(found: list[_Grown], grid: _Grid) -> list[_Grown]:
     return [one for one in found if one.cell not in spare]
 
 
-def cover_of_list(cells: ListedCells, weights: NDArray[np.intp]) -> list[BoxRule]:
-    """Return rules that together decide every cell of a list; none of them can be spared."""
-    open_ = np.ones(len(cells.cells), dtype=np.bool_)
+def cover_of_list(
+    cells: ListedCells, weights: NDArray[np.intp], stops: Stops = never
+) -> list[BoxRule]:
+    """Return rules that together decide every cell of a list; none of them can be spared.
+
+    A cell that is open belongs to no rule, and is left open. If it is stopped, others are, too.
+    """
+    open_ = cells.labels != OPEN
     inside: list[NDArray[np.bool_]] = []
     found: list[BoxRule] = []
     spread = [len(np.unique(cells.cells[:, axis])) for axis in range(len(cells.axes))]
@@ -200,6 +207,8 @@ def cover_of_list(cells: ListedCells, weights: NDArray[np.intp]) -> list[BoxRule
     for seed in np.argsort(-weights, kind="stable").tolist():
         if not open_[seed]:
             continue
+        if stops():
+            break
         place = int(cells.labels[seed])
         box = cells.grown(cells.cells[seed].tolist(), place, order)
         inside.append(cells.inside(box))

@@ -8,7 +8,7 @@ whatever the open cells are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from math import prod
 from typing import NamedTuple
@@ -25,6 +25,15 @@ MOST_BOXES = 30_000_000
 Bits = NDArray[np.uint64]
 ANY = np.uint64((1 << 64) - 1)
 """Every label, as bits."""
+
+
+Stops = Callable[[], bool]
+"""Says whether to stop, and to return what was found by then."""
+
+
+def never() -> bool:
+    """Go on to the end."""
+    return False
 
 
 class BoxRule(NamedTuple):
@@ -84,29 +93,33 @@ def short_rules_of_table(axes: Sequence[Axis], some: Sequence[int], bits: Bits) 
     return found
 
 
-def short_rules(bits: Bits, axes: Sequence[Axis], most: int) -> list[BoxRule]:
-    """Return every rule with at most so many conditions."""
+def short_rules(bits: Bits, axes: Sequence[Axis], most: int, stops: Stops = never) -> list[BoxRule]:
+    """Return every rule with at most so many conditions; those found by then, if it is stopped."""
     found = []
     for some in subsets(axes, most):
+        if stops():
+            break
         others = tuple(place for place in range(bits.ndim) if place not in some)
         table = np.bitwise_or.reduce(bits, axis=others) if others else bits
         found += short_rules_of_table(axes, some, np.asarray(table))
     return found
 
 
-def short_rules_of_grid(cells: GridCells, most: int) -> list[BoxRule]:
+def short_rules_of_grid(cells: GridCells, most: int, stops: Stops = never) -> list[BoxRule]:
     """Return every rule of a grid with at most so many conditions."""
-    return short_rules(bits_of(cells.labels), cells.axes, most)
+    return short_rules(bits_of(cells.labels), cells.axes, most, stops)
 
 
 def short_rules_of_list(
-    cells: ListedCells, most: int, enough: int = 1
+    cells: ListedCells, most: int, enough: int = 1, stops: Stops = never
 ) -> Iterator[tuple[BoxRule, int]]:
     """Yield every rule with at most so many conditions that `enough` cells speak for, with these.
 
     Rules that speak of fewer cells are passed over, as if a cell of another label were there.
     """
     for some in subsets(cells.axes, most):
+        if stops():
+            return
         for one in short_rules_of_table(cells.axes, some, table_of_list(cells, some)):
             count = cells.count_in(one.box)
             if count >= enough:
@@ -114,16 +127,21 @@ def short_rules_of_list(
 
 
 def table_of_list(cells: ListedCells, some: Sequence[int]) -> Bits:
-    """Return the labels that occur in each cell of some axes, as bits."""
+    """Return the labels that may occur in each cell of some axes, as bits."""
     shape = tuple(cells.axes[place].size for place in some)
     count = int(cells.labels.max(initial=0)) + 1
     where = np.zeros(len(cells.cells), dtype=np.intp)
     for place, size in zip(some, shape, strict=True):
         where = where * size + cells.cells[:, place]
-    seen = np.bincount(where * count + cells.labels, minlength=prod(shape) * count) > 0
+    labels, open_ = cells.labels, cells.labels == OPEN
+    inside = where * count + labels
+    if open_.any():
+        inside = inside[~open_]
+    seen = np.bincount(inside, minlength=prod(shape) * count) > 0
     bits = np.zeros(prod(shape), dtype=np.uint64)
     for place in range(count):
         bits |= seen[place::count].astype(np.uint64) << np.uint64(place)
+    bits[where[open_]] = ANY
     return bits.reshape(shape)
 
 

@@ -16,6 +16,8 @@ from hornlens.logic.warrants import PROVED, Warrant
 from hornlens.report.page.assemble import assemble
 from hornlens.results.documents.explanations import (
     EXPLANATION,
+    OPEN,
+    OUTSIDE,
     SECTION,
     ExplanationDocument,
     FeatureDocument,
@@ -24,7 +26,7 @@ from hornlens.results.documents.explanations import (
 )
 from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.rules import COLUMNS, RuleRow, Rules
-from hornlens.results.wording.pages import meant_by
+from hornlens.results.wording.pages import as_general, meant_by, no_class_rules
 from hornlens.results.wording.sentences import ALWAYS, WHERE, class_rule
 
 SCRIPTS = (
@@ -40,7 +42,9 @@ MOST_RULES = 3_000
 MOST_CELLS = 400_000
 """A page with more cells than this is too large to open well: it has no map."""
 CODES = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/"
-"""A class is a letter on the page, one for each cell; "." where a cell does not occur."""
+"""A class is a letter on the page, one for each cell."""
+NO_CLASS = {OUTSIDE: ".", OPEN: "?"}
+"""What stands there where a cell does not occur, or was not asked."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,8 @@ def explanation_page(content: Json, path: Path) -> str:
         who=who,
         meant=meant_by(document.claim, document.cells.kind == "list"),
         unproved=not document.claim.proved,
+        as_general=as_general(document.claim),
+        absence=no_class_rules(document.claim),
         rows=rows,
         findings=[row for row in rows if row.rule.support][:FINDINGS],
         left_out=len(document.rules) - len(rows),
@@ -232,8 +238,8 @@ def _view(document: ExplanationDocument, is_whole: bool) -> dict[str, Any]:
         "exact_bins": _has_exact_bins(document),
     }
     if is_whole:
-        codes = "." + CODES
-        view["labels"] = "".join(codes[place + 1] for place in labels.tolist())
+        codes = {**NO_CLASS, **dict(enumerate(CODES))}
+        view["labels"] = "".join(codes[place] for place in labels.tolist())
         view["cells"] = None if cells is None else cells.tolist()
     return view
 

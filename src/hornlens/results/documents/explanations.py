@@ -30,6 +30,8 @@ from hornlens.results.documents.codec import RESULT_FORMAT, Codec, check_format
 from hornlens.results.documents.flips import Flips
 
 FeatureKind = Literal["number", "whole", "boolean", "category", "ordered"]
+OUTSIDE, OPEN = -1, -2
+"""What stands for the class of a cell that does not occur, and of one that was not asked."""
 MOST_LEVELS = 1 << 16
 """No column may have more levels: they are kept in two bytes."""
 
@@ -224,13 +226,18 @@ class ExplanationDocument(ClassifierDocument):
     def asked(self) -> tuple[NDArray[np.intp] | None, NDArray[np.int8]]:
         """The cells that were asked in rows of levels (None: all of the grid), and their classes.
 
-        In a grid, -1 stands where a cell does not occur.
+        In a grid, -1 stands where a cell does not occur. -2 stands for a class that is not known,
+        because the run was ended before the cell was asked.
         """
         count = prod(self.sizes) if self.cells.kind == "grid" else self.cells.count
         labels = unpacked(self.cells.labels, np.dtype(np.int8), count)
-        least = -1 if self.cells.kind == "grid" else 0
-        if len(labels) and not least <= labels.min() <= labels.max() < len(self.classes):
+        known = labels if self.cells.kind == "grid" else labels[labels != OUTSIDE]
+        if len(known) < count or (
+            count and not OPEN <= labels.min() <= labels.max() < len(self.classes)
+        ):
             raise ValueError("has a cell of a class that there is not")
+        if self.claim.complete and (labels == OPEN).any():
+            raise ValueError("claims to be complete, though not every cell was asked")
         if self.cells.kind == "grid":
             return None, labels
         return self._levels(self.cells.cells or "", count), labels
@@ -273,6 +280,9 @@ def explanation_from_json(content: Mapping[str, Any], path: Path) -> Explanation
         return EXPLANATION.parse(content, path)
     check_format(content, path, RESULT_FORMAT)
     try:
+        for line in content["readable"]:
+            if not all(_are_names(line[side]) for side in ("if", "then")):
+                raise TypeError(line)
         rules = [
             {**line, "if": line["conditions"], "then": line["class"]}
             for line in content["readable"]
@@ -281,6 +291,10 @@ def explanation_from_json(content: Mapping[str, Any], path: Path) -> Explanation
         return EXPLANATION.parse({**given, "certificate": content["certificate"]}, path)
     except (KeyError, TypeError):
         raise InputError("is no envelope.json of hornlens, or of another version", path) from None
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 def find_explanation(path: Path) -> tuple[Any, Path] | None:

@@ -59,6 +59,8 @@ class Flips:
     every_input: bool
     examples: tuple[FlipPair, ...]
     half_answered: int = 0
+    excluded: tuple[str, ...] = ()
+    """Inputs that nothing is said of, as in a scope."""
 
     def __post_init__(self) -> None:
         """Refuse pairs of cells without how many there are."""
@@ -97,6 +99,8 @@ class Flips:
     def _of_rows(self) -> str:
         name = self.feature
         about = "for every input" if self.every_input else "for the binned model"
+        if self.every_input and self.excluded:
+            about += f" (but for {' and '.join(self.excluded)})"
         if not self.ever:
             if self.proved:
                 return f"Changing only {name} never changes the decision: proved, {about}."
@@ -109,7 +113,9 @@ class Flips:
             f"({percent(self.rows / max(1, self.of_rows))})"
         )
         if self.pairs is not None and self.of_pairs:
-            text += f", and in {self.pairs:,} of {self.of_pairs:,} pairs of cells that differ in it"
+            cells = "cells" if self.proved else "asked cells"
+            pairs = f"{self.pairs:,} of {self.of_pairs:,} pairs of {cells}"
+            text += f", and in {pairs} that differ in it"
         return f"{text}."
 
     def _of_cells(self) -> str:

@@ -162,6 +162,23 @@ def meant_by(certificate: Certificate, listed: bool) -> str:
     )
 
 
+def as_general(certificate: Certificate) -> str:
+    """Return how general the rules of a classifier are."""
+    if certificate.ended is None:
+        return (
+            "Each is as general as it can be: no condition can be left out and no interval made "
+            "wider."
+        )
+    return "The run was ended early: more general rules may hold than those that are proved here."
+
+
+def no_class_rules(certificate: Certificate) -> str:
+    """Return what may be said of a classifier of which no rule is listed."""
+    if certificate.ended is not None:
+        return "No rule is proved yet: the run was ended early."
+    return "There is no rule." if certificate.complete.decides else "There is no rule this short."
+
+
 def non_horn_words(envelope: Envelope, question: Question) -> str:
     """Return how many non-Horn negatives there are, in a sentence."""
     residue, certificate, who = envelope.non_horn, envelope.certificate, question.subject.lower()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -35,6 +35,10 @@ class Table:
     def __len__(self) -> int:
         """Return how many rows there are."""
         return len(self.columns[0]) if self.columns else 0
+
+    def first(self, count: int) -> Table:
+        """Return the first so many rows."""
+        return replace(self, columns=tuple(column[:count] for column in self.columns))
 
     def like(self, rows: Any) -> Table:
         """Return other rows with the same columns; rows that do not have them are an InputError."""

@@ -8,12 +8,15 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornlens.exact.boxes.axes import Axis, shape_of
-from hornlens.exact.boxes.cells import Labels, Levels, cells_at
+from hornlens.exact.boxes.cells import OPEN, Labels, Levels, cells_at
+from hornlens.limits import Stopped
 from hornlens.targets.classifiers.answering import BLOCK, Classifier
 from hornlens.targets.classifiers.columns import Column, Table
 from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.metering import Meter
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +29,8 @@ class Binned:
 
     classifier: Classifier
     every: tuple[Feature, ...]
+    meter: Meter | None = None
+    """Counts the cells that are asked, and ends it; only while a run lasts."""
 
     @cached_property
     def telling(self) -> tuple[int, ...]:
@@ -60,8 +65,24 @@ class Binned:
         return made
 
     def ask(self, cells: Levels) -> Levels:
-        """Return the class of each cell."""
-        return self.classifier.decide(self.columns(cells))
+        """Return the class of each cell; if a limit does not allow that, raise Stopped."""
+        said = self.ask_first(cells)
+        if len(said) < len(cells):
+            assert self.meter is not None
+            raise Stopped(self.meter.ended or "interrupt")
+        return said
+
+    def ask_first(self, cells: Levels) -> Levels:
+        """Return the class of each cell: of all, or of as many as the limits allow."""
+        columns = self.columns(cells)
+        if self.meter is None or not len(cells):
+            return self.classifier.decide(columns)
+        return self.meter.answers(self.classifier.decide, columns)
+
+    def check(self, rules: int = 0) -> None:
+        """Raise Stopped if a limit of the run is reached; so many rules were found."""
+        if self.meter is not None:
+            self.meter.check(rules)
 
     def places(self, table: Table) -> Levels:
         """Return the cell that each row lies in."""
@@ -77,6 +98,47 @@ class Binned:
             said = self.classifier.decide(columns)
             labels[start : start + len(said)] = said
         return labels.reshape(self.shape)
+
+    def part_of_grid(self, first: Levels, allowed: NDArray[np.bool_] | None = None) -> Labels:
+        """Return the class of every cell as far as the limits allow; OPEN where it is not known.
+
+        The cells in `first` are asked first. Those that are not `allowed` come last, and only if
+        there is room for all of them.
+        """
+        labels = np.full(self.cell_count, OPEN, dtype=np.int8)
+        places = np.zeros(0, dtype=np.intp)
+        if self.shape and len(first):
+            places = np.ravel_multi_index(tuple(first.T), self.shape)
+        if allowed is not None:
+            places = places[allowed[places]]
+        said = self.ask_first(cells_at(places, self.shape))
+        labels[places[: len(said)]] = said
+        if len(said) == len(places) and self._fill(labels, allowed) and allowed is not None:
+            room = None if self.meter is None else self.meter.room
+            if room is None or room >= np.count_nonzero(labels == OPEN):
+                self._fill(labels, None)
+        return labels.reshape(self.shape)
+
+    def _fill(self, labels: Labels, allowed: NDArray[np.bool_] | None) -> bool:
+        """Ask the cells that are open and allowed; return whether the limits let that be done."""
+        for start, columns in self._blocks():
+            part = labels[start : start + len(columns[0])]
+            wanted = part == OPEN
+            if allowed is not None:
+                wanted &= allowed[start : start + len(part)]
+            places = np.flatnonzero(wanted)
+            if not len(places):
+                continue
+            if len(places) < len(part):
+                columns = [column[places] for column in columns]
+            if self.meter is None:
+                said = self.classifier.decide(columns)
+            else:
+                said = self.meter.answers(self.classifier.decide, columns)
+            part[places[: len(said)]] = said
+            if len(said) < len(places):
+                return False
+        return True
 
     def _blocks(self) -> Iterator[tuple[int, list[Column]]]:
         """Yield the points of all cells as columns, a block at a time, each with its first cell.

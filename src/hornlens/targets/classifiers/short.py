@@ -8,11 +8,12 @@ refutes others.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
-from hornlens.exact.boxes.cells import Levels, ListedCells
+from hornlens.exact.boxes.cells import OPEN, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import (
     Bits,
     BoxRule,
@@ -20,6 +21,7 @@ from hornlens.exact.boxes.rulesets import (
     subsets,
     table_of_list,
 )
+from hornlens.limits import Stopped
 from hornlens.targets.classifiers.voting import Vote
 
 POOL = 20_000
@@ -31,11 +33,15 @@ MIXED = np.uint64((1 << 64) - 1)
 
 
 class ShortRules(NamedTuple):
-    """The rules; how many sets of conditions were proved, and how many given up."""
+    """The rules; how many sets of conditions were proved, and how many given up.
+
+    `rows` are the cells of the rows of X that were asked.
+    """
 
     rules: list[BoxRule]
     proved: int
     unsettled: int
+    rows: ListedCells
 
 
 def random_cells(vote_features: Sequence[int], count: int, rng: np.random.Generator) -> Levels:
@@ -45,22 +51,47 @@ def random_cells(vote_features: Sequence[int], count: int, rng: np.random.Genera
 
 
 def short_rules_of_vote(vote: Vote, most: int, rows: Levels, seed: int = 0) -> ShortRules:
-    """Return every rule of the ensemble with at most so many conditions, each proved."""
+    """Return every rule of the ensemble with at most so many conditions, each proved.
+
+    If a limit is reached, those are returned that are proved by then.
+    """
     return _Search(vote, most, rows, seed).run()
 
 
 class _Search:
     def __init__(self, vote: Vote, most: int, rows: Levels, seed: int):
         self.vote, self.most, self.axes = vote, most, vote.binned.axes
-        drawn = random_cells([axis.size for axis in self.axes], POOL, np.random.default_rng(seed))
-        cells = np.unique(np.concatenate([rows, drawn]), axis=0)
+        cells = np.unique(rows, axis=0)
         cells = cells[vote.occur(cells)]
-        self.pool = ListedCells(self.axes, cells, vote.binned.ask(cells))
+        labels = vote.binned.ask_first(cells)
+        self.rows = ListedCells(self.axes, cells[: len(labels)], labels)
+        self.pool = self._with_drawn(seed) if len(labels) == len(cells) else self.rows
         self.tables: dict[tuple[int, ...], Bits] = {}
         self.rules: list[BoxRule] = []
         self.proved = self.unsettled = 0
 
+    def _with_drawn(self, seed: int) -> ListedCells:
+        """Return the cells of rows and random ones; half of the questions are left for proofs."""
+        sizes, vote = [axis.size for axis in self.axes], self.vote
+        meter = vote.binned.meter
+        room = None if meter is None else meter.room
+        count = POOL if room is None else min(POOL, room // 2)
+        drawn = random_cells(sizes, POOL, np.random.default_rng(seed))[:count]
+        cells = np.unique(np.concatenate([self.rows.cells, drawn]), axis=0)
+        new = cells[vote.occur(cells) & (self.rows.at(cells) == OPEN)]
+        labels = vote.binned.ask_first(new)
+        return ListedCells(
+            self.axes,
+            np.concatenate([self.rows.cells, new[: len(labels)]]),
+            np.concatenate([self.rows.labels, labels]),
+        )
+
     def run(self) -> ShortRules:
+        with suppress(Stopped):
+            self._search()
+        return ShortRules(self.rules, self.proved, self.unsettled, self.rows)
+
+    def _search(self) -> None:
         waiting: list[tuple[int, ...]] = []
         questions, size = 0, 0
         for some in subsets(self.axes, self.most):
@@ -73,12 +104,12 @@ class _Search:
                 self._settle(waiting)
                 waiting, questions = [], 0
         self._settle(waiting)
-        return ShortRules(self.rules, self.proved, self.unsettled)
 
     def _settle(self, waiting: list[tuple[int, ...]]) -> None:
         """Find out what may be said in the cells of sets of features."""
         if not waiting:
             return
+        self.vote.binned.check(len(self.rules))
         asked: list[tuple[tuple[int, ...], int]] = []
         boxes: list[list[int]] = []
         places: list[int] = []
@@ -144,8 +175,9 @@ class _Search:
         self.unsettled += int(np.count_nonzero(status == -1))
         if (status == 1).any():
             new = np.unique(cells[status == 1], axis=0)
+            labels = vote.binned.ask_first(new)
             self.pool = ListedCells(
                 self.axes,
-                np.concatenate([self.pool.cells, new]),
-                np.concatenate([self.pool.labels, vote.binned.ask(new)]),
+                np.concatenate([self.pool.cells, new[: len(labels)]]),
+                np.concatenate([self.pool.labels, labels]),
             )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import Levels
+from hornlens.limits import Stopped
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.leaves import read_leaves
 from hornlens.targets.classifiers.pipelines import TreeModel
@@ -46,6 +47,11 @@ class Vote:
     given: Leaves | None = None
     forbidden: tuple[tuple[int, ...], ...] = ()
     """Boxes of cells that do not occur, as sets of levels."""
+
+    def asked_by(self, binned: Binned) -> Vote:
+        """Return the same ensemble, whose cells another one asks; what was read stays read."""
+        given = self.__dict__.get("leaves", self.given)
+        return Vote(binned, self.model, given, self.forbidden)
 
     @cached_property
     def words(self) -> int:
@@ -134,13 +140,14 @@ class Vote:
         """Look in each box for a cell that is not of the box's class.
 
         Return a cell for each box, and what became of it: 1 there is such a cell, 0 there is none
-        (proved), -1 given up.
+        (proved), -1 given up. If a limit is reached, all that is not settled by then is given up.
         """
         cells = np.zeros((len(boxes), len(self.features)), dtype=np.intp)
         status = np.zeros(len(boxes), dtype=np.int8)
         looked = np.zeros(len(boxes), dtype=np.intp)
         stack_boxes, stack_of = boxes, np.arange(len(boxes))
         while len(stack_of):
+            waiting = stack_of
             head, of = stack_boxes[-TOGETHER:], stack_of[-TOGETHER:]
             stack_boxes, stack_of = stack_boxes[:-TOGETHER], stack_of[:-TOGETHER]
             alive = status[of] == 0
@@ -148,16 +155,21 @@ class Vote:
             if not len(of):
                 continue
             np.add.at(looked, of, 1)
-            lead, width, tree = self._bounds(head, places[of])
-            possible = lead >= -self._tolerance
-            settled = width == 0
-            for row in np.flatnonzero(possible & settled).tolist():
-                own = int(of[row])
-                if status[own]:
-                    continue
-                cell = self.a_cell(head[row])
-                if lead[row] > self._tolerance or self._is_other(cell, int(places[own])):
-                    cells[own], status[own] = cell, 1
+            try:
+                self.binned.check()
+                lead, width, tree = self._bounds(head, places[of])
+                possible = lead >= -self._tolerance
+                settled = width == 0
+                for row in np.flatnonzero(possible & settled).tolist():
+                    own = int(of[row])
+                    if status[own]:
+                        continue
+                    cell = self.a_cell(head[row])
+                    if lead[row] > self._tolerance or self._is_other(cell, int(places[own])):
+                        cells[own], status[own] = cell, 1
+            except Stopped:
+                status[waiting[status[waiting] == 0]] = -1
+                break
             given_up = (looked[of] > patience) & (status[of] == 0)
             status[of[given_up]] = -1
             go_on = possible & ~settled & (status[of] == 0)
@@ -169,10 +181,14 @@ class Vote:
     def any_of(
         self, box: Sequence[int], classes: int, patience: int = 50 * PATIENCE
     ) -> tuple[Levels | None, bool]:
-        """Look in a box for a cell of one of some classes (bits); was the whole box looked at?"""
+        """Look in a box for a cell of one of some classes (bits); was the whole box looked at?
+
+        If a limit is reached, it raises Stopped.
+        """
         stack, looked = self.packed(self.parts(box)), 0
         some = [place for place in range(self.leaves[1].shape[1]) if classes >> place & 1]
         while len(stack) and some:
+            self.binned.check()
             head, stack = stack[-TOGETHER:], stack[:-TOGETHER]
             looked += len(head)
             if looked > patience:
@@ -197,7 +213,8 @@ class Vote:
         """Look for two cells that differ only in a feature, and in their classes.
 
         Return 1 and the cells, or 0 if there are none (proved), or -1 if that was too hard. If
-        neighbouring levels never differ, no two do; where cells do not occur, all pairs count.
+        neighbouring levels never differ, no two do; where cells do not occur, all pairs count. If a
+        limit is reached, it raises Stopped.
         """
         hard, size = False, self.features[axis].size
         pairs = [(low, low + 1) for low in range(size - 1)]
@@ -220,6 +237,7 @@ class Vote:
         moved = np.array(_split(1 << high, self.words), dtype=np.uint64)
         looked = 0
         while len(stack):
+            self.binned.check()
             head, stack = stack[-TOGETHER:], stack[:-TOGETHER]
             there = head.copy()
             there[:, words] = moved

@@ -48,13 +48,14 @@ function classMap(result, rules) {
     return parts;
   };
   const what = (field) => {
-    if (!field.total) return result.listed ? "No cell here was asked" : "No cell here occurs";
+    if (!field.total) return result.listed || field.unasked ? "No cell here was asked" : "No cell here occurs";
     const parts = classes.map((label, place) => [label, field.counts[place]]).filter(([, count]) => count);
     parts.sort((a, b) => b[1] - a[1]);
     const said = parts.map(([label, count]) => `${isolated(label)} ${count.toLocaleString("en")}`).join(", ");
     const speaking = field.speaking.length;
     const ruled = speaking ? `; ${plural(speaking, "rule")} speak${speaking === 1 ? "s" : ""} of ${field.marked === "all" ? "all of it" : "a part of it"}` : "";
-    return `${plural(field.total, "cell")}: ${said}${ruled}`;
+    const left = field.unasked ? `; ${field.unasked.toLocaleString("en")} not asked` : "";
+    return `${plural(field.total, "cell")}: ${said}${left}${ruled}`;
   };
 
   /** Whether a rule speaks of all cells behind a field, of some, or of none. */
@@ -77,7 +78,7 @@ function classMap(result, rules) {
         const counts = counted.at(row, column);
         const total = counts.reduce((a, b) => a + b, 0);
         const place = counts.indexOf(Math.max(...counts));
-        const field = { row, column, counts, total, place };
+        const field = { row, column, counts, total, place, unasked: counted.unaskedAt(row, column) };
         const covers = result.rules.map((rule) => coverage(rule, field));
         field.speaking = result.rules.filter((_, i) => covers[i] !== "none");
         field.marked = covers.includes("all") ? "all" : field.speaking.length ? "some" : "none";
@@ -128,8 +129,10 @@ function classMap(result, rules) {
   const fieldButton = (field, say, pick) => {
     const share = field.total ? field.counts[field.place] / field.total : 0;
     const least = 1 / classes.length;
-    const mix = share === 1 ? 4 : 1 + Math.min(2, Math.floor((3 * (share - least)) / (1 - least || 1)));
-    const shown = share === 1 ? [bdi(classes[field.place])] : [bdi(classes[field.place]), el("span", { class: "of" }, ` ${shareText(share)}`)];
+    const full = share === 1 && !field.unasked;
+    const mix = full ? 4 : 1 + Math.min(2, Math.floor((3 * (share - least)) / (1 - least || 1)));
+    const part = share === 1 ? "?" : shareText(share);
+    const shown = full ? [bdi(classes[field.place])] : [bdi(classes[field.place]), el("span", { class: "of" }, ` ${part}`)];
     const button = el(
       "button",
       {

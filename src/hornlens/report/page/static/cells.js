@@ -1,6 +1,7 @@
 // Cells: inputs as levels of each feature, the class of each, and which rules speak of it.
 
 const OUTSIDE = -1;
+const NOT_ASKED = -2; // the run was ended before
 const CODES = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/";
 const CLOSE = 1e-9; // as in the proofs: closer sums are left to the model itself
 
@@ -12,7 +13,7 @@ function readExplanation(given, view) {
   const steps = sizes.map((_, axis) => sizes.slice(axis + 1).reduce((a, b) => a * b, 1));
   const places = new Map(classes.map((label, place) => [label, place]));
   const rules = content.rules.slice(0, view.rules).map((rule, index) => ({ ...rule, index, place: places.get(rule.then) }));
-  const labels = view.labels === null ? null : [...view.labels].map((code) => CODES.indexOf(code));
+  const labels = view.labels === null ? null : [...view.labels].map((code) => (code === "?" ? NOT_ASKED : CODES.indexOf(code)));
   const listed = view.cells === null ? null : new Map(view.cells.map((cell, at) => [cell.join(), at]));
   const trees = readTrees(content);
   const forbidden = (content.forbidden ?? []).map(readBox);
@@ -54,10 +55,11 @@ function levelOf(feature, value) {
 function classOf(result, cell) {
   if (result.labels && !result.listed) {
     const place = result.labels[cell.reduce((sum, level, axis) => sum + level * result.steps[axis], 0)];
-    return place === OUTSIDE ? { place: null, how: "outside" } : { place, how: "asked" };
+    if (place === OUTSIDE) return { place: null, how: "outside" };
+    if (place !== NOT_ASKED) return { place, how: "asked" };
   }
   const at = result.listed?.get(cell.join());
-  if (at !== undefined) return { place: result.labels[at], how: "asked" };
+  if (at !== undefined && result.labels[at] !== NOT_ASKED) return { place: result.labels[at], how: "asked" };
   if (result.trees) {
     if (result.forbidden.some((box) => isIn(box, cell))) return { place: null, how: "outside" };
     const place = voteOf(result.trees, cell);
@@ -83,15 +85,18 @@ const speaksOf = (rule, cell) => rule.box.every(([axis, low, high]) => low <= ce
 
 /**
  * The cells behind each field of a map over two features (the second may be null), the others fixed
- * at a level or open (null): how many there are of each class.
+ * at a level or open (null): how many there are of each class, and how many were not asked.
  */
 function countsOver(result, rows, columns, fixed) {
   const height = result.sizes[rows];
   const width = columns === null ? 1 : result.sizes[columns];
   const counts = Array.from({ length: height * width }, () => new Array(result.classes.length).fill(0));
+  const unasked = new Array(height * width).fill(0);
   const add = (cell, place) => {
     if (place === OUTSIDE || fixed.some((level, axis) => level !== null && cell[axis] !== level)) return;
-    counts[cell[rows] * width + (columns === null ? 0 : cell[columns])][place] += 1;
+    const field = cell[rows] * width + (columns === null ? 0 : cell[columns]);
+    if (place === NOT_ASKED) unasked[field] += 1;
+    else counts[field][place] += 1;
   };
   if (result.listed) result.cells.forEach((cell, at) => add(cell, result.labels[at]));
   else {
@@ -105,7 +110,8 @@ function countsOver(result, rows, columns, fixed) {
       }
     }
   }
-  return { height, width, at: (row, column) => counts[row * width + column] };
+  const at = (row, column) => counts[row * width + column];
+  return { height, width, at, unaskedAt: (row, column) => unasked[row * width + column] };
 }
 
 /** A value of a row as people read it. */

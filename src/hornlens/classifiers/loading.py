@@ -18,6 +18,7 @@ from hornlens.classifiers.explanation import NotKept
 from hornlens.classifiers.result import Explanation
 from hornlens.exact.boxes.cells import GridCells, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import BoxRule
+from hornlens.results.documents.envelope import reading_envelope
 from hornlens.results.documents.explanations import (
     ExplanationDocument,
     FeatureDocument,
@@ -41,9 +42,9 @@ def load_explanation(content: Mapping[str, Any], file: Path) -> Explanation:
     document = explanation_from_json(content, file)
     run = file.with_name(RUN.file_name)
     record = RUN.read(run).record if run.is_file() else None
-    return explanation_of(
-        document, Settings(**known_fields(Settings, content.get("settings", {}))), record
-    )
+    with reading_envelope(content, file):
+        settings = Settings(**known_fields(Settings, content.get("settings", {})))
+    return explanation_of(document, settings, record)
 
 
 def explanation_of(

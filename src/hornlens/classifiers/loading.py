@@ -44,7 +44,7 @@ def load_explanation(content: Mapping[str, Any], file: Path) -> Explanation:
     record = RUN.read(run).record if run.is_file() else None
     with reading_envelope(content, file):
         settings = Settings(**known_fields(Settings, content.get("settings", {})))
-    return explanation_of(document, settings, record)
+        return explanation_of(document, settings, record)
 
 
 def explanation_of(

@@ -42,6 +42,7 @@ __all__ = [
     "Warrant",
     "Worlds",
     "ended_by_ctrl_c",
+    "envelope",
     "explain",
     "explore",
     "extract",
@@ -55,7 +56,7 @@ __all__ = [
 # Not from `typing`: the command has to be quick to come where Ctrl-C is its own to answer.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hornlens.api import Result, extract, load
+    from hornlens.api import Result, envelope, extract, load
     from hornlens.classifiers.explain import explain
     from hornlens.classifiers.flipping import flips
     from hornlens.classifiers.proving import prove
@@ -91,7 +92,7 @@ else:
     # What type checkers see above is imported only when a name is asked for: `import hornlens`
     # stays quick. A test holds the two lists together.
     _HOMES = {
-        "api": "Result extract load",
+        "api": "Result envelope extract load",
         "classifiers.explain": "explain",
         "classifiers.flipping": "flips",
         "classifiers.proving": "prove",

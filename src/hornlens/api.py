@@ -9,11 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hornlens.errors import HornlensError
+from hornlens.errors import HornlensError, InputError
 from hornlens.extraction.extract import extract as extract_target
+from hornlens.extraction.inside import LEARNED
 from hornlens.formats.files import write_files
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.saving import extraction_files, read_result
+from hornlens.results.documents.settings import Settings
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
     from hornlens.report.plots import Plots
     from hornlens.results.documents.checks import Checked
     from hornlens.results.documents.requirements_file import Source
-    from hornlens.results.documents.settings import Settings
     from hornlens.store.protocol import AnswerStore
+    from hornlens.targets.opening import Background
 
 Function = Callable[[str, Sequence[str]], Any]
 """Given a prompt and the candidate words, returns their scores: a sequence, or by word."""
@@ -229,6 +231,71 @@ def extract(
             limits=limits,
         )
     return Result.of(found)
+
+
+def envelope(
+    source: Any,
+    *,
+    background: Background = None,
+    settings: Settings | None = None,
+    scales: Sequence[str] = (),
+    label: str | None = None,
+    limits: Limits | None = None,
+    progress: Callable[[int, float | None], None] | bool | None = None,
+    watch: Watch | None = None,
+) -> Result:
+    """Return all rules of a formula or a table, exactly. They are worked out; nobody is asked.
+
+    Args:
+        source: What the rules are of: the path of a DIMACS file (.cnf, .dimacs) or of a table
+            (.csv, .parquet, .xlsx, or a context), a `Cnf`, a `Table`, a data frame of pandas or
+            polars, or a `FormulaTarget` or `TableTarget`.
+        background: Rules that are taken for granted: the path of a Horn .cnf or an envelope.json,
+            a `Theory`, or rules as text.
+        settings: Which rules: only short ones, only those that enough rows bear out, and whether
+            almost-rules or a level of detail are wanted as well.
+        scales: How columns of values are read, each as ``--scale`` takes it: "age=interval:30,60".
+        label: The column that has the class of each row.
+        limits: What may end the search early; then the rules are those proved so far.
+        progress: True shows how far it is; a function is called with the number of rules that are
+            proved and the share of the work that is done, or None where nobody knows.
+        watch: A function that is called with an event for each rule, and for the end.
+
+    Returns:
+        The rules and what may be claimed of them. There are no answers beside them.
+
+    Raises:
+        HornlensError: in one line, if the source cannot be read, or has no such rules.
+
+    >>> result = envelope("examples/animals.csv")
+    >>> result
+    <Result: animals.csv, 5 rules, exact>
+    >>> result.entails("flies & lays eggs -> feathers")
+    True
+    """
+    from hornlens.targets.opening import errors_about, open_source
+
+    chosen = settings or Settings()
+    path = Path(source) if isinstance(source, str | Path) else None
+    target = open_source(source, background, scales, label)
+    with errors_about(path):
+        if target.engine(chosen) is None:
+            raise InputError("a formula has no rows: --min-support is for tables")
+        if chosen.equivalence in LEARNED:
+            raise HornlensError(
+                f"envelope works out all rules: for equivalence {chosen.equivalence}, use extract"
+            )
+        if progress is True:
+            from hornlens.report.terminal import Terminal
+
+            showing: Any = Terminal().searching(f"Envelope of {target.name}")
+        else:
+            showing = nullcontext(progress or None)
+        with showing as note:
+            worked = extract_target(
+                target, settings=chosen, watch=watch, limits=limits, progress=note
+            )
+    return Result.of(worked)
 
 
 def _heeding(

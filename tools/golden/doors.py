@@ -17,7 +17,6 @@ from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.exact.supported import only_supported
 from hornlens.extraction.formulas import LearnSettings, learn
-from hornlens.extraction.summing import summed_up_formula, summed_up_table
 from hornlens.formats.anytables import open_table
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.learning.horn import horn1_learner
@@ -30,6 +29,7 @@ from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.models.functions import FunctionModel
 from hornlens.models.smollm2 import PACKAGE as SMOLLM2_PACKAGE
+from hornlens.results.analysis.detail import with_detail_of_formula, with_detail_of_table
 
 __all__ = [
     "REFUSED",
@@ -202,7 +202,7 @@ def envelope_of(
             found = envelope_of_formula(source, background, None, limits)
         else:
             found = bounded_envelope_of_formula(source, max_conditions, background, limits, None)
-        found = summed_up_formula(found, source, wanted)
+        found = with_detail_of_formula(found, source, wanted)
     else:
         if max_conditions is not None:
             found = bounded_envelope_of_table(
@@ -212,7 +212,7 @@ def envelope_of(
             found = envelope_of_table(table, background, None, limits, space)
             if min_support is not None:
                 found = only_supported(found, table, min_support)
-        found = summed_up_table(found, table, wanted)
+        found = with_detail_of_table(found, table, wanted)
     parts = envelope_parts(found)
     parts["background"] = rules_text(found.background, found.vocabulary)
     for basis in bases:

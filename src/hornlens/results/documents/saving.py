@@ -9,15 +9,12 @@ from hornlens.formats.files import read_text, write_files
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.scorefiles import parse_scores, scores_text
 from hornlens.formats.writers import write_csv
-from hornlens.logic.decisions import Policy
 from hornlens.results.analysis.almost import Summary
 from hornlens.results.documents.envelope import envelope_as_json, envelope_from_json, read_envelope
-from hornlens.results.documents.findings import Findings, ShownCells
-from hornlens.results.documents.question import Question
+from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.rate_files import flips_csv
 from hornlens.results.documents.reading import extraction_from_json
 from hornlens.results.documents.record import RUN, run_record
-from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
 
 
@@ -62,13 +59,7 @@ def read_result(path: Path) -> Findings:
     """
     content, file = read_envelope(path)
     if not isinstance(content, dict) or "probe" not in content:
-        envelope, name = envelope_from_json(content, file), str(path)
-        return Findings(
-            *(Question(name), name, None, Policy(), Settings(), envelope, {}),
-            show=ShownCells(envelope.space),
-            scores={},
-            asked=False,
-        )
+        return Findings.of_envelope(envelope_from_json(content, file), str(path))
     run, scores = file.with_name("run.json"), file.with_name("scores.csv")
     return extraction_from_json(
         content,

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hornlens.store.protocol import AnswerStore
     from hornlens.targets.opening import Background
 
+OTHERS = ("almost.csv", "levels.csv", "scores.csv", "rates.csv", "flips.csv", "run.json")
+"""Files that only some results have."""
 Function = Callable[[str, Sequence[str]], Any]
 """Given a prompt and the candidate words, returns their scores: a sequence, or by word."""
 
@@ -54,6 +56,7 @@ class Result(Findings):
         """Write all that the command line writes, or nothing: rules, answers, and the page.
 
         A target that gives no labels has no page; where nobody was asked, there are only rules.
+        What another result left in the folder, and this one has not, is removed.
         """
         out = Path(folder)
         files, content = extraction_files(self)
@@ -62,7 +65,7 @@ class Result(Findings):
 
             files["report.html"] = extraction_page(self, content)
         write_files({out / name: text for name, text in files.items()})
-        for name in ("report.html", "almost.csv", "levels.csv"):
+        for name in ("report.html", *OTHERS):
             if name not in files:
                 (out / name).unlink(missing_ok=True)  # of another result
 
@@ -130,6 +133,10 @@ def extract(
 ) -> Result:
     """Return the rules that a black box obeys.
 
+    A target that can be looked into, such as a `FormulaTarget`, is not asked, unless you give a
+    learner, an oracle or a strategy, or settings with samples or a budget: its rules are worked
+    out.
+
     Args:
         model: Whom to ask: a model's spec such as "demo" or "hf/bert-base-cased", a `Model`, any
             function of a prompt and candidate words that returns their scores, or a `Target`,
@@ -151,7 +158,8 @@ def extract(
         strategy: A function that makes a strategy of your own from an `Asking`: it chooses what is
             asked, instead of a learner and an oracle.
         watch: A function that is called with each event of the learner. A run that asks
-            everything has no learner, and so no events.
+            everything has no learner, and so no events. Of rules that are worked out, it sees
+            each, and the end.
         limits: What may end the run early. The rules that are proved by then are returned, and
             answers are kept, so that the same call resumes.
 

@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "report": {"logic", "formats", "learning", "results", "studies", "pronouns"},
     "verifying": {"formats"},
     "classifiers": {"logic", "formats", "exact", "results", "targets", "report"},
-    "sklearn": {"classifiers"},
+    "sklearn": {"classifiers", "targets"},
     "exploring": ALL - LATE - {"studies", "pronouns", "report"},
     "api": ALL - {"api"},
     "cli": ALL,

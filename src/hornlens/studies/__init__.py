@@ -19,7 +19,7 @@ else:
     _HOMES = {
         "pronouns.bias": "BIAS",
         "pronouns.dataset": "Dataset Group load_dataset",
-        "results.comparison": "COMPARISON",
+        "results.analysis.comparison": "COMPARISON",
         "studies.documents": "STUDY",
     }
     __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

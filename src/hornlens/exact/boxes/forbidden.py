@@ -24,7 +24,7 @@ class Forbidden:
     >>> from hornlens.logic.attributes import Nominal
     >>> sex, pregnant = Nominal("sex", ("f", "m")), Nominal("pregnant", ("yes", "no"))
     >>> rule = Rule(0b0100, 0b0001)  # who is pregnant is f
-    >>> forbidden = Forbidden(Space((sex, pregnant), granted=(rule,), complete=True))
+    >>> forbidden = Forbidden(Space((sex, pregnant), assumed=(rule,), complete=True))
     >>> forbidden.boxes
     ((2, 1),)
     >>> forbidden.allows(np.array([[0, 0], [1, 0], [1, 1]])).tolist()

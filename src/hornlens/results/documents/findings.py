@@ -265,6 +265,7 @@ class Findings:
             self.noun,
             any(d.repeats for world in self.each for d in world.decisions.values()),
             self.envelope.certificate.noise is not None,
+            self.envelope.certificate.scope.of == "rows",
         )
 
     def parts(self, evidence: Evidence) -> list[Part]:

@@ -27,7 +27,7 @@ class Telling:
 
     `proved`: they are exact. `worlds` are the names of the ways of asking, if there are several,
     and `noun` what people call one. `repeated`: every answer is what most of several said; if it is
-    `noisy`, what was said most often.
+    `noisy`, what was said most often. `rows`: they are rules of the rows of a table.
     """
 
     space: Space
@@ -38,6 +38,7 @@ class Telling:
     noun: str = "phrasing"
     repeated: bool = False
     noisy: bool = False
+    rows: bool = False
 
     def sentence(self, rule: Rule, broken: int = 0, of: int = 0) -> str:
         """Return the rule as a sentence; `broken` answers `of` so many it speaks of break it."""
@@ -57,6 +58,8 @@ class Telling:
         almost-rule, which `broken` cells break `of` those in which it rejects something; at most,
         where there was no answer in some of them.
         """
+        if self.rows:
+            return self._of_rows(rule)
         scope = self._scope(0 if almost else broken, of, holds_in)
         if almost:
             # Of several worlds, a cell breaks it if it does so in one.
@@ -68,6 +71,23 @@ class Telling:
         who = self.question.subject
         start = f"{scope[0].upper()}{scope[1:]}, {who.lower()} " if scope else f"{who} "
         return [("", start), *self._claim(rule), ("", ".")]
+
+    def _of_rows(self, rule: Rule) -> list[Part]:
+        """Return what a rule says of the rows of a table: which columns go together."""
+        given, new = self._variables(rule.antecedent), self._variables(rule.new)
+        if rule.is_negative:
+            return [("", "No row has "), *given, ("", ".")] if given else [("", "There is no row.")]
+        start = (
+            [("", "Every row with "), *given, ("", " has ")] if given else [("", "Every row has ")]
+        )
+        return [*start, *new, ("", ".")]
+
+    def _variables(self, mask: int) -> list[Part]:
+        parts: list[Part] = []
+        for name in self.space.vocabulary.names_of(0 if mask < 0 else mask):
+            parts += [("", " and ")] if parts else []
+            parts.append(("names", name))
+        return parts
 
     def _scope(self, broken: int, of: int, holds_in: Sequence[str] | None) -> str:
         """Return in what the claim is to be believed: ""; "as far as it was asked"; …"""

@@ -17,7 +17,6 @@ from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 from hornlens.results.analysis.detail import with_detail_of_formula, with_detail_of_table
 from hornlens.results.documents.settings import Settings
-from hornlens.targets.formulas import without_label
 from hornlens.targets.protocol import RuleEngine
 
 
@@ -53,7 +52,7 @@ def table_engine(
         envelope = with_detail_of_table(envelope, table, settings)
         return replace(
             envelope,
-            space=without_label(envelope.space),
+            space=envelope.space.unlabelled,
             certificate=replace(envelope.certificate, scope=ROWS),
         )
 

@@ -102,7 +102,7 @@ class TableTarget:
         assumed = tuple(self.background or ())
         if self.columns is None:
             return Space.of_variables(self.table.vocabulary, assumed)
-        return replace(without_label(self.columns), assumed=assumed)
+        return replace(self.columns.unlabelled, assumed=assumed)
 
     @cached_property
     def _rows(self) -> frozenset[int]:
@@ -126,10 +126,3 @@ class TableTarget:
         from hornlens.targets.engines import table_engine
 
         return table_engine(self.table, self.background, self.columns, settings)
-
-
-def without_label(space: Space) -> Space:
-    """Return a space with its label as the last attribute: a row may have any of its values."""
-    if space.label is None:
-        return space
-    return replace(space, attributes=space.all_attributes, label=None)

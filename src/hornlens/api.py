@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hornlens.errors import HornlensError, InputError
-from hornlens.extraction.extract import extract as extract_target
-from hornlens.extraction.inside import LEARNED
+from hornlens.extraction.inside import LEARNED, engine_of, worked_out
 from hornlens.formats.files import write_files
 from hornlens.results.documents.findings import Findings
-from hornlens.results.documents.saving import extraction_files, read_result
 from hornlens.results.documents.settings import Settings
 from hornlens.targets.protocol import Target
 
@@ -58,6 +56,8 @@ class Result(Findings):
         A target that gives no labels has no page; where nobody was asked, there are only rules.
         What another result left in the folder, and this one has not, is removed.
         """
+        from hornlens.results.documents.saving import extraction_files
+
         out = Path(folder)
         files, content = extraction_files(self)
         if self.asked and self.space.label is not None:
@@ -174,6 +174,8 @@ def extract(
     >>> extract(black_box, cache=False).entails("nurse & male -> false")
     True
     """
+    from hornlens.extraction.extract import extract as extract_target
+
     if isinstance(model, Target):
         if not (probe is None and repeats == 1 and not progress and not cache):
             raise HornlensError(
@@ -287,12 +289,13 @@ def envelope(
     path = Path(source) if isinstance(source, str | Path) else None
     target = open_source(source, background, scales, label)
     with errors_about(path):
-        if target.engine(chosen) is None:
-            raise InputError("a formula has no rows: --min-support is for tables")
         if chosen.equivalence in LEARNED:
             raise HornlensError(
                 f"envelope works out all rules: for equivalence {chosen.equivalence}, use extract"
             )
+        engine = engine_of(target, chosen)
+        if engine is None:
+            raise InputError("a formula has no rows: --min-support is for tables")
         if progress is True:
             from hornlens.report.terminal import Terminal
 
@@ -300,10 +303,7 @@ def envelope(
         else:
             showing = nullcontext(progress or None)
         with showing as note:
-            worked = extract_target(
-                target, settings=chosen, watch=watch, limits=limits, progress=note
-            )
-    return Result.of(worked)
+            return Result.of(worked_out(target, engine, chosen, None, watch, limits, progress=note))
 
 
 def _heeding(
@@ -342,6 +342,7 @@ def load(path: str | Path) -> Any:
     male → ⊥
     """
     from hornlens.results.documents.explanations import is_explanation
+    from hornlens.results.documents.saving import read_result
 
     if is_explanation(Path(path)):
         from hornlens.classifiers.loading import load_explanation

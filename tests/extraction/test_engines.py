@@ -148,6 +148,14 @@ def labelled(asking):
     return LabelledSpace.of(asking.space, lambda x: asking.membership.ask([x])[0])
 
 
+def test_samples_ask_no_more_than_the_limit():
+    space = Space.of_variables(Vocabulary.numbered(14))
+    target = FunctionTarget(lambda names: len(names) % 3 != 1, space)
+    result = hornlens.extract(target, settings=Settings(equivalence="pac", limit=50))
+    assert result.record.asked == len(result.decisions) == 50
+    assert result.envelope.certificate.stopped == "max_questions"
+
+
 def test_several_worlds_are_asked():
     targets = {name: FormulaTarget(chain(4), name) for name in "ab"}
     result = hornlens.extract(Worlds("both", targets))
@@ -316,6 +324,7 @@ def test_a_background_is_a_file_a_theory_or_texts(tmp_path):
         (EXAMPLES / "pronouns.cnf", {"settings": Settings(min_support=2)}, "has no rows"),
         (EXAMPLES / "pronouns.cnf", {"label": "x"}, "a formula has no columns"),
         (ANIMALS, {"settings": Settings(equivalence="pac")}, "for equivalence pac, use extract"),
+        (ANIMALS, {"settings": Settings(equivalence="pac", min_support=2)}, "for equivalence pac"),
         (ANIMALS, {"scales": ["swims"]}, "is not COLUMN=KIND"),
         (chain(3), {"label": "x"}, "are for columns of values"),
         (3, {}, "a int cannot be looked into"),

@@ -84,14 +84,13 @@ def extract(
     if learner is None and equivalence is None and strategy is None:
         engine = engine_of(target, chosen)
         if engine is not None:
-            whole_policy = _policy(target, policy)
-            found = worked_out(target, engine, chosen, whole_policy, watch, limits, progress)
-            return replace(found, record=Record(started, time.perf_counter() - clock))
+            decided = _policy(target, policy)
+            return worked_out(target, engine, chosen, decided, watch, limits, progress)
     worlds = target.targets if isinstance(target, Worlds) else {"": target}
     unit = "prompt" if isinstance(next(iter(worlds.values())), PromptTarget) else "cell"
     own = strategy is not None
     exhaustive = not own and chosen.is_exhaustive(sum(map(_size, worlds.values())), unit)
-    if not exhaustive and not own and chosen.equivalence == "auto":
+    if not exhaustive and not own and chosen.equivalence != "budget":
         limits = limits or Limits()
         if limits.max_questions is None:
             limits.max_questions = chosen.limit

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from hornlens.limits import Limits
 from hornlens.logic.decisions import Policy
 from hornlens.logic.envelope import Envelope
-from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.findings import Findings, Record
 from hornlens.results.documents.settings import Settings
 from hornlens.targets.protocol import LooksInside, RuleEngine, Target
 
@@ -30,7 +33,7 @@ def worked_out(
     target: Target,
     engine: RuleEngine,
     settings: Settings,
-    policy: Policy,
+    policy: Policy | None = None,
     watch: Watch | None = None,
     limits: Limits | None = None,
     progress: Progress | None = None,
@@ -39,10 +42,12 @@ def worked_out(
 
     `watch` sees the rules when they are there, and the end. `progress` is called during the work.
     """
+    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     envelope = engine(limits, progress)
     if watch is not None:
         _show(envelope, watch)
-    return Findings.of_envelope(envelope, target.name, target.identity(), policy, settings)
+    findings = Findings.of_envelope(envelope, target.name, target.identity(), policy, settings)
+    return replace(findings, record=Record(started, time.perf_counter() - clock))
 
 
 def _show(envelope: Envelope, watch: Watch) -> None:

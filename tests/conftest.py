@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hornlens.classifiers import saving as explanations
 from hornlens.results.documents import codec, saving, writing
 from hornlens.verifying.verify import verify_content
 from tests.command import say_no_progress
@@ -89,11 +90,20 @@ def _saved_results_are_verified(monkeypatch):
         assert done.ok, done.wrong
         return content
 
+    def explained(result):
+        content = of_classifier(result)
+        read = json.loads(json.dumps(content))
+        fits("envelope", read)
+        assert (done := verify_content(read, Path("envelope.json"))).ok, done.wrong
+        return content
+
     def told(codec, value):
         content = as_json(codec, value)
         written_as_told(codec, json.loads(json.dumps(content)))
         return content
 
     as_json = codec.Codec.as_json
+    of_classifier = explanations.explanation_as_json
     monkeypatch.setattr(saving, "extraction_as_json", verified)
+    monkeypatch.setattr(explanations, "explanation_as_json", explained)
     monkeypatch.setattr(codec.Codec, "as_json", told)

@@ -10,6 +10,7 @@ __all__ = [
     "CheckOutcome",
     "Checked",
     "ClassifierTarget",
+    "Comparison",
     "Decision",
     "Envelope",
     "Exact",
@@ -41,6 +42,7 @@ __all__ = [
     "Verification",
     "Warrant",
     "Worlds",
+    "compare",
     "ended_by_ctrl_c",
     "envelope",
     "explain",
@@ -56,7 +58,7 @@ __all__ = [
 # Not from `typing`: the command has to be quick to come where Ctrl-C is its own to answer.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hornlens.api import Result, envelope, extract, load
+    from hornlens.api import compare, envelope, extract, load
     from hornlens.classifiers.explain import explain
     from hornlens.classifiers.flipping import flips
     from hornlens.classifiers.proving import prove
@@ -77,6 +79,8 @@ if TYPE_CHECKING:
     from hornlens.logic.warrants import Warrant
     from hornlens.probes.loading import load_probe
     from hornlens.probes.probe import Probe
+    from hornlens.result import Result
+    from hornlens.results.analysis.comparison import Comparison
     from hornlens.results.analysis.rates import Rates
     from hornlens.results.documents.checks import Checked, CheckOutcome
     from hornlens.results.documents.rules import Rules
@@ -92,7 +96,7 @@ else:
     # What type checkers see above is imported only when a name is asked for: `import hornlens`
     # stays quick. A test holds the two lists together.
     _HOMES = {
-        "api": "Result envelope extract load",
+        "api": "compare envelope extract load",
         "classifiers.explain": "explain",
         "classifiers.flipping": "flips",
         "classifiers.proving": "prove",
@@ -114,7 +118,9 @@ else:
         "logic.warrants": "Warrant",
         "probes.loading": "load_probe",
         "probes.probe": "Probe",
+        "result": "Result",
         "results.documents.checks": "CheckOutcome Checked",
+        "results.analysis.comparison": "Comparison",
         "results.analysis.rates": "Rates",
         "results.documents.rules": "Rules",
         "results.documents.settings": "Settings",

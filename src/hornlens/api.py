@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import fields
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hornlens.errors import HornlensError, InputError
-from hornlens.extraction.inside import LEARNED, engine_of, worked_out
-from hornlens.formats.files import write_files
-from hornlens.results.documents.findings import Findings
+from hornlens.extraction.inside import LEARNED, engine_of, work_out
+from hornlens.result import Result
 from hornlens.results.documents.settings import Settings
 from hornlens.targets.protocol import Target
 
@@ -23,97 +21,12 @@ if TYPE_CHECKING:
     from hornlens.logic.repeats import Repeats
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
-    from hornlens.report.plots import Plots
-    from hornlens.results.documents.checks import Checked
-    from hornlens.results.documents.requirements_file import Source
+    from hornlens.results.analysis.comparison import Comparison
     from hornlens.store.protocol import AnswerStore
     from hornlens.targets.opening import Background
 
-OTHERS = ("almost.csv", "levels.csv", "scores.csv", "rates.csv", "flips.csv", "run.json")
-"""Files that only some results have."""
 Function = Callable[[str, Sequence[str]], Any]
 """Given a prompt and the candidate words, returns their scores: a sequence, or by word."""
-
-
-class Result(Findings):
-    """What `extract` returns: rules with their evidence; saves, shows and checks itself.
-
-    >>> result = extract(lambda prompt, words: [0.9, 0.1], cache=False)
-    >>> result
-    <Result: gender-occupation on function, 1 rule, exact>
-    >>> result.envelope.certificate.title, result.entails("male -> false")
-    ('Exact', True)
-    """
-
-    @classmethod
-    def of(cls, extraction: Findings) -> Result:
-        """Return an extraction with what people do with it."""
-        return cls(**{field.name: getattr(extraction, field.name) for field in fields(Findings)})
-
-    def save(self, folder: str | Path) -> None:
-        """Write all that the command line writes, or nothing: rules, answers, and the page.
-
-        A target that gives no labels has no page; where nobody was asked, there are only rules.
-        What another result left in the folder, and this one has not, is removed.
-        """
-        from hornlens.results.documents.saving import extraction_files
-
-        out = Path(folder)
-        files, content = extraction_files(self)
-        if self.asked and self.space.label is not None:
-            from hornlens.report.page.extraction import extraction_page
-
-            files["report.html"] = extraction_page(self, content)
-        write_files({out / name: text for name, text in files.items()})
-        for name in ("report.html", *OTHERS):
-            if name not in files:
-                (out / name).unlink(missing_ok=True)  # of another result
-
-    def check(self, requirements: Source) -> Checked:
-        """Hold the result against requirements: a YAML file's path, or its fields as a mapping.
-
-        A list of rules requires them. What comes back is true if nothing is violated, so that
-        ``assert result.check("rules.yaml")`` is a test.
-
-        >>> def nurses(prompt, words):
-        ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
-        >>> extract(nurses, cache=False).check({"forbid": ["nurse & male -> false"]})
-        <Checked: 1 of 1 requirement violated: forbid nurse ∧ male → ⊥>
-        """
-        from hornlens.results.analysis.checking import check
-        from hornlens.results.documents.requirements_file import read_requirements
-
-        return check(self, read_requirements(requirements))
-
-    def export(self, format: str) -> str:
-        """Return the result as text for other tools.
-
-        Args:
-            format: "latex", "prolog", "dimacs", "conexp" or "fcar" for the rules in short form;
-                "csv" for rules.csv, "json" for all of envelope.json, "text" for a rule a line.
-
-        >>> print(extract(lambda prompt, words: [0.9, 0.1], cache=False).export("text"), end="")
-        male → ⊥
-        """
-        from hornlens.results.documents.exporting import exported_text
-
-        return exported_text(self, format)
-
-    @cached_property
-    def plot(self) -> Plots:
-        """Drawings of the result, for notebooks: `plot.rules()`, `plot.map()`, and others."""
-        from hornlens.report.plots import Plots
-
-        return Plots(self)
-
-    def _repr_html_(self) -> str:
-        """Return the rules as a table under what may be claimed of them, for notebooks."""
-        from html import escape
-
-        certificate = self.envelope.certificate
-        about = f"{self.title}: {len(self.rules)} {'rule' if len(self.rules) == 1 else 'rules'}"
-        claim = f"{certificate.title}: {certificate.sentence}"
-        return f"<p><b>{escape(about)}</b><br>{escape(claim)}</p>{self.rules._repr_html_()}"
 
 
 def extract(
@@ -303,7 +216,7 @@ def envelope(
         else:
             showing = nullcontext(progress or None)
         with showing as note:
-            return Result.of(worked_out(target, engine, chosen, None, watch, limits, progress=note))
+            return Result.of(work_out(target, engine, chosen, None, watch, limits, progress=note))
 
 
 def _heeding(
@@ -321,7 +234,7 @@ def _heeding(
     return heed
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path) -> Result:
     """Return a result that was saved.
 
     Args:
@@ -329,8 +242,8 @@ def load(path: str | Path) -> Any:
             `envelope`, `learn` or `explore` printed with ``--format json``.
 
     Returns:
-        An `Explanation`, if `explain` made it: rules, checks and predictions, without the model
-        itself. A `Result` otherwise; that of a formula, a table or an exploration has no answers.
+        The result. That of `explain` is an `Explanation`, which also predicts; the model itself is
+        not kept. That of a formula, a table or an exploration has no answers.
 
     Raises:
         InputError: if there is no result there, or one of a newer version.
@@ -341,11 +254,55 @@ def load(path: str | Path) -> Any:
     ...     print(load(folder).rules)
     male → ⊥
     """
-    from hornlens.results.documents.explanations import is_explanation
+    from hornlens.results.documents.explanations import find_explanation
     from hornlens.results.documents.saving import read_result
 
-    if is_explanation(Path(path)):
+    if (of_classifier := find_explanation(Path(path))) is not None:
         from hornlens.classifiers.loading import load_explanation
 
-        return load_explanation(path)
+        return load_explanation(*of_classifier)
     return Result.of(read_result(Path(path)))
+
+
+def compare(results: Sequence[Any], names: Sequence[str] = ()) -> Comparison:
+    """Compare results, rule by rule, each with each of those after it.
+
+    Args:
+        results: Two results or more, of `extract`, `explain` or `load`; or the paths of saved ones.
+            All must be over the same variables; those of classifiers, over the same columns and
+            classes. Their thresholds may differ.
+        names: What to call the results, in their order. Default: their titles, or their folders.
+
+    Returns:
+        What becomes of each result's rules in each other one, with the answer that breaks a rule;
+        the rules that all have in common; and the settings in which they differ.
+
+    Raises:
+        InputError: if the results do not speak of the same things.
+
+    >>> def nurses(prompt, words):
+    ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
+    >>> before = extract(nurses, cache=False)
+    >>> after = extract(lambda prompt, words: [0.9, 0.1], cache=False)
+    >>> pair = compare([before, after], ["before", "after"]).comparisons[0]
+    >>> pair.sentences[1]
+    'Of the 1 rule of after, none holds in before, 1 is broken.'
+    """
+    from hornlens.results.analysis.comparison import compare as compare_sets
+    from hornlens.results.analysis.rulesets import RuleSet, distinct_names
+    from hornlens.results.documents.saving import written_by
+
+    each = [results] if isinstance(results, str | Path) else list(results)
+    if len(names) > len(each):
+        raise HornlensError(f"there are {len(names)} names for {len(each)} results")
+    folders = iter(distinct_names([Path(one) for one in each if isinstance(one, str | Path)]))
+    sets: list[RuleSet] = []
+    for one in each:
+        if isinstance(one, str | Path):
+            sets.append(RuleSet(next(folders), load(one), written_by(Path(one))))
+        elif hasattr(one, "verdict_on"):
+            sets.append(RuleSet(one.title, one))
+        else:
+            raise HornlensError(f"{one!r} is no result, and no path of one")
+    sets[: len(names)] = [replace(one, name=name) for one, name in zip(sets, names, strict=False)]
+    return compare_sets(sets)

@@ -7,11 +7,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from hornlens.api import extract
+from hornlens.api import compare, extract
 from hornlens.logic.decisions import Policy
 from hornlens.report.page import page as page_of
-from hornlens.results.analysis.comparison import COMPARISON, compare
-from hornlens.results.analysis.rulesets import result_of
+from hornlens.results.analysis.comparison import COMPARISON
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
 from tests import report_cases as cases
@@ -97,7 +96,7 @@ def test_what_differs_comes_before_the_rules(tab):
 def test_rules_that_hold_vacuously_are_apart_and_another_policy_is_warned_of(visit, tmp_path):
     dull = extract(lambda p, w: {"She": 0.0, "He": 1.0}, cases.PAPER, cache=False)
     sharp = extract(cases.planted, cases.PAPER, policy=Policy(margin=0.4), cache=False)
-    compared = compare([result_of(sharp, "sharp"), result_of(dull, "dull")])
+    compared = compare([sharp, dull], ["sharp", "dull"])
     path = tmp_path / "c.html"
     path.write_text(page_of("comparison.json", COMPARISON.as_json(compared)))
     tab = visit(path)

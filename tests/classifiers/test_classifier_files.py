@@ -57,9 +57,9 @@ def test_a_skops_file_is_explained_with_its_own_thresholds(table, tmp_path):
     same = hornlens.explain(model, rows)
     printed = json.loads(run(*given, "--format", "json").output)
     content = (tmp_path / "tree.skops").read_bytes()
-    assert printed["identity"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
-    assert printed["identity"] in (tmp_path / "out" / "report.html").read_text()
-    assert [rule["support"] for rule in printed["rules"]] == [r.support for r in same.rules]
+    assert printed["model"]["identity"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
+    assert printed["model"]["identity"] in (tmp_path / "out" / "report.html").read_text()
+    assert [rule["support"] for rule in printed["readable"]] == [r.support for r in same.rules]
     assert "The full basis" in run(*given, "--basis").output
 
 
@@ -107,7 +107,7 @@ def test_usual_models_in_skops_files_need_nobodys_trust(table, tmp_path, model):
     done = run(tmp_path / "model.skops", path, "--label", "kind", "--format", "json")
     assert done.exit_code == 0, done.exception
     same = hornlens.explain(model, rows)
-    printed = [(rule["then"], rule["support"]) for rule in json.loads(done.output)["rules"]]
+    printed = [(rule["class"], rule["support"]) for rule in json.loads(done.output)["readable"]]
     assert printed == [(r.label, r.support) for r in same.rules]
 
 

@@ -12,13 +12,14 @@ import hornlens
 from hornlens.classifiers.saving import explanation_as_json
 from hornlens.cli.app import app
 from hornlens.errors import HornlensError, InputError
+from hornlens.logic.scopes import percent
 from hornlens.report.page import page, read_page
-from hornlens.results.documents.claims import percent
 from tests.explanation_cases import CASES, explained
 from tests.report.test_report import Document
 from tests.report_cases import NASTY
 
-FILES = ("explanation.json", "rules.csv", "report.html")
+FILES = ("envelope.json", "rules.csv", "run.json", "report.html")
+SHOWN = ("flips", "features", "rows")
 INVARIANT = {"invariant": [{"attributes": ["petal width"]}, {"attributes": ["sepal width"]}]}
 REQUIRED = {
     "forest": {
@@ -54,7 +55,7 @@ def test_what_is_saved_is_loaded_and_saved_again_to_the_byte(name, tmp_path):
     assert loaded.edges == result.edges and loaded.classes == result.classes
     assert list(loaded.predict(rows)) == list(result.predict(rows))
     assert (done := hornlens.verify(tmp_path / "second")).ok, done.wrong
-    again = hornlens.load(tmp_path / "first" / "explanation.json")
+    again = hornlens.load(tmp_path / "first" / "envelope.json")
     assert repr(again) == repr(result)
     for feature in result.binned.features:
         assert loaded.flips(feature.name).ever == result.flips(feature.name).ever
@@ -80,7 +81,7 @@ def test_the_commands_check_report_and_verify_a_saved_explanation(tmp_path):
     done = run("check", tmp_path / "out", rules)
     assert done.exit_code == 1 and "petal width = " in done.output
     rules.write_text('hornlens: 1\nrequire:\n  - "height < 3 -> setosa"\n')
-    error = run("check", tmp_path / "out" / "explanation.json", rules).exception
+    error = run("check", tmp_path / "out" / "envelope.json", rules).exception
     assert isinstance(error, InputError) and "names no column" in str(error) and error.line == 3
     before = (tmp_path / "out" / "report.html").read_text()
     (tmp_path / "out" / "report.html").unlink()
@@ -136,9 +137,10 @@ def changed(content):
 @pytest.mark.parametrize("name", ["people", "beyond"])
 def test_damaged_files_are_refused_in_a_line_or_read(name, tmp_path):
     content = explanation_as_json(explained(name)[2])
-    content["rows"]["values"] = content["rows"]["values"][:5]
-    content["trees"] = [tree[:3] for tree in content["trees"][:2]]
-    file = tmp_path / "explanation.json"
+    section = content["classifier"]
+    section["rows"]["values"] = section["rows"]["values"][:5]
+    section["trees"] = [tree[:3] for tree in section["trees"][:2]]
+    file = tmp_path / "envelope.json"
     refused = 0
     for path, made in changed(json.loads(json.dumps(content))):
         file.write_text(json.dumps(made))
@@ -149,7 +151,7 @@ def test_damaged_files_are_refused_in_a_line_or_read(name, tmp_path):
             refused += 1
         else:
             assert len(loaded.rules) >= 0
-            if path[0] in ("rules", "flips", "features", "rows"):
+            if path[0] == "readable" or path[:2] in [("classifier", key) for key in SHOWN]:
                 read_page(tmp_path)
     assert refused > 100
     file.write_text(json.dumps({**content, "format": 99}))
@@ -159,28 +161,30 @@ def test_damaged_files_are_refused_in_a_line_or_read(name, tmp_path):
 
 def test_verify_names_the_file_that_is_damaged(tmp_path):
     explained("people")[2].save(tmp_path)
-    path = tmp_path / "explanation.json"
+    path = tmp_path / "envelope.json"
     whole = json.loads(path.read_text())
-    for part in ("features", "rules", "cells", "certificate", "classes"):
-        path.write_text(json.dumps({key: value for key, value in whole.items() if key != part}))
+    for part in ("features", "readable", "cells", "certificate", "classes"):
+        less = copy.deepcopy(whole)
+        del (less if part in less else less["classifier"])[part]
+        path.write_text(json.dumps(less))
         with pytest.raises(InputError) as error:
             hornlens.verify(tmp_path)
-        assert "explanation.json: is no explanation.json of hornlens" in str(error.value), part
+        assert "envelope.json: is no envelope.json of hornlens" in str(error.value), part
     path.write_text("[]")
-    with pytest.raises(InputError, match=r"is no explanation\.json of hornlens"):
+    with pytest.raises(InputError, match=r"is no envelope\.json of hornlens"):
         hornlens.verify(tmp_path)
 
 
 def test_what_claims_to_be_huge_is_refused_before_it_is_unpacked(tmp_path):
     content = explanation_as_json(explained("forest")[2])
-    for feature in content["features"]:
+    for feature in content["classifier"]["features"]:
         feature["levels"] = 60_000
-    (tmp_path / "explanation.json").write_text(json.dumps(content))
+    (tmp_path / "envelope.json").write_text(json.dumps(content))
     with pytest.raises(InputError, match="without a point for each level"):
         hornlens.load(tmp_path)
     content = explanation_as_json(explained("forest")[2])
-    content["rows"]["count"] = 10**12
-    (tmp_path / "explanation.json").write_text(json.dumps(content))
+    content["classifier"]["rows"]["count"] = 10**12
+    (tmp_path / "envelope.json").write_text(json.dumps(content))
     with pytest.raises(InputError, match="other numbers than"):
         hornlens.load(tmp_path)
 
@@ -192,7 +196,7 @@ def test_what_claims_to_be_huge_is_refused_before_it_is_unpacked(tmp_path):
 def test_the_page_has_the_rules_the_agreement_and_the_certificate(name):
     result = explained(name)[2]
     content = json.loads(json.dumps(explanation_as_json(result)))
-    text = page("explanation.json", content)
+    text = page("envelope.json", content)
     made = Document(text)
     assert json.loads(made.one("script", id_="data")["text"]) == content
     rows = [
@@ -211,9 +215,7 @@ def test_the_page_has_the_rules_the_agreement_and_the_certificate(name):
 
 
 def test_names_and_values_cannot_get_out_of_the_page():
-    text = page(
-        "explanation.json", json.loads(json.dumps(explanation_as_json(explained("nasty")[2])))
-    )
+    text = page("envelope.json", json.loads(json.dumps(explanation_as_json(explained("nasty")[2]))))
     made = Document(text)
     assert len(made.all("script")) == 3 and not made.all("img") and len(made.all("title")) == 1
     assert NASTY[0] in made.one("main")["text"]
@@ -226,7 +228,7 @@ def test_a_page_too_large_for_its_cells_has_rules_only(monkeypatch):
     monkeypatch.setattr(module, "MOST_CELLS", 10)
     monkeypatch.setattr(module, "MOST_RULES", 3)
     content = json.loads(json.dumps(explanation_as_json(explained("forest")[2])))
-    made = Document(page("explanation.json", content))
+    made = Document(page("envelope.json", content))
     assert json.loads(made.one("script", id_="view")["text"])["labels"] is None
     rows = [r for r in made.all("tr") if r["attributes"].get("id", "").startswith("rule-")]
     assert len(rows) == 3 and "more, which speak of fewer rows" in made.one("main")["text"]

@@ -136,7 +136,8 @@ def test_what_was_too_hard_to_settle_is_not_complete():
     from dataclasses import replace
 
     complete = replace(result.certificate.complete, unsettled=519)
-    cut = replace(result, certificate=replace(result.certificate, complete=complete))
+    certificate = replace(result.certificate, complete=complete)
+    cut = replace(result, envelope=replace(result.envelope, certificate=certificate))
     assert "519 sets of at most 1 condition were too hard" in cut.certificate.sentence
     for level in ("exact", "bounded", "tested"):
         assert not cut.check({"at_least": level})
@@ -155,7 +156,7 @@ def test_a_claim_that_a_measurement_contradicts_cannot_be_made():
 def test_a_forged_agreement_is_found_out(tmp_path):
     model, rows = of_bins()
     hornlens.explain(model, rows).save(tmp_path)
-    path = tmp_path / "explanation.json"
+    path = tmp_path / "envelope.json"
     content = json.loads(path.read_text())
 
     def forged(change):
@@ -167,14 +168,14 @@ def test_a_forged_agreement_is_found_out(tmp_path):
     assert forged(lambda c: None) is None
 
     def better(c):
-        for agreement in (c["agreement"], c["certificate"]["scope"]["agreement"]):
+        for agreement in (c["classifier"]["agreement"], c["certificate"]["scope"]["agreement"]):
             agreement["rows"] = 1.0
 
     assert "agreement" in forged(better)
-    assert "agreement" in forged(lambda c: c["agreement"].update(rows=1.0))
+    assert "agreement" in forged(lambda c: c["classifier"]["agreement"].update(rows=1.0))
 
     def every_input(c):
-        c["exact_bins"] = True
+        c["classifier"]["exact_bins"] = True
         c["certificate"]["scope"]["of"] = "every input"
 
     assert "measured to differ" in forged(every_input)

@@ -111,7 +111,7 @@ def test_the_commands(tmp_path, capsys):
     run("envelope", tmp_path / "t.cxt", "--out", tmp_path / "out", "--quiet")
     written = (tmp_path / "out" / "report.html").read_text()
     assert "<svg" in written and "o1" in written
-    assert read_page(tmp_path / "out") == (tmp_path / "out", written)
+    assert read_page(tmp_path / "out") == (tmp_path / "out" / "report.html", written)
     content = json.loads((tmp_path / "out" / "table.json").read_text())
     assert page("table.json", content) == written
     assert content["concepts"] == 4 and content["envelope"]["certificate"]["kind"] == "exact"

@@ -348,32 +348,20 @@ def test_a_formula_too_wide_for_levels_is_named(tmp_path):
 # --- what is done with the result ---
 
 
-def test_rules_of_a_table_speak_of_its_rows():
-    table = Table(Vocabulary(("a", "b", "c", "d")), (0b0001, 0b0111))
-    result = hornlens.envelope(table)
-    sentences = {str(row.rule): row.sentence for row in result.rules}
-    assert sentences == {
-        "⊤ → a": "Every row has a.",
-        "b → c": "Every row with b has c.",
-        "c → b": "Every row with c has b.",
-        "d → ⊥": "No row has d.",
-    }
-    (empty,) = hornlens.envelope(Table(Vocabulary(("a",)), ())).rules
-    assert (str(empty.rule), empty.sentence) == ("⊤ → ⊥", "There is no row.")
-
-
-@pytest.mark.parametrize(
-    "make", [lambda: hornlens.envelope(ANIMALS), lambda: hornlens.envelope(chain(5))]
-)
-def test_it_is_a_result_as_others_are(make, tmp_path):
-    result = make()
+@pytest.mark.parametrize("source", [ANIMALS, chain(5)], ids=["table", "formula"])
+def test_it_is_a_result_as_others_are(source, tmp_path):
+    result = hornlens.envelope(source)
     assert isinstance(result, hornlens.Result)
     assert result.check({"require": [str(result.rules[0].rule)], "at_least": "exact"})
     again = pickle.loads(pickle.dumps(result))
     assert again.rules.csv() == result.rules.csv() and again.name == result.name
     hornlens.extract(cache=False).save(tmp_path)  # what another result left there goes
     result.save(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["envelope.json", "rules.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "envelope.json",
+        "report.html",
+        "rules.csv",
+    ]
     loaded = hornlens.load(tmp_path)
     assert loaded.rules.csv() == result.rules.csv()
     assert loaded.envelope.certificate == result.envelope.certificate

@@ -97,10 +97,9 @@ def _model(path):
 
 
 def _compare(path):
-    from hornlens.results.analysis.comparison import compare
-    from hornlens.results.analysis.rulesets import load_results
+    from hornlens.api import compare
 
-    return compare(load_results([path.parent, path.parents[1] / "other"], []))
+    return compare([path.parent, path.parents[1] / "other"])
 
 
 def _check(path):

@@ -31,6 +31,7 @@ from hornlens.targets.functions import FunctionTarget
 from hornlens.targets.worlds import Worlds
 from tests.command import hornlens as run_command
 from tests.report_cases import NASTY
+from tests.results.test_rates import value_in
 from tests.targets import random_space
 
 ROOT = Path(__file__).parents[2]
@@ -262,10 +263,14 @@ def test_invariance_is_the_share_of_pairs_that_differ(seed):
     chosen = rng.sample(space.attributes, rng.randint(1, len(space.attributes)))
     free = {name for attribute in chosen for name in attribute.variables}
     shares = []
+    flipped = half = 0
     for table in tables:
-        pairs = [p for p in combinations(table, 2) if set(p[0]) ^ set(p[1]) <= free]
+        valued = [n for n in table if all(value_in(each, n) is not None for each in chosen)]
+        pairs = [p for p in combinations(valued, 2) if set(p[0]) ^ set(p[1]) <= free]
         flips = sum(table[a] != table[b] for a, b in pairs)
         shares.append((flips, len(pairs)))
+        half += sum((table[a] is None) != (table[b] is None) for a, b in pairs)
+        flipped += flips
     names = [attribute.name for attribute in chosen]
     tolerance = rng.choice([0.0, 0.1, 0.5, 1.0])
     case = f"seed {seed}, {names}, {tolerance}, {tables}"
@@ -273,11 +278,51 @@ def test_invariance_is_the_share_of_pairs_that_differ(seed):
         wanted = {"attributes": names, "tolerance": tolerance, "in": scope}
         found = outcome(result, invariant=wanted)
         answered = any(said is not None for table in tables for said in table.values())
-        assert found.passed == (answered and every(f / n <= tolerance for f, n in shares)), case
+        wanted = every(n > 0 and f / n <= tolerance for f, n in shares)
+        assert found.passed == (answered and wanted), case
         assert (found.count, found.of) == tuple(map(sum, zip(*shares, strict=True))), case
         for flip in found.flips:
             assert flip.first.said != flip.second.said, case
             assert flip.first.variant == flip.second.variant, case
+    # In Python, what was answered once only is counted apart.
+    flips = result.flips(names if len(names) > 1 else names[0])
+    assert (flips.pairs, flips.half_answered) == (flipped - half, half), case
+    assert flips.of_pairs == sum(n for _, n in shares), case
+    assert flips.ever == bool(flips) == (flipped > half), case
+    assert bool(flips.examples) == (flipped > 0) and str(flips) == flips.sentence, case
+    for pair in flips.examples:
+        differ = {n for n in pair.first | pair.second if pair.first.get(n) != pair.second.get(n)}
+        assert differ <= set(names) and pair.said_first != pair.said_second, case
+
+
+def test_unset_is_no_value_unless_there_is_only_one():
+    """It was a choice like others for gates, and none for rates: 9 of 18 pairs were with unset."""
+    job = of_function(nurses).flips("job")
+    assert (job.pairs, job.of_pairs, job.feature) == (6, 9, "job")
+    assert job.sentence == "Changing only job changes the answer in 6 of 9 pairs of cells (66.67%)."
+    place = of_function(lambda names: "he").flips(["place", "job"])
+    assert (place.pairs, place.of_pairs, place.feature) == (0, 15, "place, job")
+    assert (
+        place.sentence == "Changing only place, job never changes the answer, in 15 pairs of cells."
+    )
+    single = of_function(lambda names: "she" if "old" in names else "he", Nominal("age", ("old",)))
+    assert (single.flips("age").pairs, single.flips("age").of_pairs) == (1, 1)
+    assert single.flips("age").examples[0].first == {}
+    with pytest.raises(InputError, match=r"has no attribute 'jobs' \(is it: job\)"):
+        of_function(nurses).flips("jobs")
+
+
+def test_an_answer_against_none_is_counted_apart_and_a_gate_counts_it():
+    result = of_function(silent)  # of nurses it says nothing, of the others he
+    flips = result.flips("job")
+    assert (flips.pairs, flips.half_answered, flips.of_pairs) == (0, 6, 9) and not flips
+    assert "In 6 more, only one of the two cells got an answer." in flips.sentence
+    assert "no answer" in flips.examples[0].said_first
+    gate = outcome(result, invariant=["job"])
+    assert not gate.passed and gate.status == "broken" and (gate.count, gate.of) == (6, 9)
+    assert "In 6 of them, only one of the two cells got an answer." in gate.finding
+    rates = result.rates["job"]
+    assert (rates.flips, rates.undecided, rates.pairs) == (0, 6, 9)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -545,7 +590,7 @@ def test_a_result_without_answers_is_checked_by_entailment(tmp_path):
     )
     found = check(read_result(tmp_path), wanted)
     assert [each.passed for each in found.outcomes] == [False, True, True, False, False]
-    assert found.outcomes[0].finding.startswith("The target accepts nothing where nurse is true")
+    assert found.outcomes[0].finding == "nurse and he never go together."
     assert found.outcomes[3].finding == "It does not follow from the rules."
     assert found.outcomes[4].status == "unknown"
 
@@ -653,9 +698,9 @@ def test_invariance_may_be_written_in_three_ways():
 
 def test_a_tolerance_is_met_by_just_that_share():
     odd = Nominal("odd", tuple(f"v{i}" for i in range(48)))
-    result = of_function(lambda names: "she" if "v0" in names else "he", odd)  # 48 of 1176 pairs
-    assert outcome(result, invariant={"attributes": ["odd"], "tolerance": 48 / 1176}).passed
-    assert not outcome(result, invariant={"attributes": ["odd"], "tolerance": 47.9 / 1176}).passed
+    result = of_function(lambda names: "she" if "v0" in names else "he", odd)  # 47 of 1128 pairs
+    assert outcome(result, invariant={"attributes": ["odd"], "tolerance": 47 / 1128}).passed
+    assert not outcome(result, invariant={"attributes": ["odd"], "tolerance": 46.9 / 1128}).passed
 
 
 # The command, and its formats.

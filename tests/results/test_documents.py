@@ -128,7 +128,8 @@ def test_a_result_of_0_1_has_no_format_and_the_same_page(codec, tmp_path):
     older = {key: value for key, value in content.items() if key != "format"}
     older |= {"hornlens": "0.1.0", "of no use any more": [1]}
     (tmp_path / codec.file_name).write_text(json.dumps(older))
-    assert read_page(tmp_path) == (tmp_path, page(codec.file_name, content))
+    expected = page(codec.file_name, content)
+    assert read_page(tmp_path) == (tmp_path / "report.html", expected)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ from hornlens.logic.taxonomy import Taxonomy
 from hornlens.probes.probe import numbered
 from hornlens.report.rates import percent, show_rates
 from hornlens.report.terminal import Terminal
-from hornlens.results.analysis.rates import flips_of, rates_of, values_of
+from hornlens.results.analysis.flips import values_of
+from hornlens.results.analysis.rates import flipped_cells, rates_of
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget
@@ -115,7 +116,7 @@ def test_they_equal_counting_by_hand(seed):
             assert spread.low == shares[spread.lowest] == min(shares.values()), shown
             assert spread.difference == spread.high - spread.low
             assert spread.ratio == (spread.low / spread.high if spread.high else None)
-    for flip in flips_of(space, worlds, 10**9):
+    for flip in flipped_cells(space, worlds, 10**9):
         at = next(i for i, a in enumerate(space.attributes) if a.name == flip.attribute)
         one, other = flip.cells
         assert one != other and (one ^ other) & ~space.groups[at] == 0
@@ -123,7 +124,7 @@ def test_they_equal_counting_by_hand(seed):
         assert flip.labels == tuple(labels[answers[cell].winner] for cell in flip.cells)
         assert flip.labels[0] != flip.labels[1]
     total = sum(rates[a.name].flips for a in space.attributes)
-    assert total == len({(f.world, f.cells) for f in flips_of(space, worlds, 10**9)})
+    assert total == len({(f.world, f.cells) for f in flipped_cells(space, worlds, 10**9)})
 
 
 def test_a_space_without_labels_has_the_share_that_is_accepted():

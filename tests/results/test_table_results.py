@@ -55,8 +55,10 @@ def test_it_is_saved_again_as_it_was(folder):
         folder / "out/envelope.json"
     ).read_bytes()
     assert sorted(path.name for path in (folder / "again").iterdir()) == [
-        *("envelope.json", "rules.csv")
+        *("envelope.json", "report.html", "rules.csv", "table.json")
     ]
+    for name in ("report.html", "table.json"):
+        assert (folder / "again" / name).read_bytes() == (folder / "out" / name).read_bytes()
     assert run("verify again --against animals.csv") == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import get_args
 
 from hornlens.formats.replies import Reply
@@ -11,6 +12,7 @@ from hornlens.logic.grounds import Complete
 from hornlens.logic.scopes import Agreement, Of
 from hornlens.logic.warrants import WARRANTS, Warrant
 from hornlens.results.analysis.warnings import Kind
+from hornlens.results.documents.explanations import ClassifierDocument
 from hornlens.results.documents.settings import Settings
 from tools.schemas.documents import DIALECT, HEAD, Schema, object_of
 
@@ -44,7 +46,10 @@ def envelope_schema() -> Schema:
 def _own() -> Schema:
     """Return what each way of asking has of its own, too."""
     return {
-        "rules": _list(_ref("WarrantedRule"), "the DG basis: canonical, and with the fewest rules"),
+        "rules": _said(
+            _or_null(_list(_ref("WarrantedRule"))),
+            "the DG basis: canonical, and with the fewest rules; null: no basis was worked out",
+        ),
         "readable": _list(
             _ref("ReadableRule"), "the same rules, each as short as can be said, in the same order"
         ),
@@ -79,7 +84,19 @@ def _about_answers() -> Schema:
         "orders": _ref("Orders"),
         "answers": _list(_ref("Answer"), "all that was asked; other parts point to positions here"),
         "warnings": _list(_ref("Warning"), "what weakens the rules"),
+        "classifier": _ref("ClassifierDocument"),
     }
+
+
+def _classifier() -> Schema:
+    """Return the section of a classifier; its parts have names of their own."""
+    parts: Schema = {}
+    whole = object_of(ClassifierDocument, parts)
+    text = json.dumps(
+        {"ClassifierDocument": whole, **{f"Of{name}": p for name, p in parts.items()}}
+    )
+    renamed: Schema = json.loads(text.replace("#/$defs/", "#/$defs/Of"))
+    return renamed
 
 
 def _parts() -> Schema:
@@ -135,6 +152,13 @@ def _parts() -> Schema:
                 "share": NUMBER,
                 "vacuous": _said(FLAG, "it holds only because a label is never, or always, given"),
                 "evidence": positions,
+                "class": _said(TEXT, "of a classifier: the class that it implies"),
+                "conditions": _list(TEXT, "of a classifier: its conditions on columns"),
+                "confidence": _said(
+                    _or_null(NUMBER), "of its rows, the share that the model gives this class"
+                ),
+                "cells": _said(COUNT, "how many asked cells it applies to"),
+                "box": _list(_list(COUNT), "of a classifier: column, first and last level"),
             },
         ),
         "NonHorn": _object(
@@ -340,6 +364,7 @@ def _parts() -> Schema:
             {"variant": TEXT, "names": _list(TEXT), "answers": positions},
         ),
         **inner,
+        **_classifier(),
     }
 
 

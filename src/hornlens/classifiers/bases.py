@@ -12,10 +12,9 @@ from hornlens.classifiers.explanation import Explained
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, cells_at
 from hornlens.exact.grid import MOST_POINTS, LabelledSpace, labels_of_positives
-from hornlens.logic.certificates import EXACT
+from hornlens.logic.certificates import Certificate
 from hornlens.logic.envelope import Envelope, NonHorn
-from hornlens.targets.classifiers.background import Background
-from hornlens.targets.classifiers.spaces import space_of
+from hornlens.logic.grounds import Complete
 
 
 def basis_of(result: Explained) -> Envelope:
@@ -25,9 +24,7 @@ def basis_of(result: Explained) -> Envelope:
             f"the full basis needs every cell, and there are {result.binned.cell_count:,}: "
             "raise the limit, or take fewer bins"
         )
-    features, names = result.binned.features, result.feature_names
-    assumed = Background(result.background, names).rules(features)
-    space = space_of(features, result.target, result.binned.classifier.labels, assumed)
+    space = result.space
     if space.count > MOST_POINTS:
         raise HornlensError(
             f"the full basis goes through {space.count:,} things that can be said, "
@@ -44,7 +41,7 @@ def basis_of(result: Explained) -> Envelope:
     return Envelope.of(
         space,
         labelled.dg_basis(),
-        certificate=EXACT,
+        certificate=Certificate(complete=Complete(every=True), scope=result.certificate.scope),
         non_horn=NonHorn.of(labelled.non_horn()),
         statistics={"cells": len(positives)},
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from math import ceil, log, prod
 from typing import Any, Literal
 
@@ -34,6 +36,8 @@ from hornlens.exact.boxes.rulesets import (
 from hornlens.logic.certificates import Certificate, check_tolerances
 from hornlens.logic.grounds import Complete, Trial
 from hornlens.logic.scopes import Agreement, Scope
+from hornlens.results.documents.findings import Record
+from hornlens.results.documents.settings import Settings
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Binning, Bins, bin_columns
@@ -65,6 +69,17 @@ class Options:
     delta: float = 0.05
     seed: int = 0
     label: str = "class"
+
+    @property
+    def settings(self) -> Settings:
+        """The part of it that every result tells of."""
+        return Settings(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            limit=self.limit,
+            seed=self.seed,
+            max_conditions=self.max_conditions,
+        )
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -181,17 +196,19 @@ class _Explaining:
         return self.classifier.table
 
     def run(self) -> Explanation:
+        started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
         rows = self.binned.places(self.table)
         said = self.classifier.decide(self.table.columns)
         grid = self.binned.label_grid() if self._is_whole else None
         agreement = measured_agreement(self.binned, rows, said, self.options.seed, grid)
         vote = self._vote()
-        found, labelled, certificate = self._found(rows, agreement, vote, grid)
-        return Explanation(
+        boxes, labelled, certificate = self._found(rows, agreement, vote, grid)
+        asked = _count(labelled)
+        result: Explanation = Explanation.of_boxes(
             self.binned,
-            tuple(found),
+            boxes,
             labelled,
-            replace(certificate, rules=len(found), cells=_count(labelled) + certificate.unasked),
+            replace(certificate, cells=asked + certificate.unasked),
             agreement,
             rows,
             said,
@@ -199,9 +216,12 @@ class _Explaining:
             self.binning.how,
             self.options.background,
             self.options.label,
-            self._notes(agreement),
-            vote,
+            self.options.settings,
+            Record(started, time.perf_counter() - clock, asked),
+            notes=self._notes(agreement),
+            vote=vote,
         )
+        return result
 
     @property
     def _is_whole(self) -> bool:

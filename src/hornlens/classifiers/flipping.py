@@ -7,7 +7,7 @@ from typing import Any
 from hornlens.classifiers.explain import Options, explain_with
 from hornlens.classifiers.flips import flips_of
 from hornlens.errors import HornlensError
-from hornlens.results.documents.claims import Flips
+from hornlens.results.documents.flips import Flips
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.columns import column_of
 

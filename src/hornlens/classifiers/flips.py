@@ -1,111 +1,154 @@
-"""Does changing only one feature ever change the decision? How often, with pairs of rows."""
+"""Does changing only some columns ever change the decision? How often, with pairs of rows.
+
+The definition is that of `results.documents.flips`; cells are counted by arrays here, and trees
+may prove that there is no flip at all.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from hornlens.classifiers.explanation import Explained, NotKept
-from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels
-from hornlens.results.documents.claims import FlipPair, Flips
+from hornlens.errors import HornlensError
+from hornlens.exact.boxes.cells import GridCells, Levels
+from hornlens.results.analysis.flips import EXAMPLES, attributes_named
+from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.targets.classifiers.columns import column_of
 from hornlens.targets.classifiers.points import Binned
 
-SHOWN = 5
-"""How many pairs are shown."""
+MOST_ROWS = 50_000_000
+"""The classifier is asked about so many rows at most, where several columns are changed at once."""
 
 
-def flips_of(result: Explained, feature: str, by_proofs: bool = True) -> Flips:
-    """Return what changing one feature does to a classifier's decisions.
+def flips_of(result: Explained, feature: str | Sequence[str], by_proofs: bool = True) -> Flips:
+    """Return what changing one column, or several at once, does to a classifier's decisions.
 
     Where not all cells were asked, a proof by the trees may take long: it can be left out.
     """
-    binned = result.binned
-    place = column_of(binned.classifier.table, feature)
-    count = len(result.rows)
-    if place not in binned.telling:
-        exact = result.exact_bins
-        return Flips(feature, 0, count, None, None, exact, exact, ())
-    axis = binned.telling.index(place)
-    if result.recorded is not None:
-        return _recorded(result, feature, axis, by_proofs)
-    changed, examples = _in_rows(result, axis)
+    binned, names = result.binned, attributes_named(feature)
+    places = [column_of(binned.classifier.table, name) for name in names]
+    axes = [binned.telling.index(place) for place in places if place in binned.telling]
+    # Of a column with one level, only what was read of the model can say that it never matters.
+    silent = len(axes) < len(places)
+    name, count, exact = ", ".join(names), len(result.rows), result.exact_bins
+    if not axes:
+        return Flips(name, 0, count, None, None, exact, exact, ())
+    if result.recorded is not None and len(names) == 1:
+        return _recorded(result, name, axes[0], by_proofs)
+    try:
+        changed, examples = _in_rows(result, axes)
+    except NotKept:
+        changed, count, examples = 0, 0, []
     pairs = of_pairs = None
-    proved, every_input = False, result.exact_bins
+    proved = False
     if isinstance(result.labelled, GridCells):
-        pairs, of_pairs, found = _in_grid(result.labelled, axis)
+        pairs, of_pairs, ends = _in_grid(result.labelled, axes)
         proved = True
-        if found is not None and not examples:
-            examples = [_pair(binned, *found)]
+        if ends is not None and not examples:
+            examples = [_pair(binned, *ends)]
     elif result.vote is not None and by_proofs:
-        status, found = result.vote.flip_along(axis)
+        status, ends = _by_trees(result, axes)
         proved = status != -1
-        if found is not None and not examples:
-            examples = [_pair(binned, *found)]
-    return Flips(
-        feature, changed, count, pairs, of_pairs, proved, every_input, tuple(examples[:SHOWN])
-    )
+        if ends is not None and not examples:
+            examples = [_pair(binned, *ends)]
+    proved = proved and (exact or not silent)
+    return Flips(name, changed, count, pairs, of_pairs, proved, exact, tuple(examples[:EXAMPLES]))
 
 
 def _recorded(result: Explained, feature: str, axis: int, by_proofs: bool) -> Flips:
     """Return what was found before; the leaves that were kept may prove what was not proved."""
-    found = next(one for one in result.recorded or () if one.feature == feature)
-    if found.proved or found.ever or result.vote is None or not by_proofs:
-        return found
+    before = next(one for one in result.recorded or () if one.feature == feature)
+    if before.proved or before.ever or result.vote is None or not by_proofs:
+        return before
     try:
         status, pair = result.vote.flip_along(axis)
         examples = () if pair is None else (_pair(result.binned, *pair),)
     except NotKept:
-        return found
-    return replace(found, proved=status != -1, examples=examples)
+        return before
+    return replace(before, proved=status != -1, examples=examples)
 
 
-def _in_rows(result: Explained, axis: int) -> tuple[int, list[FlipPair]]:
-    """Ask the classifier of every row with every level of the feature; the rest as it is."""
-    binned, table = result.binned, result.binned.classifier.table
-    feature, changed = binned.features[axis], np.zeros(len(result.rows), dtype=np.bool_)
-    examples: list[FlipPair] = []
-    place = binned.telling[axis]
-    for level in range(feature.size):
+def _in_rows(result: Explained, axes: Sequence[int]) -> tuple[int, list[FlipPair]]:
+    """Ask the classifier of every row with every level of some features; the rest as it is."""
+    binned, table, count = result.binned, result.binned.classifier.table, len(result.rows)
+    features = [binned.features[axis] for axis in axes]
+    combinations = prod(feature.size for feature in features)
+    if len(axes) > 1 and combinations * count > MOST_ROWS:
+        raise HornlensError(
+            f"changing {', '.join(feature.name for feature in features)} at once gives "
+            f"{combinations * count:,} rows, {MOST_ROWS:,} at most: name fewer columns"
+        )
+    changed, examples = np.zeros(count, dtype=np.bool_), list[FlipPair]()
+    for levels in product(*(range(feature.size) for feature in features)):
         columns = list(table.columns)
-        levels = np.full(len(result.rows), level)
-        columns[place] = feature.column(levels)
-        there = result.rows[:, axis] != level
+        there = np.zeros(count, dtype=np.bool_)
+        for axis, feature, level in zip(axes, features, levels, strict=True):
+            other = result.rows[:, axis] != level
+            made = feature.column(np.full(count, level))
+            place = binned.telling[axis]
+            # A level that a row has already stays the value that the row has.
+            columns[place] = np.where(other, made, columns[place]) if len(axes) > 1 else made
+            there |= other
         said = binned.classifier.decide(columns)
-        other = there & (said != result.said)
-        for row in np.flatnonzero(other & ~changed)[: SHOWN - len(examples)].tolist():
+        flipped = there & (said != result.said)
+        for row in np.flatnonzero(flipped & ~changed)[: EXAMPLES - len(examples)].tolist():
             labels = binned.classifier.labels
             first = _row(table.names, [column[row] for column in table.columns])
             second = _row(table.names, [column[row] for column in columns])
-            pair = FlipPair(first, labels[result.said[row]], second, labels[said[row]])
-            examples.append(pair)
-        changed |= other
+            examples.append(FlipPair(first, labels[result.said[row]], second, labels[said[row]]))
+        changed |= flipped
     return int(np.count_nonzero(changed)), examples
 
 
-def _in_grid(cells: GridCells, axis: int) -> tuple[int, int, tuple[Levels, Levels] | None]:
-    """Count pairs of cells that differ only in a feature, and those of different classes."""
-    along = np.moveaxis(cells.labels, axis, 0)
-    lines = along.reshape(len(along), -1)
-    there = np.count_nonzero(lines != OUTSIDE, axis=0).astype(np.int64)
-    total, same = int((there * (there - 1) // 2).sum()), 0
-    for place in np.unique(lines[lines != OUTSIDE]).tolist():
+def _in_grid(
+    cells: GridCells, axes: Sequence[int]
+) -> tuple[int, int, tuple[Levels, Levels] | None]:
+    """Count pairs of cells that differ only in some features, and those of different classes."""
+    along = np.moveaxis(cells.labels, axes, range(len(axes)))
+    sizes = along.shape[: len(axes)]
+    lines = along.reshape(prod(sizes), -1)
+    known = np.count_nonzero(lines >= 0, axis=0).astype(np.int64)
+    total, same = int((known * (known - 1) // 2).sum()), 0
+    for place in np.unique(lines[lines >= 0]).tolist():
         many = np.count_nonzero(lines == place, axis=0).astype(np.int64)
         same += int((many * (many - 1) // 2).sum())
     if same == total:
         return 0, total, None
-    for low in range(len(along)):
-        for high in range(low + 1, len(along)):
-            a, b = along[low], along[high]
-            where = np.argwhere((a != b) & (a != OUTSIDE) & (b != OUTSIDE))
-            if len(where):
-                rest = where[0].tolist()
-                ends = (np.array([*rest[:axis], level, *rest[axis:]]) for level in (low, high))
-                first, second = ends
-                return total - same, total, (first, second)
-    raise AssertionError("counted pairs that are not there")
+    first = np.argmax(lines >= 0, axis=0)
+    others = (lines >= 0) & (lines != lines[first, np.arange(lines.shape[1])])
+    line = int(np.argmax(others.any(axis=0)))
+    low, high = int(first[line]), int(np.argmax(others[:, line]))
+    rest = np.unravel_index(line, along.shape[len(axes) :])
+    ends = []
+    for level in (low, high):
+        cell = np.zeros(cells.labels.ndim, dtype=np.intp)
+        cell[list(axes)] = np.unravel_index(level, sizes)
+        cell[[axis for axis in range(cells.labels.ndim) if axis not in axes]] = rest
+        ends.append(cell)
+    return total - same, total, (ends[0], ends[1])
+
+
+def _by_trees(result: Explained, axes: Sequence[int]) -> tuple[int, tuple[Levels, Levels] | None]:
+    """Look for a flip by the trees: 1 and the cells, 0 if there is none (proved), or -1.
+
+    If no single column ever changes the decision, several do not either: they can be changed one
+    after the other. But where cells do not occur, those between may be missing.
+    """
+    assert result.vote is not None
+    statuses = []
+    for axis in axes:
+        status, ends = result.vote.flip_along(axis)
+        if ends is not None:
+            return status, ends
+        statuses.append(status)
+    blocked = len(axes) > 1 and bool(result.vote.forbidden)
+    return (-1 if blocked or -1 in statuses else 0), None
 
 
 def _pair(binned: Binned, first: Levels, second: Levels) -> FlipPair:

@@ -6,7 +6,7 @@ NotKept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,27 +19,36 @@ from hornlens.classifiers.result import Explanation
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.results.documents.explanations import (
-    EXPLANATION,
     ExplanationDocument,
     FeatureDocument,
+    explanation_from_json,
 )
+from hornlens.results.documents.findings import Record
+from hornlens.results.documents.reading import known_fields
+from hornlens.results.documents.record import RUN
+from hornlens.results.documents.settings import Settings
 from hornlens.targets.classifiers.answering import Classifier
 from hornlens.targets.classifiers.columns import Column, Table
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Leaves, Vote
 
-NOT_KEPT = "the model is not in explanation.json: explain it again to ask it more"
+NOT_KEPT = "the model is not in envelope.json: explain it again to ask it more"
 
 
-def load_explanation(path: str | Path) -> Explanation:
-    """Read an explanation: its folder, or the explanation.json in it."""
-    file = Path(path)
-    file = file / EXPLANATION.file_name if file.is_dir() else file
-    return explanation_of(EXPLANATION.read(file))
+def load_explanation(content: Mapping[str, Any], file: Path) -> Explanation:
+    """Return the explanation that a file holds: its contents, and where they are from."""
+    document = explanation_from_json(content, file)
+    run = file.with_name(RUN.file_name)
+    record = RUN.read(run).record if run.is_file() else None
+    return explanation_of(
+        document, Settings(**known_fields(Settings, content.get("settings", {}))), record
+    )
 
 
-def explanation_of(document: ExplanationDocument) -> Explanation:
+def explanation_of(
+    document: ExplanationDocument, settings: Settings | None = None, record: Record | None = None
+) -> Explanation:
     """Return the explanation that a document holds; saved again, it is the same."""
     by_name = {f.name: _feature(f) for f in (*document.features, *document.silent)}
     every = tuple(by_name[name] for name in document.columns)
@@ -62,15 +71,15 @@ def explanation_of(document: ExplanationDocument) -> Explanation:
         )
         vote = Vote(kept, None, _leaves(document), tuple(bad))
         kept.votes.append(vote)
-    found = []
+    boxes = []
     for rule in document.rules:
         box = [feature.whole for feature in kept.features]
         for axis, low, high in rule.box:
             box[axis] = (low, high)
-        found.append(BoxRule(tuple(box), document.classes.index(rule.label)))
-    return Explanation(
+        boxes.append(BoxRule(tuple(box), document.classes.index(rule.label)))
+    result: Explanation = Explanation.of_boxes(
         kept,
-        tuple(found),
+        boxes,
         labelled,
         document.claim,
         document.agreement,
@@ -80,10 +89,13 @@ def explanation_of(document: ExplanationDocument) -> Explanation:
         document.bins,
         document.background,
         document.target,
-        document.notes,
-        vote,
-        document.flips,
+        settings,
+        record,
+        notes=document.notes,
+        vote=vote,
+        recorded=document.flips,
     )
+    return result
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from hornlens.classifiers.explanation import Explained
+from hornlens.exact.boxes.cells import GridCells
 
 if TYPE_CHECKING:
     from hornlens.logic.envelope import Envelope
-    from hornlens.results.documents.checks import Checked
-    from hornlens.results.documents.claims import Flips
-    from hornlens.results.documents.requirements_file import Source
+    from hornlens.logic.named import NamedRule
+    from hornlens.results.analysis.judging import Exceptions, Judgement
+    from hornlens.results.analysis.rulesets import Verdict
+    from hornlens.results.documents.flips import Flips
+    from hornlens.results.documents.requirements import Scope
 
 
 class Explanation(Explained):
@@ -25,6 +28,16 @@ class Explanation(Explained):
     [True]
     """
 
+    @property
+    def rule_count(self) -> int:
+        """How many rules there are."""
+        return len(self.boxes)
+
+    @property
+    def questions(self) -> tuple[int, int]:
+        """How many questions were answered, of how many: a classifier says a class of every row."""
+        return len(self.rows), len(self.rows)
+
     def basis(self) -> Envelope:
         """Return all that holds of the cells, as the DG basis: more than what implies a class.
 
@@ -34,27 +47,79 @@ class Explanation(Explained):
 
         return basis_of(self)
 
-    def flips(self, feature: str) -> Flips:
-        """Say whether changing only this column ever changes the decision, and how often."""
+    def flips(self, attribute: str | Sequence[str]) -> Flips:
+        """Say whether changing only this column ever changes the decision, and how often.
+
+        Several columns are changed at once.
+        """
         from hornlens.classifiers.flips import flips_of
 
-        return flips_of(self, feature)
+        return flips_of(self, attribute)
 
-    def check(self, requirements: Source) -> Checked:
-        """Hold the rules against requirements, as results are: a YAML file, or its fields."""
-        from hornlens.classifiers.checking import check_explanation
-        from hornlens.results.documents.requirements_file import read_requirements
+    def judge(self, rule: NamedRule, scope: Scope = "every variant") -> Judgement:
+        """Return what is known of a rule, in words and with the row that shows it."""
+        from hornlens.classifiers.judging import judge_by_cells
 
-        return check_explanation(self, read_requirements(requirements))
+        return judge_by_cells(self, rule)
 
-    def export(self, format: str) -> str:
-        """Return the rules as text for other tools: "latex", "prolog", "csv", "json" or "text"."""
-        from hornlens.classifiers.exporting import exported_rules
+    def exceptions(self, rule: NamedRule, scope: Scope = "every variant") -> Exceptions:
+        """Count the cells that break a rule, among those that it speaks of."""
+        from hornlens.classifiers.judging import exceptions_by_cells
 
-        return exported_rules(self, format)
+        return exceptions_by_cells(self, rule)
 
-    def save(self, folder: str | Path) -> None:
-        """Write explanation.json, rules.csv and the page under a folder, or nothing."""
-        from hornlens.classifiers.saving import save_explanation
+    # --- compared with others ---
 
-        save_explanation(self, folder)
+    @property
+    def compared_rules(self) -> tuple[NamedRule, ...]:
+        """The rules that are held against other classifiers."""
+        from hornlens.logic.named import NamedRule
+
+        return tuple(NamedRule(rule.conditions, (rule.label,)) for rule in self.rules)
+
+    @property
+    def compared_over(self) -> dict[str, tuple[str, ...]]:
+        """The columns and classes, which other results must have as well, in whatever order."""
+        names, labels = self.feature_names, self.binned.classifier.labels
+        return {"columns": tuple(sorted(names)), "classes": tuple(sorted(labels))}
+
+    @property
+    def has_all_rules(self) -> bool:
+        """Whether every cell was asked: then all that holds of the cells is known."""
+        return isinstance(self.labelled, GridCells) and not self.labelled.is_open
+
+    @property
+    def made(self) -> dict[str, str]:
+        """How it was made, by setting."""
+        from hornlens.classifiers.comparing import settings_of_explanation
+
+        return settings_of_explanation(self)
+
+    @property
+    def cell_prompts(self) -> dict[int, tuple[str, ...]]:
+        """Nothing: a classifier is asked without prompts."""
+        return {}
+
+    def verdict_on(self, rule: NamedRule, owner: Explanation) -> Verdict:
+        """Return what is known of a rule of another classifier, and the row that breaks it."""
+        from hornlens.classifiers.comparing import verdict_by_cells
+
+        return verdict_by_cells(self, rule, owner)
+
+    def common_with(self, others: Sequence[Explanation]) -> tuple[NamedRule, ...] | None:
+        """Return rules that hold in all and decide every cell in which all agree, or None."""
+        from hornlens.classifiers.comparing import common_rules
+
+        return common_rules([self, *others])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the contents of envelope.json."""
+        from hornlens.classifiers.saving import explanation_as_json
+
+        return explanation_as_json(self)
+
+    def _files(self, name: str) -> dict[str, str]:
+        """Return all files, the page among them, by name."""
+        from hornlens.classifiers.saving import explanation_files
+
+        return explanation_files(self)

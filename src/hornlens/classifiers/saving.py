@@ -1,8 +1,9 @@
-"""An explanation as files: explanation.json, which `hornlens verify` checks, a table and a page."""
+"""An explanation as files: envelope.json, which `hornlens verify` checks, a table and a page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +13,23 @@ from hornlens.classifiers.explanation import Explained
 from hornlens.classifiers.flips import flips_of
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import GridCells
-from hornlens.formats.certificates import claim_as_json
-from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
+from hornlens.formats.spaces import space_as_json
 from hornlens.report.page.explanation import explanation_page
-from hornlens.results.documents.claims import FlipPair, Flips
+from hornlens.results.documents.codec import as_plain
+from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.explanations import (
-    EXPLANATION,
     MOST_LEVELS,
+    SECTION,
     CellsDocument,
-    ExplanationDocument,
+    ClassifierDocument,
     FeatureDocument,
     LeafDocument,
     RowsDocument,
-    RuleDocument,
     packed,
 )
+from hornlens.results.documents.flips import FlipPair, Flips
+from hornlens.results.documents.record import RUN, run_record
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.voting import Vote
 
@@ -35,8 +37,8 @@ MOST_ROWS = 2_000
 """How many rows of X are kept as evidence; counts are of all."""
 
 
-def document_of(result: Explained) -> ExplanationDocument:
-    """Return what explanation.json holds: all that is needed to check and to show the rules."""
+def section_of(result: Explained) -> ClassifierDocument:
+    """Return the section `classifier`: all that the rules are checked and shown by."""
     binned, labelled = result.binned, result.labelled
     for feature in binned.features:
         if feature.size > MOST_LEVELS:
@@ -56,8 +58,7 @@ def document_of(result: Explained) -> ExplanationDocument:
         )
     kept = min(len(result.rows), MOST_ROWS)
     table = binned.classifier.table
-    return ExplanationDocument(
-        kind="classifier",
+    return ClassifierDocument(
         model=result.name,
         identity=binned.classifier.identity,
         target=result.target,
@@ -70,24 +71,7 @@ def document_of(result: Explained) -> ExplanationDocument:
         exact_bins=result.exact_bins,
         background=result.background,
         notes=result.notes,
-        certificate=claim_as_json(result.certificate),
         agreement=result.agreement,
-        rules=tuple(
-            RuleDocument(
-                rule.conditions,
-                rule.label,
-                rule.support,
-                rule.confidence,
-                rule.cells,
-                tuple(
-                    (axis, low, high)
-                    for axis, (low, high) in enumerate(rule.box)
-                    if (low, high) != binned.features[axis].whole
-                ),
-                rule.warrant,
-            )
-            for rule in result.rules
-        ),
         cells=cells,
         rows=RowsDocument(
             len(result.rows),
@@ -107,8 +91,32 @@ def document_of(result: Explained) -> ExplanationDocument:
 
 
 def explanation_as_json(result: Explained) -> dict[str, Any]:
-    """Return explanation.json."""
-    return EXPLANATION.as_json(document_of(result))
+    """Return the contents of envelope.json: the rules in variables, and what they rest on.
+
+    A basis is worked out only where somebody asks for it: `rules` is null.
+    """
+    content = envelope_as_json(result.envelope)
+    for line, row in zip(content["readable"], result.rules, strict=True):
+        line |= {
+            "class": row.label,
+            "conditions": list(row.conditions),
+            "confidence": row.confidence,
+            "cells": row.cells,
+            "box": [
+                [axis, low, high]
+                for axis, (low, high) in enumerate(row.box or ())
+                if (low, high) != result.binned.features[axis].whole
+            ],
+            "sentence": row.sentence,
+        }
+    return {
+        **content,
+        "rules": None,
+        "space": space_as_json(result.space),
+        "model": {"name": result.name, "identity": result.identity},
+        "settings": asdict(result.settings),
+        SECTION: as_plain(section_of(result)),
+    }
 
 
 def _feature(feature: Feature) -> FeatureDocument:
@@ -174,12 +182,12 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)
 
 
-def save_explanation(result: Explained, folder: str | Path) -> None:
-    """Write explanation.json, rules.csv and report.html under a folder, all or none."""
-    out, document = Path(folder), document_of(result)
-    files = {
-        "explanation.json": json_text(EXPLANATION.as_json(document)),
+def explanation_files(result: Explained) -> dict[str, str]:
+    """Return envelope.json, rules.csv, run.json and the page, by name."""
+    content = explanation_as_json(result)
+    return {
+        "envelope.json": json_text(content),
         "rules.csv": result.rules.csv(),
-        "report.html": explanation_page(document),
+        "run.json": RUN.text(run_record(result)),
+        "report.html": explanation_page(content, Path("envelope.json")),
     }
-    write_files({out / name: text for name, text in files.items()})

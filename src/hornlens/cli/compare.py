@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hornlens.api import compare
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable, write_files
 from hornlens.report.tables import rule_text
@@ -17,9 +18,7 @@ from hornlens.results.analysis.comparison import (
     ComparedPair,
     Comparison,
     RuleOutcome,
-    compare,
 )
-from hornlens.results.analysis.rulesets import load_results
 
 SHOWN = 25
 """How many rules of one outcome the terminal shows; the JSON has all of them."""
@@ -43,7 +42,7 @@ def compare_command(options: CompareOptions) -> int:
     """Compare each result with each of the others; return the exit code."""
     if options.out is not None:
         check_writable(options.out)
-    comparison = compare(load_results(options.paths, options.names))
+    comparison = compare(options.paths, options.names)
     terminal = Terminal()
     if comparison.disturbing and not options.ignore_differences:
         _object(terminal, comparison, options.fail_on_new)
@@ -126,6 +125,8 @@ def _show_pair(terminal: Terminal, pair: ComparedPair) -> None:
 def _witness(line: RuleOutcome, other: str) -> str:
     if line.witness is None:
         return ""
+    if line.witness.said:
+        return f"; but {other} says {line.witness.said}: {line.witness.prompts[0]}"
     how = ", where it abstains" if line.witness.abstained else ""
     shown = next(iter(line.witness.prompts), "")
     return f"; but {other} accepts {show_set(line.witness.accepted)}{how}: {shown}"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hornlens.classifiers.explain import Options, explain_with
-from hornlens.classifiers.saving import explanation_as_json, save_explanation
 from hornlens.counts import plural
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
@@ -46,9 +45,9 @@ def explain_command(given: ExplainOptions) -> None:
         result = explain_with(model, classifier, given.options)
         basis = result.basis() if given.basis else None
         if given.out is not None:
-            save_explanation(result, given.out)
+            result.save(given.out)
     if given.form == "json":
-        sys.stdout.write(json_text(explanation_as_json(result)))
+        sys.stdout.write(json_text(result.as_json()))
         return
     rules, rows = plural(len(result.rules), "rule"), plural(len(table), "row")
     terminal.say(f"{given.model.name}: {rules} over {rows}")
@@ -75,4 +74,4 @@ def explain_command(given: ExplainOptions) -> None:
             terminal.say(basis.space.show(rule))
     if given.out is not None:
         page = given.out / "report.html"
-        terminal.written(page, "explanation.json", "rules.csv")
+        terminal.written(page, "envelope.json", "rules.csv")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from hornlens.api import Result, load
+from hornlens.api import load
 from hornlens.formats.files import check_writable, write_file
 from hornlens.report.terminal import Terminal
 
@@ -16,7 +16,7 @@ def export_command(path: Path, form: str, out: Path | None) -> None:
         check_writable(out.parent)
     result, terminal = load(path), Terminal()
     text = result.export(form)
-    if isinstance(result, Result) and form not in ("text", "json"):
+    if form not in ("text", "json"):
         envelope = result.envelope
         for there, what in ((envelope.open, "open rules"), (envelope.almost, "almost-rules")):
             if there:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hornlens.api import Result, extract
+from hornlens.api import extract
 from hornlens.cli.executors import Doing, ExecutorGroup
 from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
@@ -36,6 +36,7 @@ from hornlens.report.terminal import (
     show_non_horn,
     show_open,
 )
+from hornlens.result import Result
 from hornlens.results.analysis.almost import Nearly, Summary
 from hornlens.results.documents.settings import Settings, paper_protocol
 from hornlens.store.opening import open_store
@@ -167,7 +168,7 @@ def _show_worked_out(terminal: Terminal, result: Result, out: Path, seconds: flo
     show_envelope(terminal, result.envelope)
     show_level(terminal, result.envelope)
     show_almost(terminal, result.envelope)
-    terminal.say(f"{seconds:.1f} s. Files: {out} (envelope.json, rules.csv)")
+    terminal.say(f"{seconds:.1f} s. Files: {out} (report.html, envelope.json, rules.csv)")
 
 
 def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:

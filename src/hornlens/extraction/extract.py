@@ -15,7 +15,7 @@ from hornlens.exact.grid import MOST_POINTS
 from hornlens.exact.readings import reading
 from hornlens.extraction.asking import Questions, UnitedQuestions, carry_out
 from hornlens.extraction.conclude import Conclusion, Wanted, conclude
-from hornlens.extraction.inside import engine_of, worked_out
+from hornlens.extraction.inside import engine_of, work_out
 from hornlens.extraction.settling import Settle, check_ways, noise_of, noisy_target
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
 from hornlens.limits import Limits, Reason
@@ -85,7 +85,7 @@ def extract(
         engine = engine_of(target, chosen)
         if engine is not None:
             decided = _policy(target, policy)
-            return worked_out(target, engine, chosen, decided, watch, limits, progress)
+            return work_out(target, engine, chosen, decided, watch, limits, progress)
     worlds = target.targets if isinstance(target, Worlds) else {"": target}
     unit = "prompt" if isinstance(next(iter(worlds.values())), PromptTarget) else "cell"
     own = strategy is not None

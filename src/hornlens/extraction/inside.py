@@ -29,7 +29,7 @@ def engine_of(target: Target, settings: Settings) -> RuleEngine | None:
     return target.engine(settings)
 
 
-def worked_out(
+def work_out(
     target: Target,
     engine: RuleEngine,
     settings: Settings,

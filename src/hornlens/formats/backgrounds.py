@@ -43,6 +43,8 @@ def _from_json(path: Path, vocabulary: Vocabulary) -> Theory:
     listed: list[Any] = []
     for key in ("background", "rules"):
         part = content.get(key, []) if isinstance(content, dict) else None
+        if part is None and isinstance(content, dict):  # no basis: rules of a classifier
+            part = content.get("readable")
         if not isinstance(part, list):
             raise InputError('expected {"rules": [{"if": […], "then": […]}, …]}', path)
         listed += part

@@ -10,7 +10,7 @@ from hornlens.formats.csvfiles import csv_text, named_cells
 from hornlens.formats.dimacs import write_dimacs
 from hornlens.formats.fca import write_conexp, write_fcar
 from hornlens.formats.latex import latex_conjunction
-from hornlens.formats.plain import escaped
+from hornlens.formats.plain import escaped, visible
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
@@ -75,6 +75,7 @@ def write_prolog(envelope: Envelope) -> str:
     return prolog_program(
         [NamedRule.of(rule, envelope.vocabulary) for rule in every],
         f"Horn envelope: {plural(len(envelope.basis), 'rule')}.",
+        visible(f"{envelope.certificate.title}: {envelope.certificate.sentence}"),
         f"Assert given(Name), ask holds(Name); holds({bottom}): no model has all that is given.",
         bottom=bottom,
     )

@@ -260,6 +260,9 @@ class Certificate:
             return "Together they are complete: every other Horn rule that holds follows from them."
         if self.settled and self.complete.decides:
             return "Together they decide every cell."
+        if self.word is not None:
+            also = "; then every other rule that holds follows from them" if self.has_all else ""
+            return f"They hold if what was answered is true{also}."
         if self.noise is not None:
             return "They are certain; what else is possible is listed apart."
         if self.complete and not self.ended:

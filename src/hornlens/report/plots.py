@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hornlens.errors import HornlensError
 from hornlens.report.drawing import can_draw
-from hornlens.results.analysis.rates import labels_of, values_of
+from hornlens.results.analysis.flips import labels_of, values_of
 from hornlens.results.analysis.worlds import survival
 from hornlens.results.documents.findings import Findings
 
@@ -38,14 +38,13 @@ class Plots:
         self._result = result
 
     def rules(self, most: int = 15, ax: Axes | None = None) -> Axes:
-        """Draw the first rules, and how many prompts (or cells) each of them speaks of."""
+        """Draw the first rules, and how many prompts, cells or rows each of them speaks of."""
         rows = [*self._result.rules][:most]
         axes = _axes(ax, 6.4, 0.9 + ROW * max(len(rows), 1))
         axes.barh(range(len(rows)), [row.support for row in rows], color="#0072B2", height=0.7)
-        axes.set_yticks(range(len(rows)), [_cut(str(row.rule)) for row in rows])
+        axes.set_yticks(range(len(rows)), [_cut(str(row)) for row in rows])
         axes.invert_yaxis()
-        asked = "prompts" if self._result.question.templates else "cells"
-        axes.set_xlabel(f"{asked} it speaks of")
+        axes.set_xlabel(f"{rows[0].unit if rows else 'cells'} it speaks of")
         more = len(self._result.rules) - len(rows)
         axes.set_title(f"{self._result.title}" + (f": the first {len(rows)} rules" if more else ""))
         return _plain(axes)
@@ -62,6 +61,7 @@ class Plots:
         By default the attributes with the most values, and the first label. What other attributes
         say is counted in; "unset" says nothing of the attribute. A field without answers is empty.
         """
+        self._need_answers()
         attributes = self._result.space.attributes
         if len(attributes) < 2:
             raise HornlensError("a map needs two attributes; plot.rates draws one")
@@ -92,6 +92,7 @@ class Plots:
 
     def rates(self, attribute: str, ax: Axes | None = None) -> Axes:
         """Draw how often each value of an attribute gets each label."""
+        self._need_answers()
         self._attribute(attribute)
         rates = self._result.rates
         values = [value for value in rates[attribute].values if value.shares is not None]
@@ -162,6 +163,12 @@ class Plots:
 
     # --- what is drawn ---
 
+    def _need_answers(self) -> None:
+        if not self._result.decisions and not self._result.worlds:
+            raise HornlensError(
+                f"{self._result.title} was not asked: there are no answers to draw, only rules"
+            )
+
     def _attribute(self, name: str) -> int:
         names = [attribute.name for attribute in self._result.space.attributes]
         if name not in names:
@@ -171,7 +178,9 @@ class Plots:
     def _values(self, place: int) -> list[tuple[str, int]]:
         """Return an attribute's values with their choices, and unset if it is none of them."""
         values = values_of(self._result.space.attributes[place], self._result.space.complete)
-        return values if any(choice == 0 for _, choice in values) else [*values, ("unset", 0)]
+        if self._result.space.complete or any(choice == 0 for _, choice in values):
+            return values
+        return [*values, ("unset", 0)]
 
     def _is(self, place: int, name: str | None) -> bool:
         return name is not None and place == self._attribute(name)

@@ -262,21 +262,13 @@ def show_open(terminal: Terminal, envelope: Envelope) -> None:
 
 def show_non_horn(terminal: Terminal, envelope: Envelope) -> None:
     """Print what no Horn rule can reject."""
+    from hornlens.results.wording.pages import is_horn, left_out_words
+
     non_horn = envelope.non_horn
-    longer = envelope.statistics.get("rejected_by_longer_rules")
-    left_out = envelope.statistics.get("rules_left_out")
-    if left_out is not None:
-        least = envelope.certificate.complete.min_support
-        terminal.say(f"{plural(left_out, 'rule')} with less support than {least} left out.")
-    if longer:
-        amount = plural(longer, "interpretation")
-        which = "Longer rules" if left_out is None else "Rules that are left out"
-        terminal.say(f"{which} reject {amount} more; they are not among these.")
-    if rare := envelope.statistics.get("rare_conditions_left_out"):
-        amount = plural(rare, "set")
-        terminal.say(f"{amount} of conditions, which too few rows have, were not looked at.")
+    for sentence in left_out_words(envelope):
+        terminal.say(sentence)
     if non_horn.count == 0:
-        if envelope.certificate.all_rules or (longer == 0 and envelope.certificate.settled):
+        if is_horn(envelope):
             terminal.say("The target is Horn: the rules say all there is to say.")
         return
     if not non_horn.examples:

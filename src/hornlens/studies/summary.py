@@ -8,7 +8,8 @@ from statistics import fmean
 
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
-from hornlens.results.analysis.worlds import common_consequences, survival_of
+from hornlens.results.analysis.common import common_consequences
+from hornlens.results.analysis.worlds import survival_of
 from hornlens.studies.documents import (
     BudgetFindings,
     BudgetTimes,

@@ -167,15 +167,62 @@ def _meet(one: Sequence[int], other: Sequence[int]) -> bool:
 
 
 def check_classifier(content: Any) -> tuple[list[str], list[str]]:
-    """Check an explanation.json; return what was checked, and what was not."""
+    """Check the result of a classifier; return what was checked, and what was not.
+
+    It is an envelope.json, or an explanation.json of 0.2.
+    """
     if content["format"] > 2:
         raise InputError("was written by a newer hornlens: upgrade hornlens")
+    if "classifier" not in content:
+        return _check_explanation(content)
+    lines = content["readable"]
+    rules = [{**line, "if": line["conditions"], "then": line["class"]} for line in lines]
+    checked, not_checked = _check_explanation(
+        {**content["classifier"], "certificate": content["certificate"], "rules": rules}
+    )
+    _check_variables(content)
+    return [*checked, "variables: each rule says in variables what its conditions say"], not_checked
+
+
+def _check_variables(content: Mapping[str, Any]) -> None:
+    """Read each rule in variables again: one for each bound of its box, and one for its class."""
+    features, known = content["classifier"]["features"], set(content["variables"])
+    label = content["space"]["label"]["values"]
+    names = [line["name"] for line in content["space"]["attributes"]]
+    for line in content["readable"]:
+        wanted = set()
+        for axis, low, high in line["box"]:
+            wanted |= set(_bounds({**features[axis], "name": names[axis]}, low, high))
+        if set(line["if"]) != wanted or not wanted <= known:
+            shown = ", ".join(sorted(wanted)) or "nothing"
+            raise Wrong(f"{' ∧ '.join(line['conditions']) or '⊤'}: in variables it is {shown}")
+        place = content["classifier"]["classes"].index(line["class"])
+        if line["then"] != [label[place]]:
+            raise Wrong(f"{line['class']}: in variables it is {label[place]}")
+
+
+def _bounds(feature: Mapping[str, Any], low: int, high: int) -> list[str]:
+    """Return the variables of a range of levels: those of its bounds, where it is an interval."""
+    known = feature["levels"] - feature["missing"]
+    if low >= known or feature["kind"] not in ("number", "whole", "ordered") or known == 1:
+        return [_say(feature, low, high)]
+    if (low, high) == (0, known - 1):
+        return [f"{feature['name']} is known"]
+    if "cuts" in feature:
+        below = [] if high == known - 1 else [_say(feature, 0, high)]
+        return [*([] if low == 0 else [_say(feature, low, known - 1)]), *below]
+    name, values = feature["name"], feature["values"]
+    below = [] if high == known - 1 else [f"{name} ≤ {values[high]}"]
+    return [*([] if low == 0 else [f"{name} ≥ {values[low]}"]), *below]
+
+
+def _check_explanation(content: Any) -> tuple[list[str], list[str]]:
     features = content["features"]
     sizes = [feature["levels"] for feature in features]
     cells = RecordedCells(content, sizes)
     boxes = [(_box(rule, sizes), _place(rule, content)) for rule in content["rules"]]
     claim = _claim(content)
-    checked, not_checked = [], ["sentences, and the files beside explanation.json"]
+    checked, not_checked = [], ["sentences, and the files beside it"]
     trees = content.get("trees")
     leaves = None
     if trees is not None and not cells.is_grid and claim.proved and not claim.decides:

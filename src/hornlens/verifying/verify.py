@@ -86,7 +86,7 @@ def verify(
     """
     path = Path(result)
     if path.is_dir():
-        names = ("explanation.json", "envelope.json", "table.json")
+        names = ("envelope.json", "explanation.json", "table.json")
         there = (path / name for name in names if (path / name).is_file())
         path = next(there, path / "envelope.json")
     content = read_json(path)
@@ -111,9 +111,8 @@ def verify_content(
     except InputError as error:
         raise InputError(error.message, error.path or path, error.line) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-        explained = isinstance(content, dict) and content.get("kind") == "classifier"
-        named = path.name == "explanation.json"
-        wanted = "explanation.json" if explained or named else "envelope.json"
+        old = isinstance(content, dict) and content.get("kind") == "classifier"
+        wanted = "explanation.json" if old or path.name == "explanation.json" else "envelope.json"
         raise InputError(f"is no {wanted} of hornlens, or of another version", path) from None
     return Verification(tuple(notes.checked), tuple(notes.not_checked))
 
@@ -129,7 +128,7 @@ class _Notes:
 def _check(
     content: Any, file: File | Session | None, background: Path | None, notes: _Notes
 ) -> None:
-    if content.get("kind") == "classifier":
+    if content.get("kind") == "classifier" or "classifier" in content:
         if file is not None:
             raise InputError("is of a classifier: there is nothing to hold it against")
         from hornlens.verifying.classifiers import check_classifier

@@ -306,7 +306,7 @@ def explain(
     basis: Annotated[bool, typer.Option("--basis", help="Print the full basis, too.")] = False,
     out: Annotated[Optional[Path], typer.Option(help="Write the result there.")] = None,
     format: Annotated[
-        Literal["text", "json"], typer.Option(help="What to print: a table, or explanation.json.")
+        Literal["text", "json"], typer.Option(help="What to print: a table, or envelope.json.")
     ] = "text",
     quiet: Quiet = False,
     debug: Debug = False,

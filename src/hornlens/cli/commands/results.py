@@ -111,15 +111,24 @@ def verify(
 
 def report(
     path: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder of results, or the JSON file in it.")
+        Path,
+        typer.Argument(metavar="RESULT", help="A folder of results, or a JSON file with a result."),
     ],
+    out: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="FILE",
+            help="Where to write the page. Default: report.html in the folder; for FILE.json, "
+            "FILE.html.",
+        ),
+    ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Make report.html again, from the results on disk."""
+    """Make the page of a result, from what is on disk."""
     from hornlens.cli.report import report_command
 
-    report_command(path, show)
+    report_command(path, show, out)
 
 
 def export(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -52,6 +53,20 @@ class GridCells:
     axes: tuple[Axis, ...]
     labels: Labels
 
+    @cached_property
+    def _all_occur(self) -> bool:
+        return not bool((self.labels == OUTSIDE).any())
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether some cells were not asked, or not decided."""
+        return bool((self.labels == OPEN).any())
+
+    @cached_property
+    def classes(self) -> int:
+        """All classes that there are, as bits."""
+        return self.classes_in(tuple(axis.whole for axis in self.axes))
+
     def classes_in(self, box: Box) -> int:
         """Return the classes in a box, as bits."""
         found = np.unique(self.labels[_slices(box)]).tolist()
@@ -59,6 +74,8 @@ class GridCells:
 
     def count_in(self, box: Box) -> int:
         """Return how many cells a box has."""
+        if self._all_occur:
+            return prod(high - low + 1 for low, high in box)
         return int(np.count_nonzero(self.labels[_slices(box)] != OUTSIDE))
 
 

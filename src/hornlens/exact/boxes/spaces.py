@@ -53,6 +53,19 @@ def mask_of_box(space: Space, box: Box) -> int:
     return found
 
 
+def short_mask_of_box(space: Space, box: Box) -> int:
+    """Return the variables from which all that is said of a box follows: its bounds."""
+    said, short = mask_of_box(space, box), 0
+    for attribute, at, group in zip(space.attributes, space.offsets, space.groups, strict=False):
+        if own := (said & group) >> at:
+            implied = 0
+            for rule in attribute.rules:  # each from one variable to another
+                if not rule.antecedent & ~own:
+                    implied |= rule.consequent
+            short |= (own & ~implied) << at
+    return short
+
+
 def rules_of(space: Space, found: Sequence[BoxRule]) -> list[Rule]:
     """Return boxes with their labels as rules of a space."""
     made = []

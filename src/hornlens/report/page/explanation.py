@@ -4,28 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from hornlens.counts import plural
+from hornlens.logic.named import NamedRule
 from hornlens.logic.scopes import percent
 from hornlens.logic.warrants import PROVED, Warrant
 from hornlens.report.page.assemble import assemble
-from hornlens.results.documents.claims import FlipPair, Flips
 from hornlens.results.documents.explanations import (
     EXPLANATION,
+    SECTION,
     ExplanationDocument,
     FeatureDocument,
     RuleDocument,
+    explanation_from_json,
 )
+from hornlens.results.documents.flips import FlipPair, Flips
+from hornlens.results.documents.rules import COLUMNS, RuleRow, Rules
 from hornlens.results.wording.pages import meant_by
+from hornlens.results.wording.sentences import ALWAYS, WHERE, class_rule
 
 SCRIPTS = (
     *("dom.js", "csv.js", "table.js", "folds.js", "filters.js", "grid.js", "cells.js"),
     *("cellrules.js", "cellmap.js", "cellask.js", "explanation.js"),
 )
 STYLES = ("cells.css",)
+Json = dict[str, Any]
 FINDINGS = 8
 """How many rules stand at the top as sentences."""
 MOST_RULES = 3_000
@@ -65,8 +72,9 @@ class FlipLine:
     changes: tuple[Change, ...]
 
 
-def explanation_page(document: ExplanationDocument) -> str:
-    """Return the page of an explanation."""
+def explanation_page(content: Json, path: Path) -> str:
+    """Return the page of a classifier's result, given the contents of its file."""
+    document = explanation_from_json(content, path)
     who = "the model" if document.claim.scope.direct else "the binned model"
     rows = [
         Row(number, rule, _sentence(rule, who), _warrant(document, rule))
@@ -74,15 +82,14 @@ def explanation_page(document: ExplanationDocument) -> str:
     ]
     cell_count = prod(document.sizes)
     asked = document.asked[1]
-    content = EXPLANATION.as_json(document)
     is_whole = len(asked) <= MOST_CELLS
     if not is_whole:
-        content["cells"] = {**content["cells"], "labels": "", "cells": ""}
+        content = _without_cells(content)
     return assemble(
         "explanation.html",
         SCRIPTS,
         content,
-        view=_view(document, is_whole),
+        view={**_view(document, is_whole), **_files(content, document, who)},
         styles=STYLES,
         title=f"The rules that {document.model} obeys",
         document=document,
@@ -110,6 +117,44 @@ def explanation_page(document: ExplanationDocument) -> str:
     )
 
 
+def _without_cells(content: Json) -> Json:
+    """Return the contents of a file without the cells, which are too many for a page."""
+    section = content.get(SECTION, content)
+    less = {**section, "cells": {**section["cells"], "labels": "", "cells": ""}}
+    return {**content, SECTION: less} if SECTION in content else less
+
+
+def _files(content: Json, document: ExplanationDocument, who: str) -> Json:
+    """Return what the page's files are made of: the name of the JSON, and the lines of the CSV."""
+    is_new = SECTION in content
+    sides = [(line["if"], line["then"]) for line in content["readable"]] if is_new else []
+    rows = [
+        RuleRow(
+            NamedRule(rule.conditions, (rule.label,)),
+            rule.support,
+            rule.support,
+            None,
+            None,
+            class_rule(rule.conditions, rule.label, who),
+            NamedRule(*map(tuple, sides[place])) if is_new else _as_it_is(rule),
+            warrant=_warrant(document, rule),
+            label=rule.label,
+            unit="rows",
+            cells=rule.cells,
+            confidence=rule.confidence,
+            box=(),
+        )
+        for place, rule in enumerate(document.rules)
+    ]
+    name = "envelope.json" if is_new else EXPLANATION.file_name
+    return {"file": name, "columns": COLUMNS, "csv": Rules(rows).lines}
+
+
+def _as_it_is(rule: RuleDocument) -> NamedRule:
+    """Return a rule of a file of 0.2, which has no variables."""
+    return NamedRule(rule.conditions, (rule.label,))
+
+
 def _warrant(document: ExplanationDocument, rule: RuleDocument) -> Warrant:
     """Return what stands behind a rule: a proof, or the cells that were drawn in it."""
     trial = document.claim.trial
@@ -119,10 +164,10 @@ def _warrant(document: ExplanationDocument, rule: RuleDocument) -> Warrant:
 def _sentence(rule: RuleDocument, who: str) -> Markup:
     label = Markup("<em><bdi>{}</bdi></em>").format(rule.label)
     if not rule.conditions:
-        return Markup("{} always says {}.").format(who[0].upper() + who[1:], label)
+        return Markup(ALWAYS).format(who[0].upper() + who[1:], label)
     parts = [Markup("<b><bdi>{}</bdi></b>").format(condition) for condition in rule.conditions]
     joined = Markup(" and ").join(parts)
-    return Markup("Where {}, {} says {}.").format(joined, who, label)
+    return Markup(WHERE).format(joined, who, label)
 
 
 def shown_value(value: Any) -> str:

@@ -20,7 +20,7 @@ from hornlens.report.page.marking import marked, marked_template
 from hornlens.report.page.rates import rate_charts
 from hornlens.report.page.summaries import almost_rows, levels_picture
 from hornlens.report.page.survival import survival_picture
-from hornlens.report.page.view import BROKEN, in_conditions, is_complete, is_scored, view_of
+from hornlens.report.page.view import in_conditions, is_complete, is_scored, view_of
 from hornlens.report.rates import condition_of, words_for
 from hornlens.results.analysis.almost import Summary
 from hornlens.results.analysis.evidence import Evidence
@@ -28,7 +28,7 @@ from hornlens.results.analysis.possible import maybe, possible_rules, undecided_
 from hornlens.results.analysis.ranking import EXPLAINED
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.writing import extraction_as_json
-from hornlens.results.wording.pages import about_rules, no_rules, non_horn_words
+from hornlens.results.wording.pages import about_rules, behind, no_rules, non_horn_words
 
 SCRIPTS = (
     *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "folds.js", "rules.js"),
@@ -47,7 +47,11 @@ SETTLING = 30
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A rule on the page: its rank by strength, its place in envelope.json, and what is said."""
+    """A rule on the page: its rank by strength, its place in envelope.json, and what is said.
+
+    `warranted` is what stands behind it in a few words, `behind` the same in a sentence. `support`
+    is None where it is not known.
+    """
 
     number: int
     index: int
@@ -57,16 +61,9 @@ class Row:
     broken: int
     vacuous: bool
     warrant: Warrant
-
-    @property
-    def warranted(self) -> str:
-        """What stands behind it, in a few words; files of format 1 list what answers break."""
-        return "none" if self.broken else self.warrant.words
-
-    @property
-    def behind(self) -> str:
-        """The same in a sentence."""
-        return BROKEN if self.broken else self.warrant.sentence
+    warranted: str
+    behind: str
+    support: int | None
 
     @property
     def closest(self) -> float | None:
@@ -83,7 +80,7 @@ class Finding(NamedTuple):
 
 def extraction_page(extraction: Findings, content: dict[str, Any] | None = None) -> str:
     """Return the page of an extraction, whose space has a label; `content` is its envelope.json."""
-    rows = _rows(extraction)
+    rows = rows_of(extraction)
     found = [row for row in rows if not row.vacuous][:FINDINGS]
     top = [row.evidence.margins for row in found]
     widest = max((m for margins in top for m in margins if isfinite(m)), default=0.0)
@@ -98,7 +95,7 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
     return assemble(
         "extraction.html",
         SCRIPTS,
-        content if fits else _without_answers(content),
+        content if fits else without_answers(content),
         view={**view_of(extraction, fits), "levels": None if levels is None else levels.as_view()},
         title=f"{extraction.name} on {question.name}" if question.templates else extraction.name,
         content=content,
@@ -111,13 +108,13 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         almost=envelope.almost,
         almost_rows=almost_rows(summary),
         ranked=EXPLAINED[extraction.settings.rank].format(unit=question.unit),
-        drawn=_drawn(extraction),
-        sampled=_is_sampled(extraction),
+        drawn=drawn_settings(extraction),
+        sampled=is_sampled(extraction),
         unproved=any(not row.warrant.proved for row in rows),
         scored=is_scored(extraction),
         complete=is_complete(extraction),
         space=space,
-        attributes=[(attribute.name, _said_of(attribute)) for attribute in space.attributes],
+        attributes=[(attribute.name, described(attribute)) for attribute in space.attributes],
         nominal=all(isinstance(attribute, Nominal) for attribute in space.attributes),
         record=record,
         took=duration(record.seconds or None),
@@ -135,7 +132,7 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         about_rules=about_rules(envelope.certificate, question, is_complete(extraction)),
         possible=_possible(extraction),
         undecided=len(undecided_of(extraction)),
-        abstained=_abstained(extraction),
+        abstained=abstained_because(extraction),
         others=[NamedRule.of(rule, envelope.vocabulary) for rule in space.assumed],
         warnings=content["warnings"],
         rows=rows,
@@ -150,18 +147,23 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
     )
 
 
-def _rows(extraction: Findings) -> list[Row]:
+def rows_of(extraction: Findings) -> list[Row]:
     """Return the rules in the order of rules.csv."""
-    space = extraction.space
+    space, envelope = extraction.space, extraction.envelope
     rows = []
     for number, place in enumerate(extraction.order, start=1):
         evidence = extraction.evidence[place]
         rule = evidence.rule
         sentence = marked(extraction.parts(evidence))
         shown = in_conditions(rule, space)
-        vacuous, warrant = extraction.vacuous[place], extraction.envelope.warrants[place]
+        vacuous, warrant = extraction.vacuous[place], envelope.warrants[place]
+        words = behind(warrant, envelope.certificate, evidence.broken, extraction.asked)
+        support: int | None = evidence.support
+        if not extraction.asked:
+            support = None if envelope.support is None else envelope.support[place]
+        broken = evidence.broken
         rows.append(
-            Row(number, place, shown, sentence, evidence, evidence.broken, vacuous, warrant)
+            Row(number, place, shown, sentence, evidence, broken, vacuous, warrant, *words, support)
         )
     return rows
 
@@ -189,7 +191,9 @@ def _strip(margins: Sequence[float], widest: float) -> str:
     return "".join(f"M{x} 0v12" for x in sorted(places))
 
 
-def _without_answers(content: dict[str, Any]) -> dict[str, Any]:
+def without_answers(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON of a result whose answers are too many for a page, without them."""
+
     def bare(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{**line, "evidence": [], "closest": None} for line in lines]
 
@@ -204,22 +208,22 @@ def _without_answers(content: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _drawn(extraction: Findings) -> dict[str, Any]:
+def drawn_settings(extraction: Findings) -> dict[str, Any]:
     """Return the settings that mattered: where nothing was drawn, none of sampling."""
     settings = asdict(extraction.settings)
-    if _is_sampled(extraction):
+    if is_sampled(extraction):
         return settings
     sampling = ("epsilon", "delta", "seed", "samples", "max_equivalence_queries")
     return {name: value for name, value in settings.items() if name not in sampling}
 
 
-def _is_sampled(extraction: Findings) -> bool:
+def is_sampled(extraction: Findings) -> bool:
     """Return whether a learner chose the questions, and drew samples for them."""
     exhaustive = extraction.settings.equivalence == "exhaustive"
     return not exhaustive and extraction.envelope.statistics["equivalence_queries"] > 0
 
 
-def _said_of(attribute: Attribute) -> Markup:
+def described(attribute: Attribute) -> Markup:
     """Return the values of an attribute, and how they hang together, as people read them."""
 
     def isolated(names: Sequence[str], separator: str) -> Markup:
@@ -239,7 +243,7 @@ def _said_of(attribute: Attribute) -> Markup:
     return isolated(attribute.variables, ", ")
 
 
-def _abstained(extraction: Findings) -> list[tuple[str, int]]:
+def abstained_because(extraction: Findings) -> list[tuple[str, int]]:
     """Return why there was no answer, and how often."""
     reasons = Counter(decision.abstained for _, decision in extraction.abstentions)
     return [(reason_in_words(key), count) for key, count in reasons.items()]

@@ -1,31 +1,44 @@
 """The kinds of results that have a page, and where on disk they are found.
 
-A new kind is a function here, a line in KINDS, a module that makes the page of its document, and a
-template.
+A kind is recognised by what a file holds, whatever it is called. A new kind is a function here, a
+line in KINDS, a module that makes the page of its document, and a template.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
+from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import read_json
+from hornlens.results.documents.tables import is_table, is_table_of
 
 Json = dict[str, Any]
+GENERATOR = b'<meta name="generator" content="Hornlens '
+"""By this a page of ours is known."""
+HEAD = 4_096
+"""It stands among so many bytes at the start."""
 
 
-def _extraction(content: Json, run: Json | None, file: Path) -> str:
-    from hornlens.report.page.extraction import extraction_page
+def _result(content: Json, run: Json | None, file: Path) -> str:
+    from hornlens.report.page.result import result_page
+    from hornlens.results.documents.explanations import is_of_classifier
     from hornlens.results.documents.reading import extraction_from_json
     from hornlens.results.documents.record import RUN
+    from hornlens.results.documents.saving import worked_out
 
-    went = None if run is None else RUN.parse(run, file.with_name(RUN.file_name)).record
-    found = extraction_from_json(content, file, went)
-    if found.space.label is None:
-        raise InputError("is of a target without labels: there is no page for it", file)
-    return extraction_page(found)
+    if is_of_classifier(content):
+        return _explanation(content, run, file)
+    if "probe" in content:
+        went = None if run is None else RUN.parse(run, file.with_name(RUN.file_name)).record
+        # Older files hold less than the page shows: it is worked out again.
+        return result_page(extraction_from_json(content, file, went), file=file.name)
+    if "cnf" in content and "rules" not in content:
+        raise InputError("is a formula that was learned via an encoding: it has no rules", file)
+    return result_page(worked_out(content, file), content, _name(file), file.name)
 
 
 def _comparison(content: Json, run: Json | None, file: Path) -> str:
@@ -60,59 +73,99 @@ def _table(content: Json, run: Json | None, file: Path) -> str:
 
 def _explanation(content: Json, run: Json | None, file: Path) -> str:
     from hornlens.report.page.explanation import explanation_page
-    from hornlens.results.documents.explanations import EXPLANATION
 
-    return explanation_page(EXPLANATION.parse(content, file))
+    return explanation_page(content, file)
 
 
-KINDS: dict[str, Callable[[Json, Json | None, Path], str]] = {
-    "envelope.json": _extraction,
-    "comparison.json": _comparison,
-    "study.json": _study,
-    "bias.json": _bias,
-    "table.json": _table,
-    "explanation.json": _explanation,
+@dataclass(frozen=True)
+class Kind:
+    """A kind of result: what makes its page, by what it is known, and what its run is kept in."""
+
+    make: Callable[[Json, Json | None, Path], str]
+    holds: Callable[[Mapping[str, Any]], bool]
+    run: str = "run.json"
+
+
+KINDS: dict[str, Kind] = {
+    "envelope.json": Kind(_result, lambda c: "certificate" in c and "variables" in c),
+    "comparison.json": Kind(_comparison, lambda c: "comparisons" in c and "results" in c),
+    "study.json": Kind(_study, lambda c: "study" in c and "intersection" in c, "times.json"),
+    "bias.json": Kind(_bias, lambda c: "dataset" in c and "words" in c and "models" in c),
+    "table.json": Kind(_table, is_table),
+    "explanation.json": Kind(_explanation, lambda c: c.get("kind") == "classifier"),
 }
-"""By file, what makes a page of its contents and of those of the file that tells of the run."""
-RUNS = {"study.json": "times.json"}
-"""Where a kind of result says how its run went, if not in run.json."""
+"""By the name that its file has in a folder of results, each kind."""
 
 
 def page(name: str, content: Json, run: Json | None = None) -> str:
     """Return the page of a result: `name` is its file's, `content` the file's, `run` run.json's."""
-    return KINDS[name](content, run, Path(name))
+    return KINDS[name].make(content, run, Path(name))
 
 
 def read_page(path: Path) -> tuple[Path, str]:
-    """Return the folder of a result on disk and its page; `path` is the folder or the file."""
+    """Return the page of a result on disk, after where it is written by default.
+
+    `path` is a folder, whose page is its report.html; or any file that holds a result: the page of
+    out.json is out.html, unless it has the name that it has in a folder.
+    """
     file = _find(path)
     content = _read(file)
-    run = file.with_name(RUNS.get(file.name, "run.json"))
-    about = _read(run) if run.is_file() else None
-    return file.parent, KINDS[file.name](content, about, file)
+    known = file.name in KINDS
+    kind = next((k for k in KINDS.values() if k.holds(content)), KINDS.get(file.name))
+    if kind is None:
+        raise InputError("has no page: it is not a result of hornlens", file)
+    run = file.with_name(kind.run)
+    about = _read(run) if known and run.is_file() else None
+    written = file.with_name("report.html") if known else file.with_suffix(".html")
+    return written, kind.make(content, about, file)
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write a page, unless that would overwrite something that is no page of ours."""
+    if path.is_dir():
+        raise InputError("is a directory, not a file", path)
+    if path.exists():
+        try:
+            with path.open("rb") as opened:
+                ours = GENERATOR in opened.read(HEAD)
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror or error}", path) from None
+        if not ours:
+            raise InputError(
+                "is there already, and is no page of hornlens: name another file by --out", path
+            )
+    write_file(path, text)
 
 
 def _find(path: Path) -> Path:
-    known = ", ".join(KINDS)
     if not path.is_dir():
-        if path.exists() and path.name not in KINDS:
-            raise InputError(f"has no page: give a folder, or a file named {known}", path)
         return path.with_name("table.json") if _is_of_table(path) else path
-    found = [path / name for name in KINDS if (path / name).is_file()]
-    if not found:
+    known = ", ".join(KINDS)
+    files = [path / name for name in KINDS if (path / name).is_file()]
+    if not files:
         raise InputError(f"has no results to report on (there would be: {known})", path)
     if _is_of_table(path / "envelope.json"):
-        found.remove(path / "envelope.json")
-    if len(found) > 1:
-        both = " and ".join(file.name for file in found)
+        files.remove(path / "envelope.json")
+    if len(files) > 1:
+        both = " and ".join(file.name for file in files)
         raise InputError(f"has {both}: name the file that is meant", path)
-    return found[0]
+    return files[0]
 
 
 def _is_of_table(file: Path) -> bool:
-    """Say whether an envelope.json is that of the table.json beside it, which has the page."""
-    there = file.name == "envelope.json" and file.is_file()
-    return there and file.with_name("table.json").is_file() and "probe" not in _read(file)
+    """Return whether an envelope.json is that of the table.json beside it, which has the page."""
+    table = file.with_name("table.json")
+    if file.name != "envelope.json" or not file.is_file() or not table.is_file():
+        return False
+    content, envelope = _read(table), _read(file)
+    return is_table(content) and is_table_of(content, envelope)
+
+
+def _name(file: Path) -> str:
+    """Return what people call a result that does not say so: its folder, or its file."""
+    if file.name not in KINDS:
+        return file.name
+    return "" if file.parent == Path() else file.resolve().parent.name
 
 
 def _read(file: Path) -> Json:

@@ -10,7 +10,8 @@ from markupsafe import Markup
 from hornlens.counts import plural
 from hornlens.report.page.charts import place
 from hornlens.report.rates import flips_in_words, spread_in_words, words_for
-from hornlens.results.analysis.rates import AttributeRates, Flip, Spread, ValueRate
+from hornlens.results.analysis.flips import FlippedCells
+from hornlens.results.analysis.rates import AttributeRates, Spread, ValueRate
 from hornlens.results.documents.findings import Findings
 
 ENDS = 12
@@ -128,7 +129,7 @@ def _sentence(rates: AttributeRates, unit: str) -> str:
     return f"{said}."
 
 
-def _pair(extraction: Findings, flip: Flip) -> Pair:
+def _pair(extraction: Findings, flip: FlippedCells) -> Pair:
     world = extraction.each[flip.world]
     one, other = (
         _answered(world.show(cell), world.question.words.get(label, label), world)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from statistics import fmean
@@ -15,8 +15,10 @@ from hornlens.counts import plural
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.assemble import assemble
 from hornlens.report.page.charts import budget_places, isolated, series, share
+from hornlens.report.page.marking import marked
 from hornlens.report.study_tables import study_tables, times_table
 from hornlens.report.tables import shown
+from hornlens.results.wording.sentences import together
 from hornlens.studies.documents import (
     STUDY,
     BudgetFindings,
@@ -187,23 +189,7 @@ def _most_stable(study: Study) -> list[Stable]:
 
 def _reading(rule: NamedRule) -> Markup:
     """Return a rule in plain words."""
-    if rule.consequent is None:
-        match rule.antecedent:
-            case ():
-                return Markup("Nothing is accepted.")
-            case (name,):
-                return Markup("Never {}.").format(_names([name]))
-            case _:
-                return Markup("{} never go together.").format(_names(rule.antecedent))
-    right = _names(rule.consequent)
-    if not rule.antecedent:
-        return Markup("Always {}.").format(right)
-    return Markup("With {} always goes {}.").format(_names(rule.antecedent), right)
-
-
-def _names(names: Sequence[str]) -> Markup:
-    marked = [Markup("<b><bdi>{}</bdi></b>").format(name) for name in names]
-    return Markup(" and ").join(filter(None, [Markup(", ").join(marked[:-1]), *marked[-1:]]))
+    return marked(together(rule))
 
 
 def _chart(study: Study, measure: str) -> Chart:

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from hornlens.logic.almost import AlmostRule
 from hornlens.logic.levels import Levels
 from hornlens.logic.named import NamedRule
 from hornlens.report.page.assemble import rounded
@@ -69,10 +70,13 @@ def levels_picture(summary: Summary) -> LevelsPicture | None:
     if levels is None or not levels.steps:
         return None
     many = len(levels.steps)
-    rows = tuple(
-        _row(summary, nearly, number, levels.explained(number), levels.exceptions(number))
-        for number, nearly in enumerate(summary.steps, 1)
-    )
+    if summary.extraction.asked:
+        rows = tuple(
+            _row(summary, nearly, number, levels.explained(number), levels.exceptions(number))
+            for number, nearly in enumerate(summary.steps, 1)
+        )
+    else:
+        rows = tuple(_worked_out(summary, levels, number) for number in range(1, many + 1))
     start = min(FIRST, many) if levels.chosen is None else levels.chosen
     said = [level_in_words(levels, level) for level in range(many + 1)]
     left_out = [left_out_in_words(levels, level) for level in range(many + 1)]
@@ -89,8 +93,20 @@ def levels_picture(summary: Summary) -> LevelsPicture | None:
 def almost_rows(summary: Summary) -> list[NearlyRow]:
     """Return the almost-rules of a result, in the order of its envelope.json."""
     found = {id(rule): nearly for rule, nearly in summary.almost}
-    almost = summary.extraction.envelope.almost
+    almost, extraction = summary.extraction.envelope.almost, summary.extraction
     rules = () if almost is None else almost.rules
+    if not extraction.asked:
+        return [
+            NearlyRow(
+                number,
+                in_conditions(each.rule, extraction.space),
+                marked(extraction.telling.parts(each.rule, each.broken, each.of, almost="exactly")),
+                each.broken,
+                each.of,
+                _percent(each),
+            )
+            for number, each in enumerate(rules, 1)
+        ]
     return [_row(summary, found[id(rule)], number) for number, rule in enumerate(rules, 1)]
 
 
@@ -109,7 +125,27 @@ def _row(
     )
 
 
-def _percent(nearly: Nearly) -> str:
+def _worked_out(summary: Summary, levels: Levels, number: int) -> NearlyRow:
+    """Return a rule of the levels where nobody was asked: its new exceptions are known.
+
+    A rule without new ones may have exceptions that an earlier rule has, too; so there is only a
+    sentence where it follows from the rules.
+    """
+    extraction, step = summary.extraction, levels.steps[number - 1]
+    follows = extraction.envelope.entails(step.rule)
+    return NearlyRow(
+        number,
+        in_conditions(step.rule, extraction.space),
+        marked(extraction.telling.parts(step.rule)) if follows else Markup(),
+        len(step.exceptions),
+        0,
+        "",
+        levels.explained(number),
+        levels.exceptions(number),
+    )
+
+
+def _percent(nearly: Nearly | AlmostRule) -> str:
     """Return the confidence; what has exceptions is never said to be all."""
     if not nearly.broken:
         return "100%"

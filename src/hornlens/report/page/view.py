@@ -11,17 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.formats.csvfiles import named_cells
 from hornlens.formats.latex import latex_rule
 from hornlens.logic.attributes import Attribute
 from hornlens.logic.bits import canonical
-from hornlens.logic.decisions import accepts
+from hornlens.logic.decisions import YES, accepts
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.analysis.evidence import Evidence
 from hornlens.results.documents.answers import Position, answers_of, places_of
 from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.rules import COLUMNS
+from hornlens.results.wording.pages import behind
+
+UNLABELLED = ("rejected", "accepted")
+"""What a target without labels says of a cell, NO first."""
 
 BRIEF_REASONS = {
     "tie": "a tie",
@@ -36,20 +40,19 @@ BRIEF_REASONS = {
 """Why a target gives no answer, beside the answer itself."""
 
 
-BROKEN = "None: recorded answers break it."
-"""What stands behind a rule that answers break: files of format 1 list such rules."""
-
-
 def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
     """Return what the scripts need beside envelope.json itself."""
     space, question = extraction.space, extraction.question
-    names = () if space.label is None else space.label.variables
+    certificate = extraction.envelope.certificate
+    names = UNLABELLED if space.label is None else space.label.variables
     places, each = _Places(space), extraction.each
     asked = answers_of(extraction) if with_answers else []
     position = places_of(asked)
-    accepted = [_accepted(world, len(names)) for world in each]
+    accepted = [_accepted(world) for world in each]
+    lines = extraction.rules.lines
     return {
         "exact": is_complete(extraction),
+        "labelled": space.label is not None,
         "prompted": bool(question.templates),
         "scored": is_scored(extraction),
         "unit": question.unit,
@@ -81,17 +84,19 @@ def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
                 **_sides(places, evidence.rule),
                 "shown": {"if": shown.antecedent, "then": shown.consequent},
                 "latex": [latex_rule(form) for form in forms],
-                "cells": [cell for form in forms for cell in named_cells(form)],
+                "csv": line,
                 "warrant": {
                     **warrant.as_json(),
-                    "sentence": BROKEN if evidence.broken else warrant.sentence,
+                    "sentence": behind(warrant, certificate, evidence.broken, extraction.asked)[1],
                 },
+                **({} if extraction.asked else {"sentence": extraction.sentence(evidence)}),
                 **(_evidence(evidence, position) if with_answers else {}),
             }
-            for evidence, forms, warrant in zip(
+            for evidence, forms, warrant, line in zip(
                 extraction.evidence,
                 extraction.envelope.named,
                 extraction.envelope.warrants,
+                [line for _, line in sorted(zip(extraction.order, lines, strict=True))],
                 strict=True,
             )
             for shown in [in_conditions(evidence.rule, space)]
@@ -105,12 +110,20 @@ def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
             )
         ],
         "reasons": BRIEF_REASONS,
+        "columns": COLUMNS,
     }
 
 
-def _accepted(world: Findings, labels: int) -> dict[int, list[int]]:
-    """Return for each winner, or none (-1), the labels that are accepted with it."""
+def _accepted(world: Findings) -> dict[int, list[int]]:
+    """Return for each winner, or none (-1), the labels that are accepted with it.
+
+    In a space without a label: none (-1), if the cell is accepted.
+    """
     winners = {decision.place for decision in world.decisions.values()}
+    label = world.space.label
+    if label is None:
+        return {winner: [-1] * bool(accepts(world.policy, winner, YES)) for winner in winners}
+    labels = len(label.variables)
     return {
         winner: np.flatnonzero(accepts(world.policy, winner, range(labels))).tolist()
         for winner in winners
@@ -168,6 +181,7 @@ def _attribute(attribute: Attribute, complete: bool) -> dict[str, Any]:
     return {
         **leaves,
         "name": attribute.name,
+        "variables": attribute.variables,
         "values": [attribute.describe(choice) for choice in attribute.choices[1:]],
         "spans": attribute.spans(),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hornlens.formats.csvfiles import csv_text, named_cells
 from hornlens.logic.almost import AlmostRule
@@ -15,8 +15,10 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.analysis.evidence import Evidence, Exhibit, evidence_for
 from hornlens.results.documents.answers import Position
-from hornlens.results.documents.findings import Findings
 from hornlens.results.wording.sentences import Almost, Part, plain
+
+if TYPE_CHECKING:
+    from hornlens.results.documents.findings import Findings
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,9 @@ from typing import ClassVar, Literal
 
 from hornlens.counts import plural
 from hornlens.errors import HornlensError, InputError
-from hornlens.exact.worlds import check_variables
 from hornlens.logic.named import NamedRule
 from hornlens.results.analysis.differences import SettingDifference, differences
 from hornlens.results.analysis.rulesets import AcceptedExample, RuleSet, numbered
-from hornlens.results.analysis.worlds import common_consequences
 from hornlens.results.documents.codec import INLINE, Codec
 
 VACUOUSLY = (
@@ -81,8 +79,17 @@ class Comparison:
     """Some results, each compared with each of those after it: comparison.json.
 
     `common` are the rules from which all follows that follows from every one of the results; None:
-    there are too many interpretations to work that out. `differences` is what differs between the
-    settings; None: in a file of an older version, which compared the first result only.
+    there are too many interpretations to work that out, or not all of them were asked.
+    `differences` is what differs between the settings; None: in a file of an older version, which
+    compared the first result only.
+
+    >>> from hornlens import compare, extract
+    >>> one = extract(lambda prompt, words: [0.9, 0.1], cache=False)
+    >>> two = extract(lambda prompt, words: [0.2, 0.8], cache=False)
+    >>> print(compare([one, two], ["one", "two"]))
+    Of the 1 rule of one, none holds in two, 1 is broken.
+    Of the 1 rule of two, none holds in one, 1 is broken.
+    0 rules in common: all that follows from every one of the results follows from these.
     """
 
     results: tuple[ComparedResult, ...]
@@ -108,7 +115,10 @@ class Comparison:
     def in_common(self) -> str:
         """What is in common, in a sentence."""
         if self.common is None:
-            return "What is in common was not worked out: there are too many interpretations."
+            return (
+                "What is in common was not worked out: there are too many interpretations, or not "
+                "all of them were asked."
+            )
         found = f"{plural(len(self.common), 'rule')} in common"
         partial = [each.name for each in self.results if each.partial]
         if not partial:
@@ -117,6 +127,15 @@ class Comparison:
             f"{found}: all that follows from the rules of every one of the results follows from "
             f"these. {' and '.join(partial)} may not have all rules, so more may be in common."
         )
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What became of the rules of each result in each other one, and what is in common."""
+        return (*(said for pair in self.comparisons for said in pair.sentences), self.in_common)
+
+    def __str__(self) -> str:
+        """Return the sentences, one a line."""
+        return "\n".join(self.sentences)
 
     @property
     def new(self) -> tuple[RuleOutcome, ...]:
@@ -137,20 +156,13 @@ def compare(results: Sequence[RuleSet]) -> Comparison:
         raise HornlensError("compare needs two results or more")
     names = numbered([result.name for result in results])
     results = [replace(each, name=name) for each, name in zip(results, names, strict=True)]
-    for other in results[1:]:
-        try:
-            check_variables(results[0].envelope.space, other.envelope.space)
-        except InputError as error:
-            raise InputError(f"{results[0].name} and {other.name} have {error.message}") from None
-    common = common_consequences([each.envelope for each in results])
-    vocabulary = results[0].envelope.vocabulary
+    first, *others = results
+    for other in others:
+        _check_names(first, other)
     return Comparison(
         tuple(
             ComparedResult(
-                each.name,
-                each.envelope.certificate.kind,
-                _of(each),
-                not each.envelope.certificate.has_all,
+                each.name, each.certificate.kind, _of(each), not each.result.has_all_rules
             )
             for each in results
         ),
@@ -158,9 +170,23 @@ def compare(results: Sequence[RuleSet]) -> Comparison:
             ComparedPair(left.name, right.name, _outcomes(left, right), _outcomes(right, left))
             for left, right in combinations(results, 2)
         ),
-        None if common is None else tuple(NamedRule.of(rule, vocabulary) for rule in common),
+        first.result.common_with([other.result for other in others]),
         differences(results),
     )
+
+
+def _check_names(first: RuleSet, other: RuleSet) -> None:
+    """Refuse results that do not speak of the same things, with a name in which they differ."""
+    ours, theirs = first.result.compared_over, other.result.compared_over
+    both = f"{first.name} and {other.name}"
+    if ours.keys() != theirs.keys():
+        (one, *_), (two, *_) = ours, theirs
+        raise InputError(f"{both} cannot be compared: rules over {one} and rules over {two}")
+    for noun, names in ours.items():
+        if names != theirs[noun]:
+            odd = set(names) ^ set(theirs[noun])
+            what = f"such as {min(odd)!r}" if odd else "in another order"
+            raise InputError(f"{both} have different {noun}, {what}")
 
 
 def _of(result: RuleSet) -> str:
@@ -170,23 +196,17 @@ def _of(result: RuleSet) -> str:
 
 
 def _outcomes(owner: RuleSet, other: RuleSet) -> tuple[RuleOutcome, ...]:
-    names, known = owner.envelope.vocabulary, other.known
-    examples = [(names.mask(example.accepted), example) for example in other.accepted]
+    """Say what becomes of each rule of a result in another; a test's bound will do to hold."""
     outcomes = []
-    for rule in owner.envelope.readable:
-        named, follows = NamedRule.of(rule, names), known.entails(rule)
-        witness = None
-        if not (follows and other.envelope.certificate.proved):
-            # What an answer breaks does not hold, whatever was learned.
-            witness = next((example for x, example in examples if not rule.satisfied_by(x)), None)
-        # Where all answers are known, a rule that none of them breaks holds, however long it is.
-        follows = follows or (bool(examples) and other.envelope.certificate.settled)
-        if witness is not None or not follows:
-            outcome = RuleOutcome(named, "unknown" if witness is None else "contradicted", witness)
+    for rule in owner.result.compared_rules:
+        truth, witness = other.result.verdict_on(rule, owner.result)
+        if witness is not None:
+            outcomes.append(RuleOutcome(rule, "contradicted", witness))
+        elif truth.outcome == "vacuous":
+            outcomes.append(RuleOutcome(rule, "vacuous"))
         else:
-            vacuous = other.envelope.holds_vacuously(rule)
-            outcome = RuleOutcome(named, "vacuous" if vacuous else "entailed")
-        outcomes.append(outcome)
+            known = truth.outcome in ("holds", "tested")
+            outcomes.append(RuleOutcome(rule, "entailed" if known else "unknown"))
     return tuple(outcomes)
 
 

@@ -13,6 +13,7 @@ KINDS: dict[str, Kind] = {
     "model": "model",
     "identity": "model",
     "probe": "probe",
+    "label": "probe",
     "templates": "wording",
     "label words": "wording",
     "variants": "wording",
@@ -52,10 +53,11 @@ def differences(results: Sequence[RuleSet]) -> tuple[SettingDifference, ...]:
     if "model" in told:  # another model has another identity
         found = [each for each in found if each.setting != "identity"]
     if not told & {"templates", "variants"}:
+        every = [result.result.cell_prompts for result in results]
         # Values may be worded in another way in the same template: the prompts tell.
-        shared = set.intersection(*(set(result.prompts) for result in results))
+        shared = set.intersection(*(set(prompts) for prompts in every))
         for cell in sorted(shared):
-            prompts = [result.prompts[cell] for result in results]
+            prompts = [each[cell] for each in every]
             if len(set(prompts)) > 1:
                 values = tuple(" | ".join(each) for each in prompts)
                 found.append(SettingDifference("prompts, such as", "wording", values))

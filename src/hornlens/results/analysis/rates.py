@@ -1,12 +1,7 @@
 """Rates and flips: how often each value gets each label, and what changing one value changes.
 
-Both are counted from recorded answers; an answer is what a target decided of a cell. A *flip* is
-two cells that differ in one attribute only, both answered, and answered differently.
-
-The values of an attribute are its plain values, the nodes of its taxonomy (what is said to be
-Germany counts there and not at Europe), or its single levels: wider intervals are no values. Unset
-is no value either: a cell that says nothing of an attribute stands for nobody in particular. But of
-an attribute with a single value, which holds or does not, unset is the other value.
+Both are counted from recorded answers; an answer is what a target decided of a cell. What a value
+is, and a flip, says `flips`, which counts them for gates as well.
 """
 
 from __future__ import annotations
@@ -15,28 +10,29 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import islice
 from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.frames import data_frame
-from hornlens.logic.attributes import Attribute
 from hornlens.logic.batch import obeys
-from hornlens.logic.decisions import YES, Decision
+from hornlens.logic.decisions import YES
 from hornlens.logic.maskmap import key_of
-from hornlens.logic.ordered import Ordered
 from hornlens.logic.space import Space
+from hornlens.results.analysis.flips import (
+    EXAMPLES,
+    Along,
+    Answers,
+    FlippedCells,
+    labels_of,
+    pairs_in,
+)
 
-EXAMPLES = 5
-"""How many flips of an attribute a result shows."""
 COUNTED = 1 << 20
 """Up to so many cells, those that obey the background are counted one by one."""
-UNLABELLED = ("rejected", "accepted")
-"""The labels of a space that has none, by what a target decides."""
 
 
 @dataclass(frozen=True)
@@ -82,20 +78,6 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Flip:
-    """Two cells that differ in one attribute only, and whose answers differ.
-
-    `world` is the place of the way of asking; `labels` are those of `cells`.
-    """
-
-    world: int
-    attribute: str
-    values: tuple[str, str]
-    cells: tuple[int, int]
-    labels: tuple[str, str]
-
-
-@dataclass(frozen=True)
 class AttributeRates:
     """What is counted for one attribute, over the values that were asked about."""
 
@@ -111,7 +93,7 @@ class AttributeRates:
     """In how many of those the target abstained on one cell or both; they are no flips."""
     possible: int | None
     """How many such pairs there are, asked or not; None where they are too many to count."""
-    examples: tuple[Flip, ...] = ()
+    examples: tuple[FlippedCells, ...] = ()
 
     @property
     def widest(self) -> Spread | None:
@@ -172,15 +154,10 @@ class Rates:
         return f"<Rates: {', '.join(each.attribute for each in self.attributes) or 'nothing'}>"
 
 
-Counts = NDArray[np.intp]
-Answers = Mapping[int, Decision]
-"""What a target said, by cell."""
-
-
 def rates_of(space: Space, worlds: Sequence[tuple[str, Answers]]) -> Rates:
     """Count rates and flips from the answers of each way of asking, by name."""
     counted = [
-        [_Axis(space, axis, answers, world) for axis in range(len(space.attributes))]
+        [Along(space, [axis], answers, world) for axis in range(len(space.attributes))]
         for world, (_, answers) in enumerate(worlds)
     ]
     apart = [Rates(labels_of(space), tuple(_together([a]) for a in axes), {}) for axes in counted]
@@ -191,140 +168,53 @@ def rates_of(space: Space, worlds: Sequence[tuple[str, Answers]]) -> Rates:
     return Rates(labels_of(space), all_of, dict(zip(names, apart, strict=True)))
 
 
-def flips_of(space: Space, worlds: Iterable[Answers], most: int) -> Iterator[Flip]:
+def flipped_cells(space: Space, worlds: Iterable[Answers], most: int) -> Iterator[FlippedCells]:
     """Yield the flips: up to `most` for each attribute and way of asking."""
     for world, answers in enumerate(worlds):
         for axis in range(len(space.attributes)):
-            yield from islice(_Axis(space, axis, answers, world).flips(), most)
+            yield from islice(Along(space, [axis], answers, world).flips(), most)
 
 
-def labels_of(space: Space) -> tuple[str, ...]:
-    """Return the labels by the winner's place."""
-    return UNLABELLED if space.label is None else space.label.variables
-
-
-def values_of(attribute: Attribute, complete: bool = False) -> list[tuple[str, int]]:
-    """Return an attribute's values, each with its choice of the attribute's own variables.
-
-    In a complete space they are its leaves.
-    """
-    if isinstance(attribute, Ordered) or (complete and len(attribute.variables) > 1):
-        return [(attribute.describe(leaf), leaf) for leaf in attribute.leaves]
-    values = [(attribute.describe(choice), choice) for choice in attribute.choices[1:]]
-    return [*values, (f"not {values[0][0]}", 0)] if len(values) == 1 else values
-
-
-class _Axis:
-    """The answers of one way of asking, seen along one attribute."""
-
-    def __init__(self, space: Space, axis: int, answers: Answers, world: int):
-        self.space, self.axis, self.world = space, axis, world
-        attribute, at, group = space.attributes[axis], space.offsets[axis], space.groups[axis]
-        self.values = values_of(attribute, space.complete)
-        value_at = {attribute.place(choice): i for i, (_, choice) in enumerate(self.values)}
-        found = [(cell, value_at.get(attribute.place((cell & group) >> at))) for cell in answers]
-        known = sorted((cell, value) for cell, value in found if value is not None)
-        self.cells = [cell for cell, _ in known]
-        # What is said beside the attribute: cells of one context differ in it only.
-        contexts: dict[int | bytes, int] = {}
-        self.contexts = np.array(
-            [contexts.setdefault(key_of(cell & ~group), len(contexts)) for cell in self.cells],
-            np.intp,
-        )
-        self.context_count = len(contexts)
-        self.places = np.array([value for _, value in known], np.intp)
-        self.winners = np.array([max(answers[cell].place, -1) for cell in self.cells], np.intp)
-
-    def table(self, of: Counts, rows: int) -> Counts:
-        """Count the answers by what `of` says and by label; abstentions stand in the first column.
-
-        Returns as many rows as there are different things that `of` can say.
-        """
-        columns = len(labels_of(self.space)) + 1
-        flat = np.bincount(of * columns + self.winners + 1, minlength=rows * columns)
-        return flat.reshape(rows, columns)
-
-    @cached_property
-    def by_value(self) -> Counts:
-        """For each value, the abstentions and the answers by label."""
-        return self.table(self.places, len(self.values))
-
-    @cached_property
-    def by_context(self) -> Counts:
-        """The same for each context."""
-        return self.table(self.contexts, self.context_count)
-
-    def pair_counts(self) -> tuple[int, int, int]:
-        """Return how many pairs were asked, how many of them are undecided, and how many flip."""
-        asked = _pairs(self.by_context.sum(axis=1))
-        answered = _pairs(self.by_context[:, 1:].sum(axis=1))
-        alike = _pairs(self.by_context[:, 1:])
-        return asked, asked - answered, answered - alike
-
-    def possible(self) -> int | None:
-        """Return how many pairs there are in the space, asked or not."""
-        space, k = self.space, len(self.values)
-        if not space.assumed:
-            shape = space.shape[: len(space.attributes)]
-            if space.complete:
-                shape = tuple(map(len, space.leaves))
-            return prod(shape[: self.axis]) * prod(shape[self.axis + 1 :]) * k * (k - 1) // 2
-        if space.cell_count > COUNTED:
-            return None
+def _possible(along: Along) -> int | None:
+    """Return how many pairs there are in the space, asked or not."""
+    space, (axis,), k = along.space, along.axes, len(along.values[0])
+    if not space.assumed:
+        shape = space.shape[: len(space.attributes)]
         if space.complete:
-            group = space.groups[self.axis]
-            sizes = Counter(key_of(cell & ~group) for cell in space.cells())
-            return _pairs(np.array(list(sizes.values())))
-        inside = obeys(space.masks(), space.background).reshape(space.shape)
-        if space.label is not None:
-            inside = inside[..., 0]  # a cell has no label
-        choices = space.attributes[self.axis].choices
-        wanted = [choices.index(choice) for _, choice in self.values]
-        return _pairs(np.moveaxis(inside, self.axis, 0)[wanted].sum(axis=0))
-
-    def flips(self) -> Iterator[Flip]:
-        """Yield the pairs of cells whose labels differ."""
-        labels, name = labels_of(self.space), self.space.attributes[self.axis].name
-        differ = np.count_nonzero(self.by_context[:, 1:], axis=1) > 1
-        inside: dict[int, list[int]] = {}
-        for i in np.flatnonzero(differ[self.contexts] & (self.winners >= 0)).tolist():
-            inside.setdefault(int(self.contexts[i]), []).append(i)
-        for members in inside.values():
-            for i, j in combinations(members, 2):
-                if self.winners[i] != self.winners[j]:
-                    yield Flip(
-                        self.world,
-                        name,
-                        (self.values[self.places[i]][0], self.values[self.places[j]][0]),
-                        (self.cells[i], self.cells[j]),
-                        (labels[self.winners[i]], labels[self.winners[j]]),
-                    )
+            shape = tuple(map(len, space.leaves))
+        return prod(shape[:axis]) * prod(shape[axis + 1 :]) * k * (k - 1) // 2
+    if space.cell_count > COUNTED:
+        return None
+    if space.complete:
+        group = space.groups[axis]
+        sizes = Counter(key_of(cell & ~group) for cell in space.cells())
+        return pairs_in(np.array(list(sizes.values())))
+    inside = obeys(space.masks(), space.background).reshape(space.shape)
+    if space.label is not None:
+        inside = inside[..., 0]  # a cell has no label
+    choices = space.attributes[axis].choices
+    wanted = [choices.index(choice) for _, choice in along.values[0]]
+    return pairs_in(np.moveaxis(inside, axis, 0)[wanted].sum(axis=0))
 
 
-def _pairs(sizes: Counts) -> int:
-    """Return how many pairs can be made inside groups of these sizes."""
-    return int((sizes * (sizes - 1) // 2).sum())
-
-
-def _together(axes: Sequence[_Axis]) -> AttributeRates:
+def _together(axes: Sequence[Along]) -> AttributeRates:
     """Return what is counted along one attribute, over some ways of asking."""
     first = axes[0]
     counts = sum((axis.by_value for axis in axes[1:]), start=first.by_value).tolist()
     values = tuple(
         ValueRate(name, tuple(line[1:]), line[0])
-        for (name, _), line in zip(first.values, counts, strict=True)
+        for (name, _), line in zip(first.values[0], counts, strict=True)
         if any(line)
     )
-    asked, undecided, flips = map(sum, zip(*(a.pair_counts() for a in axes), strict=True))
-    possible = first.possible()
+    pairs, possible = [axis.pairs for axis in axes], _possible(first)
     examples = (flip for axis in axes for flip in islice(axis.flips(), EXAMPLES))
     return AttributeRates(
-        first.space.attributes[first.axis].name,
+        first.space.attributes[first.axes[0]].name,
         values,
         tuple(_spreads(first.space, values)),
-        flips,
-        asked,
-        undecided,
+        sum(each.flips for each in pairs),
+        sum(each.asked for each in pairs),
+        sum(each.undecided for each in pairs),
         None if possible is None else possible * len(axes),
         tuple(islice(examples, EXAMPLES)),
     )

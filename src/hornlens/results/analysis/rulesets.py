@@ -1,32 +1,34 @@
-"""A result as it is compared: its name, its rules, what was accepted, and how it was made."""
+"""A result as it is compared: its name, its rules, how it judges others', and how it was made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from hornlens.errors import HornlensError, InputError
 from hornlens.logic.certificates import Certificate
-from hornlens.logic.decisions import YES, accepts
-from hornlens.logic.envelope import Envelope
-from hornlens.logic.theory import Theory
-from hornlens.results.documents.envelope import envelope_from_json, read_envelope
-from hornlens.results.documents.findings import Findings
-from hornlens.results.documents.reading import extraction_from_json
+from hornlens.logic.decisions import accepts
+from hornlens.logic.named import NamedRule
+from hornlens.results.analysis.truth import Truth, truth_of
+
+if TYPE_CHECKING:
+    from hornlens.results.documents.findings import Findings
 
 
 @dataclass(frozen=True)
 class AcceptedExample:
-    """An interpretation that a model accepted, and the prompts that show it.
+    """An answer that breaks a rule of another result: what was accepted, and what shows it.
 
-    `abstained`: it accepted because it would not decide, and the policy lets that pass. Without a
-    label, it claims nothing that the model could have rejected.
+    `prompts` are the prompts or, of a classifier, its row; `said` is then the class. `abstained` is
+    in files of 0.2, where not to decide was an answer: it accepted because the policy lets it pass.
     """
 
     accepted: tuple[str, ...]
     prompts: tuple[str, ...]
     abstained: bool = False
+    said: str = ""
 
     def __post_init__(self) -> None:
         """Refuse an example that nothing shows."""
@@ -34,49 +36,68 @@ class AcceptedExample:
             raise ValueError("has an accepted example without what shows it")
 
 
-@dataclass(frozen=True)
-class RuleSet:
-    """A result as it is compared: its rules. `accepted` are the answers that the model gave.
+class Verdict(NamedTuple):
+    """What is known of a rule, and the answer that breaks it, if one does."""
 
-    `made` says how it was made, by setting; `prompts` has the prompts of each cell, if any.
-    """
+    truth: Truth
+    witness: AcceptedExample | None = None
 
-    name: str
-    envelope: Envelope
-    accepted: tuple[AcceptedExample, ...]
-    made: Mapping[str, str] = field(default_factory=dict)
-    prompts: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+class Compared(Protocol):
+    """What can be compared: every result."""
 
     @property
-    def known(self) -> Theory:
-        """All that is said to hold: the rules and the background."""
-        return self.envelope.basis + self.envelope.background
+    def title(self) -> str:
+        """What was asked of whom."""
+
+    @property
+    def certificates(self) -> Sequence[Certificate]:
+        """What may be claimed of the whole, and of each way of asking."""
+
+    @property
+    def compared_rules(self) -> tuple[NamedRule, ...]:
+        """The rules that are held against other results."""
+
+    @property
+    def compared_over(self) -> Mapping[str, tuple[str, ...]]:
+        """The names that other results must have as well, by what they are."""
+
+    @property
+    def has_all_rules(self) -> bool:
+        """Whether no rule that holds is missing from what is known."""
+
+    @property
+    def made(self) -> Mapping[str, str]:
+        """How it was made, by setting."""
+
+    @property
+    def cell_prompts(self) -> Mapping[int, tuple[str, ...]]:
+        """The prompts of each cell, if there are any."""
+
+    def verdict_on(self, rule: NamedRule, owner: Any) -> Verdict:
+        """Return what is known of a rule of another result, its owner."""
+
+    def common_with(self, others: Sequence[Any]) -> tuple[NamedRule, ...] | None:
+        """Return the rules from which all follows that this and others have in common."""
 
 
-def load_result(path: Path, name: str = "") -> RuleSet:
-    """Read a result: its folder, or its envelope.json or table.json; `name` is what to call it."""
-    content, file = read_envelope(path)
-    if isinstance(content, dict) and content.get("kind") == "classifier":
-        raise InputError("is of a classifier: results of classifiers cannot be compared yet", path)
-    called = name or _parts(path)[-1]
-    if isinstance(content, dict) and "probe" in content:
-        extraction = extraction_from_json(content, file)
-        return result_of(extraction, called, str(content.get("hornlens", "")))
-    envelope = envelope_from_json(content, file)
-    made = {
-        "certificate": _claim(envelope.certificate),
-        "hornlens": str(content.get("hornlens", "")),
-    }
-    return RuleSet(called, envelope, (), made)
+@dataclass(frozen=True)
+class RuleSet:
+    """A result under the name by which it is compared; `version` wrote its file, if it is known."""
 
+    name: str
+    result: Compared
+    version: str = ""
 
-def load_results(paths: Sequence[Path], names: Sequence[str] = ()) -> list[RuleSet]:
-    """Read results; those without a name of their own are called by their folders."""
-    if len(names) > len(paths):
-        raise HornlensError(f"there are {len(names)} names for {len(paths)} results")
-    called = distinct_names(paths)
-    called[: len(names)] = names
-    return [load_result(path, name) for path, name in zip(paths, called, strict=True)]
+    @cached_property
+    def made(self) -> dict[str, str]:
+        """How it was made, by setting."""
+        return {**self.result.made, "hornlens": self.version}
+
+    @property
+    def certificate(self) -> Certificate:
+        """What may be claimed of the whole."""
+        return self.result.certificates[0]
 
 
 def distinct_names(paths: Sequence[Path]) -> list[str]:
@@ -91,45 +112,70 @@ def distinct_names(paths: Sequence[Path]) -> list[str]:
 
 def numbered(names: Sequence[str]) -> list[str]:
     """Return the names, each that stood before with a number behind it."""
-    found: list[str] = []
+    distinct: list[str] = []
     for name in names:
         apart, number = name, 2
-        while apart in found:
+        while apart in distinct:
             apart, number = f"{name} ({number})", number + 1
-        found.append(apart)
-    return found
+        distinct.append(apart)
+    return distinct
 
 
 def _parts(path: Path) -> tuple[str, ...]:
     """Return what a result can be called by: its folders, or its file without its ending."""
     whole = path.resolve() if path.name == ".." else path.absolute()
-    if whole.name in ("envelope.json", "table.json"):
+    if whole.name in ("envelope.json", "table.json", "explanation.json"):
         whole = whole.parent
     stem = whole.stem if whole.suffix == ".json" else whole.name
     return (*whole.parts[1:-1], stem)
 
 
-def result_of(extraction: Findings, name: str = "", version: str = "") -> RuleSet:
-    """Return an extraction as it is compared: its rules, and what its target accepted."""
-    question = extraction.question
-    cells = sorted({cell for each in extraction.each for cell in each.decisions})
-    shown = {
-        cell: tuple(text for e in extraction.each if cell in e.decisions for text in e.show(cell))
-        for cell in (cells if question.templates else ())
-    }
-    made = {
-        "model": extraction.name,
-        "identity": extraction.identity_text,
+# --- results with recorded answers ---
+
+
+def verdict_by_answers(result: Findings, named: NamedRule) -> Verdict:
+    """Return what is known of a rule, with the answer that breaks it."""
+    truth = truth_of(named.rule(result.space.vocabulary), result)
+    if truth.breaking is None:
+        return Verdict(truth)
+    x, space = truth.breaking, result.space
+    cell, label = x & ~space.label_mask, space.label_of(x)
+    for world in result.each:
+        decision = world.decisions.get(cell)
+        if decision is None or decision.winner is None:
+            continue
+        if accepts(world.policy, decision.place, 1 if label is None else label, undecided=False):
+            return Verdict(truth, AcceptedExample(space.vocabulary.names_of(x), world.show(cell)))
+    return Verdict(truth)
+
+
+def settings_of(result: Findings) -> dict[str, str]:
+    """Return how a result was made, by setting; of a formula or a table, what is claimed of it."""
+    claim = {"certificate": claim_of(result.envelope.certificate)}
+    if not result.asked:
+        return claim
+    question = result.question
+    return {
+        "model": result.name,
+        "identity": result.identity_text,
         "probe": question.name,
         "templates": " | ".join(question.templates),
         "label words": ", ".join(f"{label}: {word}" for label, word in question.words.items()),
-        "variants": ", ".join(each.world for each in extraction.worlds),
-        **{key.replace("_", " "): _said(value) for key, value in asdict(extraction.policy).items()},
-        "certificate": _claim(extraction.envelope.certificate),
-        "hornlens": version,
+        "variants": ", ".join(each.world for each in result.worlds),
+        **{key.replace("_", " "): _said(value) for key, value in asdict(result.policy).items()},
+        **claim,
     }
-    accepted = tuple(_accepted(extraction))
-    return RuleSet(name or extraction.title, extraction.envelope, accepted, made, shown)
+
+
+def prompts_of(result: Findings) -> dict[int, tuple[str, ...]]:
+    """Return the prompts of each cell, in every way of asking; none where there are no prompts."""
+    if not result.question.templates:
+        return {}
+    cells = sorted({cell for each in result.each for cell in each.decisions})
+    return {
+        cell: tuple(text for e in result.each if cell in e.decisions for text in e.show(cell))
+        for cell in cells
+    }
 
 
 def _said(value: object) -> str:
@@ -138,7 +184,7 @@ def _said(value: object) -> str:
     return "off" if value is None else str(value)
 
 
-def _claim(certificate: Certificate) -> str:
+def claim_of(certificate: Certificate) -> str:
     """Return what is claimed, as far as two claims of different strength differ."""
     joint, complete = certificate.joint or certificate.trial, certificate.complete
     values = {
@@ -150,19 +196,3 @@ def _claim(certificate: Certificate) -> str:
     limits = ", ".join(f"{key} {value:g}" for key, value in values.items() if value is not None)
     kind = certificate.kind.replace("_", " ")
     return f"{kind} ({limits})" if limits else kind
-
-
-def _accepted(extraction: Findings) -> Iterator[AcceptedExample]:
-    """Yield what a target accepted, in any way of asking: first with a label, then without one."""
-    space = extraction.space
-    labels = [YES] if space.label is None else [*range(len(space.label.variables)), -1]
-    for labelled in (True, False):
-        for world in extraction.each:
-            for cell, decision in sorted(world.decisions.items()):
-                winner = decision.place
-                taken = accepts(world.policy, winner, labels, undecided=False).tolist()
-                for label, yes in zip(labels, taken, strict=True):
-                    if yes and (label >= 0) == labelled:
-                        x = space.with_label(cell, label) if space.label and labelled else cell
-                        names = space.vocabulary.names_of(x)
-                        yield AcceptedExample(names, world.show(cell), labelled and winner < 0)

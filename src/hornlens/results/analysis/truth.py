@@ -7,13 +7,15 @@ no label, breaks no rule and proves none.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hornlens.logic.decisions import accepts
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
 from hornlens.logic.warrants import OPEN, PROVED, Warrant
-from hornlens.results.documents.findings import Findings
+
+if TYPE_CHECKING:
+    from hornlens.results.documents.findings import Findings
 
 Outcome = Literal["holds", "vacuous", "broken", "tested", "open"]
 

@@ -6,32 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from hornlens.exact.worlds import grid_of, shared_space, union
 from hornlens.logic.decisions import united
 from hornlens.logic.envelope import Envelope
-from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
-from hornlens.logic.theory import Theory
 from hornlens.results.analysis.truth import truth_of
 from hornlens.results.documents.findings import Findings
 
 Outcome = Literal["holds", "vacuous", "broken", "unknown"]
-COMMON_LIMIT = 1 << 22
-"""Up to so many interpretations, the common consequences are worked out."""
-
-
-def common_consequences(envelopes: Sequence[Envelope]) -> Theory | None:
-    """Return the rules that follow from every one of some envelopes, in readable form.
-
-    An interpretation is accepted by them if it is an intersection of such as some of them accept.
-    None if there are too many interpretations to work that out.
-    """
-    space = shared_space([envelope.space for envelope in envelopes])
-    if space.count > COMMON_LIMIT:
-        return None
-    known = (envelope.basis + envelope.background for envelope in envelopes)
-    accepted = union([grid_of(theory, space) for theory in known])
-    return readable(accepted.dg_basis(), space.background)
 
 
 def union_of(

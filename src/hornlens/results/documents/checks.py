@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hornlens.formats.plain import one_line
-from hornlens.logic.decisions import YES, reason_in_words
 from hornlens.results.documents.codec import Codec
-from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.flips import FlipPair
+
+if TYPE_CHECKING:
+    from hornlens.results.documents.findings import Findings
 
 Kind = Literal["forbid", "require", "invariant", "at_least", "rules", "answered"]
 Status = Literal["holds", "vacuous", "almost", "tested", "broken", "unknown"]
@@ -30,15 +32,12 @@ class ShownAnswer:
     @classmethod
     def of(cls, world: Findings, cell: int, margin: float | None = None) -> ShownAnswer:
         """Return the answer that one way of asking gave about a cell."""
-        decision, label = world.decisions[cell], world.space.label
-        if decision.winner is None:
-            said = f"no answer ({reason_in_words(decision.abstained)})"
-        elif label is None:
-            said = "accepted" if decision.winner == YES else "rejected"
-        else:
-            name = label.variables[decision.winner]
-            said = world.question.words.get(name, name)
-        return cls(world.show(cell), said, margin, world.world)
+        return cls(world.show(cell), world.reply_to(cell), margin, world.world)
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any], said: str) -> ShownAnswer:
+        """Return what was said of a row: a value for each column."""
+        return cls((", ".join(f"{name} = {value}" for name, value in row.items()),), said)
 
     def __str__(self) -> str:
         """Return the answer in a line."""
@@ -54,6 +53,20 @@ class Flip:
 
     first: ShownAnswer
     second: ShownAnswer
+
+    @classmethod
+    def of(cls, pair: FlipPair) -> Flip:
+        """Return a pair as answers: its prompts or, where there are none, its values."""
+        if not pair.shown:
+            return cls(
+                ShownAnswer.of_row(pair.first, pair.said_first),
+                ShownAnswer.of_row(pair.second, pair.said_second),
+            )
+        first, second = pair.shown
+        return cls(
+            ShownAnswer(first, pair.said_first, None, pair.variant),
+            ShownAnswer(second, pair.said_second, None, pair.variant),
+        )
 
     def __str__(self) -> str:
         """Return both answers in a line."""

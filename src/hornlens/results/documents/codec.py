@@ -59,7 +59,7 @@ class Codec(Generic[T]):
 
     def as_json(self, value: T) -> dict[str, Any]:
         """Return what stands in the file."""
-        return {"hornlens": __version__, "format": self.format, **_encoded(value)}
+        return {"hornlens": __version__, "format": self.format, **as_plain(value)}
 
     def text(self, value: T) -> str:
         """Return the file's text."""
@@ -100,7 +100,8 @@ def fields_of(shape: type) -> tuple[tuple[str, Field[Any], Any], ...]:
     return tuple((f.metadata.get("key", f.name), f, hints[f.name]) for f in fields(shape))
 
 
-def _encoded(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
+    """Return a document, or a part of one, as JSON."""
     if value is None or isinstance(value, str | int | float):
         return value
     if is_dataclass(value) and not isinstance(value, type):
@@ -109,12 +110,12 @@ def _encoded(value: Any) -> Any:
             item = getattr(value, each.name)
             if each.default is not MISSING and item == each.default:
                 continue
-            found |= _encoded(item) if "inline" in each.metadata else {key: _encoded(item)}
+            found |= as_plain(item) if "inline" in each.metadata else {key: as_plain(item)}
         also = getattr(value, "ALSO_WRITTEN", ())
-        return found | {name: _encoded(getattr(value, name)) for name in also}
+        return found | {name: as_plain(getattr(value, name)) for name in also}
     if isinstance(value, list | tuple):
-        return [_encoded(item) for item in value]
-    return {key: _encoded(item) for key, item in value.items()}
+        return [as_plain(item) for item in value]
+    return {key: as_plain(item) for key, item in value.items()}
 
 
 @cache

@@ -117,8 +117,10 @@ def _envelope(content: Mapping[str, Any], path: Path) -> Envelope:
     names = space.vocabulary
     if list(names.names) != content["variables"]:
         raise InputError("its variables are not those of its attributes", path)
+    lines = content["readable"] if content["rules"] is None else content["rules"]
     basis, readable, listed = (
-        theory_from_json(content[key], names, path) for key in ("rules", "readable", "background")
+        theory_from_json(each, names, path)
+        for each in (lines, content["readable"], content["background"])
     )
     basis = replace(basis, rules=tuple(map(_in_full, basis)))
     space = replace(space, assumed=written_out(listed.without(space.background), path))

@@ -1,4 +1,7 @@
-"""A classifier's explanation on disk: explanation.json, typed, with all that its page shows."""
+"""What envelope.json holds of a classifier: its columns in levels, the cells asked, the rows of X.
+
+Version 0.2 wrote explanation.json instead, which is read for ever.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,8 @@ from hornlens.logic.cuts import Cuts
 from hornlens.logic.ranges import say_range
 from hornlens.logic.scopes import Agreement
 from hornlens.logic.warrants import Warrant
-from hornlens.results.documents.claims import Flips
-from hornlens.results.documents.codec import RESULT_FORMAT, Codec
+from hornlens.results.documents.codec import RESULT_FORMAT, Codec, check_format
+from hornlens.results.documents.flips import Flips
 
 FeatureKind = Literal["number", "whole", "boolean", "category", "ordered"]
 MOST_LEVELS = 1 << 16
@@ -121,15 +124,14 @@ class LeafDocument:
     scores: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class ExplanationDocument:
-    """What explanation.json holds: all that is needed to check the rules and to show them.
+@dataclass(frozen=True, kw_only=True)
+class ClassifierDocument:
+    """The section `classifier` of an envelope.json: all that its rules are checked and shown by.
 
     `labels` are the classes as the classifier says them, `classes` their texts. `silent` are the
-    columns with one level, of which no rule speaks.
+    columns with one level, of which no rule speaks. `target` is the name of the class.
     """
 
-    kind: Literal["classifier"]
     model: str
     identity: str | None
     target: str
@@ -142,15 +144,22 @@ class ExplanationDocument:
     exact_bins: bool
     background: tuple[str, ...]
     notes: tuple[str, ...]
-    certificate: Mapping[str, Any]
     agreement: Agreement
-    rules: tuple[RuleDocument, ...]
     cells: CellsDocument
     rows: RowsDocument
     flips: tuple[Flips, ...]
     trees: tuple[tuple[LeafDocument, ...], ...] | None = None
     forbidden: tuple[Mapping[str, str], ...] = ()
     """With trees: the boxes that the background rules out, as the levels of a leaf are given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplanationDocument(ClassifierDocument):
+    """A classifier's rules, with the section they rest on: as explanation.json of 0.2 has them."""
+
+    kind: Literal["classifier"]
+    certificate: Mapping[str, Any]
+    rules: tuple[RuleDocument, ...]
 
     def __post_init__(self) -> None:
         """Refuse parts that are not of one explanation."""
@@ -249,16 +258,46 @@ class ExplanationDocument:
 
 
 EXPLANATION = Codec(ExplanationDocument, "explanation.json", RESULT_FORMAT)
+SECTION = "classifier"
+"""The key of the section in envelope.json."""
 
 
-def is_explanation(path: Path) -> bool:
-    """Say whether a result on disk, a folder or a file, is of a classifier."""
+def is_of_classifier(content: Any) -> bool:
+    """Return whether the contents of a result's file are those of a classifier."""
+    return isinstance(content, dict) and (SECTION in content or content.get("kind") == "classifier")
+
+
+def explanation_from_json(content: Mapping[str, Any], path: Path) -> ExplanationDocument:
+    """Return the rules of a classifier from an envelope.json, or an explanation.json of 0.2."""
+    if SECTION not in content:
+        return EXPLANATION.parse(content, path)
+    check_format(content, path, RESULT_FORMAT)
+    try:
+        rules = [
+            {**line, "if": line["conditions"], "then": line["class"]}
+            for line in content["readable"]
+        ]
+        given = {**content[SECTION], "kind": "classifier", "rules": rules}
+        return EXPLANATION.parse({**given, "certificate": content["certificate"]}, path)
+    except (KeyError, TypeError):
+        raise InputError("is no envelope.json of hornlens, or of another version", path) from None
+
+
+def find_explanation(path: Path) -> tuple[Any, Path] | None:
+    """Return the contents and the file of a classifier's result; None if it is of another kind.
+
+    `path` is its folder or its file.
+    """
+    file = path
     if path.is_dir():
-        return (path / EXPLANATION.file_name).is_file() and not (path / "envelope.json").is_file()
-    if path.name == EXPLANATION.file_name or path.suffix != ".json" or not path.is_file():
-        return path.name == EXPLANATION.file_name
-    content = read_json(path)
-    return isinstance(content, dict) and content.get("kind") == "classifier"
+        there = (path / name for name in ("envelope.json", EXPLANATION.file_name))
+        file = next((each for each in there if each.is_file()), path / "envelope.json")
+    if file.suffix != ".json" or not file.is_file():
+        return None
+    content = read_json(file)
+    if not is_of_classifier(content) and file.name != EXPLANATION.file_name:
+        return None
+    return content, file
 
 
 def is_number(value: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.counts import plural
-from hornlens.logic.decisions import YES, Decision, Policy, accepts
+from hornlens.logic.certificates import Certificate
+from hornlens.logic.decisions import YES, Decision, Policy, accepts, reason_in_words
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
@@ -19,6 +20,7 @@ from hornlens.logic.space import Space
 from hornlens.logic.supersets import Supersets
 from hornlens.results.analysis.choices import choices_of
 from hornlens.results.analysis.evidence import Evidence, evidence_for
+from hornlens.results.analysis.judged import JudgedByAnswers
 from hornlens.results.analysis.left import columns_of, left_by, masks_of
 from hornlens.results.analysis.ranking import order_of
 from hornlens.results.analysis.rates import Rates, rates_of
@@ -30,6 +32,7 @@ from hornlens.results.wording.sentences import Part, Telling, plain
 
 if TYPE_CHECKING:
     from hornlens.results.analysis.warnings import Warning
+    from hornlens.results.documents.tables import TableResult
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class ShownCells:
 
 
 @dataclass(frozen=True, repr=False)
-class Findings:
+class Findings(JudgedByAnswers):
     """The rules that a target obeys, with everything they rest on."""
 
     question: Question
@@ -94,6 +97,13 @@ class Findings:
 
     asked: bool = True
     """Whether a target was asked. The rules of a formula or a table were worked out instead."""
+    table: TableResult | None = None
+    """The concept lattice, and what became of the columns, where the rules are those of a table."""
+
+    @property
+    def certificate(self) -> Certificate:
+        """What may be claimed of the rules."""
+        return self.envelope.certificate
 
     @classmethod
     def of_envelope(
@@ -240,6 +250,16 @@ class Findings:
         accepted = self.accepted(asked, undecided).tolist()
         return [x for x, yes in zip(asked, accepted, strict=True) if yes]
 
+    def reply_to(self, cell: int) -> str:
+        """Return what the target said of a cell, in its own words; or why it said nothing."""
+        decision, label = self.decisions[cell], self.space.label
+        if decision.winner is None:
+            return f"no answer ({reason_in_words(decision.abstained)})"
+        if label is None:
+            return "accepted" if decision.winner == YES else "rejected"
+        name = label.variables[decision.winner]
+        return self.question.words.get(name, name)
+
     @property
     def abstentions(self) -> list[tuple[int, Decision]]:
         """The cells in which the target gave no answer, with the reason; in every world."""
@@ -265,7 +285,9 @@ class Findings:
             self.noun,
             any(d.repeats for world in self.each for d in world.decisions.values()),
             self.envelope.certificate.noise is not None,
-            self.envelope.certificate.scope.of == "rows",
+            self.asked,
+            self.envelope.certificate.word is not None,
+            self.envelope.certificate.unanswered,
         )
 
     def parts(self, evidence: Evidence) -> list[Part]:
@@ -303,9 +325,17 @@ class Findings:
                     self.vacuous[place],
                     self.share_of(evidence),
                     self.envelope.warrants[place],
+                    self._label_of(evidence.rule),
+                    f"{self.question.unit}s" if counted is None else "rows",
+                    len({exhibit.cell for exhibit in evidence.exhibits}) if self.asked else None,
                 )
             )
         return Rules(rows)
+
+    def _label_of(self, rule: Rule) -> str:
+        """Return the label that a rule implies; "" if it implies none."""
+        label, space = None if rule.is_negative else self.space.label_of(rule.new), self.space
+        return "" if label is None or space.label is None else space.label.variables[label]
 
     @cached_property
     def rates(self) -> Rates:
@@ -336,8 +366,8 @@ class Findings:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but what can be worked out again."""
-        state = {each.name: getattr(self, each.name) for each in fields(Findings)}
-        if not isinstance(self.show, ShownCells):
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        if not is_dataclass(self.show):  # a method of the target, which may not pickle
             shown = {cell: self.show(cell) for cell in self._cells}
             state["show"] = ShownCells(self.space, shown)
         return state

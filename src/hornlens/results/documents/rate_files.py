@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hornlens.formats.csvfiles import csv_text
-from hornlens.results.analysis.rates import AttributeRates, Rates, flips_of
+from hornlens.results.analysis.rates import AttributeRates, Rates, flipped_cells
 from hornlens.results.documents.findings import Findings
 
 MOST_FLIPS = 5_000
@@ -72,7 +72,9 @@ def flips_csv(extraction: Findings) -> str:
     named = bool(extraction.worlds)
 
     def lines() -> Iterator[list[str]]:
-        for flip in flips_of(extraction.space, [each.decisions for each in worlds], MOST_FLIPS):
+        for flip in flipped_cells(
+            extraction.space, [each.decisions for each in worlds], MOST_FLIPS
+        ):
             world = worlds[flip.world]
             shown = [" | ".join(world.show(cell)) for cell in flip.cells]
             line = [flip.attribute, *flip.values, *flip.labels, *shown]

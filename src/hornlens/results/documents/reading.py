@@ -150,7 +150,7 @@ def _world(
         details.update(told)
     prompts = {prompt for each in shown.values() for prompt in each}
     scored = {prompt: {} if prompt in unscored else line for prompt, line in scores.items()}
-    policy = Policy(**_known(Policy, content["policy"]))
+    policy = Policy(**known_fields(Policy, content["policy"]))
     return Findings(
         Question(
             _text(probe["name"]),
@@ -164,7 +164,7 @@ def _world(
         _text(content["model"]["name"]),
         _text(content["model"]["identity"]),
         policy,
-        Settings(**_known(Settings, content["settings"])),
+        Settings(**known_fields(Settings, content["settings"])),
         envelope,
         decisions,
         ShownCells(space, shown),
@@ -208,7 +208,7 @@ def _texts(values: Sequence[Any]) -> tuple[str, ...]:
     return tuple(map(_text, values))
 
 
-def _known(shape: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def known_fields(shape: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that a value has; a file of another version may have others."""
     names = {each.name for each in fields(shape)}
     return {name: value for name, value in given.items() if name in names}

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from typing import Any, overload
 
+from hornlens.exact.boxes.axes import Box
 from hornlens.formats.csvfiles import csv_text, named_cells
 from hornlens.formats.frames import data_frame
 from hornlens.logic.named import NamedRule
+from hornlens.logic.rule import in_signs
 from hornlens.logic.warrants import PROVED, Warrant
 
 
 @dataclass(frozen=True)
 class RuleRow:
-    """One rule: its readable form, what it says, on what it rests, and its canonical form."""
+    """One rule: its readable form, its meaning, what it rests on, and its canonical form.
+
+    `support` counts in `unit`s (prompts, cells, or rows of a table) what speaks for the rule, and
+    `prompts` what it covers. `cells` is the number of asked cells that it covers. `label` is the
+    label, or class, that it implies, if it implies one. `confidence` is the share of the covered
+    rows for which a classifier itself gives that class; None without rows.
+    """
 
     rule: NamedRule
     support: int
@@ -26,9 +34,41 @@ class RuleRow:
     vacuous: bool = False
     """Whether it holds only because a label was never, or always, chosen."""
     share: float | None = None
-    """How much of the model's probability the candidates hold where it speaks, on average."""
+    """How much of the model's probability the candidates hold in its cells, on average."""
     warrant: Warrant = PROVED
     """What stands behind it: a proof, a test with a bound, or nothing yet."""
+    label: str = ""
+    unit: str = "cells"
+    cells: int | None = None
+    confidence: float | None = None
+    box: Box | None = field(default=None, repr=False)
+    """For a rule of a classifier: the range of levels of each column."""
+    place: int | None = field(default=None, repr=False)
+    """For a rule of a classifier: the place of its class."""
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The left side of the rule."""
+        return self.rule.antecedent
+
+    def __str__(self) -> str:
+        """Return the rule as people write it; conditions on columns are never quoted."""
+        if self.box is None:
+            return str(self.rule)
+        return in_signs(list(self.conditions), [self.label])
+
+
+COLUMNS = (
+    *("if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence"),
+    *("canonical_if", "canonical_then", "vacuous", "share", "warrant", "bound"),
+    *("rule", "class", "unit", "cells", "confidence"),
+)
+"""The columns of rules.csv, whatever the result is of."""
+FRAME = (
+    *("rule", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical"),
+    *("vacuous", "share", "warrant", "bound", "class", "unit", "cells", "confidence"),
+)
+"""The columns of a data frame."""
 
 
 class Rules(Sequence[RuleRow]):
@@ -66,55 +106,65 @@ class Rules(Sequence[RuleRow]):
 
     def __str__(self) -> str:
         """Return the rules as people write them, one a line."""
-        return "\n".join(str(row.rule) for row in self._rows)
+        return "\n".join(map(str, self._rows))
 
     def __repr__(self) -> str:
         """Say what it is in a line."""
         return f"<Rules: {len(self)}>"
 
+    def of(self, label: Any) -> Rules:
+        """Return the rules that imply one label, or class."""
+        return Rules([row for row in self._rows if row.label == str(label)])
+
     def csv(self) -> str:
         """Return rules.csv: names joined by "; ", and FALSE for ⊥."""
-        shown = ["support", "prompts", "mean_margin", "smallest_margin", "sentence"]
-        last = ["canonical_if", "canonical_then", "vacuous", "share", "warrant", "bound"]
-        return csv_text(
-            ["if", "then", *shown, *last],
-            (
-                [
-                    *named_cells(row.rule),
-                    *(row.support, row.prompts),
-                    *(_short(row.mean_margin), _short(row.smallest_margin)),
-                    row.sentence,
-                    *named_cells(row.canonical),
-                    *("yes" if row.vacuous else "no", _short(row.share)),
-                    *(row.warrant.kind, _short(row.warrant.bound)),
-                ]
-                for row in self._rows
-            ),
-        )
+        return csv_text(COLUMNS, self.lines)
+
+    @property
+    def lines(self) -> list[list[Any]]:
+        """The lines of rules.csv under COLUMNS."""
+        return [_csv_line(row) for row in self._rows]
 
     def to_frame(self) -> Any:
-        """Return the rules as a pandas DataFrame, a column for each field; pandas is needed."""
-        columns = [f.name for f in fields(RuleRow)]
-        lines = [
-            [
-                str(value) if isinstance(value, NamedRule) else value
-                for value in (*list(vars(row).values())[:-1], row.warrant.kind)
-            ]
-            for row in self._rows
-        ]
-        return data_frame(columns, lines)
+        """Return the rules as a pandas DataFrame; pandas is needed."""
+        return data_frame(FRAME, [_frame_line(row) for row in self._rows])
 
     def _repr_html_(self) -> str:
         """Return the rules as a table, for notebooks."""
         from html import escape
 
-        head = "<tr><th>rule</th><th>in words</th><th>support</th><th>mean margin</th></tr>"
+        columns = ("rule", "in words", "warrant", "support", "mean margin")
+        head = "".join(f"<th>{name}</th>" for name in columns)
         lines = [
-            f"<tr><td>{escape(str(row.rule))}</td><td>{escape(row.sentence)}</td>"
+            f"<tr><td>{escape(str(row))}</td><td>{escape(row.sentence)}</td>"
+            f"<td>{escape(row.warrant.words)}</td>"
             f"<td>{row.support} of {row.prompts}</td><td>{_short(row.mean_margin)}</td></tr>"
             for row in self._rows
         ]
-        return f"<table><thead>{head}</thead><tbody>{''.join(lines)}</tbody></table>"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _csv_line(row: RuleRow) -> list[Any]:
+    return [
+        *named_cells(row.rule),
+        *(row.support, row.prompts),
+        *(_short(row.mean_margin), _short(row.smallest_margin)),
+        row.sentence,
+        *named_cells(row.canonical),
+        *("yes" if row.vacuous else "no", _short(row.share)),
+        *(row.warrant.kind, _short(row.warrant.bound)),
+        *(str(row), row.label, row.unit),
+        *("" if row.cells is None else row.cells, _short(row.confidence)),
+    ]
+
+
+def _frame_line(row: RuleRow) -> list[Any]:
+    return [
+        *(str(row), row.support, row.prompts, row.mean_margin, row.smallest_margin),
+        *(row.sentence, str(row.canonical), row.vacuous, row.share),
+        *(row.warrant.kind, row.warrant.bound),
+        *(row.label, row.unit, row.cells, row.confidence),
+    ]
 
 
 def _short(value: float | None) -> str:

@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hornlens.formats.files import read_text, write_files
-from hornlens.formats.jsonfiles import json_text
+from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.scorefiles import parse_scores, scores_text
-from hornlens.formats.writers import write_csv
 from hornlens.results.analysis.almost import Summary
 from hornlens.results.documents.envelope import envelope_as_json, envelope_from_json, read_envelope
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.rate_files import flips_csv
 from hornlens.results.documents.reading import extraction_from_json
 from hornlens.results.documents.record import RUN, run_record
+from hornlens.results.documents.tables import TABLE, TableResult, is_table, is_table_of
 from hornlens.results.documents.writing import extraction_as_json
+
+
+def result_as_json(extraction: Findings) -> dict[str, Any]:
+    """Return the contents of envelope.json; where nobody was asked, there are no answers in it."""
+    if extraction.asked:
+        return extraction_as_json(extraction)
+    return envelope_as_json(extraction.envelope)
 
 
 def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str], dict[str, Any]]:
     """Return an extraction's files by name, all but its page; `key` goes into run.json.
 
-    Beside them, the contents of envelope.json. Where nobody was asked, there are only the rules.
+    Beside them, the contents of envelope.json. Where nobody was asked, there are only the rules,
+    and the lattice of a table.
     """
+    content = result_as_json(extraction)
     if not extraction.asked:
-        content = envelope_as_json(extraction.envelope)
-        return {
-            "envelope.json": json_text(content),
-            "rules.csv": write_csv(extraction.envelope),
-        }, content
-    content = extraction_as_json(extraction)
+        files = {"envelope.json": json_text(content), "rules.csv": extraction.rules.csv()}
+        if extraction.table is not None:
+            files["table.json"] = TABLE.text(extraction.table)
+        return files, content
     files = {
         "envelope.json": json_text(content),
         "rules.csv": extraction.rules.csv(),
@@ -59,7 +68,7 @@ def read_result(path: Path) -> Findings:
     """
     content, file = read_envelope(path)
     if not isinstance(content, dict) or "probe" not in content:
-        return Findings.of_envelope(envelope_from_json(content, file), str(path))
+        return worked_out(content, file, _table_of(content, file), str(path))
     run, scores = file.with_name("run.json"), file.with_name("scores.csv")
     return extraction_from_json(
         content,
@@ -67,6 +76,35 @@ def read_result(path: Path) -> Findings:
         RUN.read(run).record if run.is_file() else None,
         parse_scores(read_text(scores), scores).scored if scores.is_file() else None,
     )
+
+
+def worked_out(
+    content: Any, file: Path, table: TableResult | None = None, name: str = ""
+) -> Findings:
+    """Return a result for which nobody was asked, from its JSON; `file` is for errors.
+
+    `table` is what is known of its rows, where it is that of a table.
+    """
+    return replace(Findings.of_envelope(envelope_from_json(content, file), name), table=table)
+
+
+def _table_of(content: Any, file: Path) -> TableResult | None:
+    """Return what table.json has beside the rules: of the file itself, or of the one beside it."""
+    place = file if file.name != "envelope.json" else file.with_name(TABLE.file_name)
+    if not place.is_file() or not isinstance(kept := read_json(place), dict):
+        return None
+    if not is_table(kept) or not is_table_of(kept, content):
+        return None
+    return TABLE.parse(kept, place)
+
+
+def written_by(path: Path) -> str:
+    """Return the version that wrote a result, which stands at the head of its file; "" if none."""
+    there = [path / name for name in ("envelope.json", "table.json", "explanation.json")]
+    file = next((each for each in there if each.is_file()), path)
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        head = re.match(r'\s*\{\s*"hornlens":\s*"([^"\\]{1,40})"', opened.read(200))
+    return "" if head is None else head[1]
 
 
 def scores_csv(extraction: Findings) -> str:

@@ -50,6 +50,20 @@ class TableResult:
 TABLE = Codec(TableResult, "table.json")
 
 
+def is_table(content: Mapping[str, Any]) -> bool:
+    """Return whether JSON is that of a table: its envelope, and what is known of its rows."""
+    return "envelope" in content and "rows" in content
+
+
+def is_table_of(content: Mapping[str, Any], envelope: Any) -> bool:
+    """Return whether the JSON of a table holds an envelope: these rules, with this certificate."""
+    inner = content["envelope"]
+    keys = ("variables", "rules", "readable", "certificate")
+    if not isinstance(inner, Mapping) or not isinstance(envelope, Mapping):
+        return False
+    return all(inner.get(key) == envelope.get(key) for key in keys)
+
+
 def table_result(
     name: str, table: Table, envelope: Envelope, columns: tuple[str, ...] = ()
 ) -> TableResult:

@@ -11,8 +11,10 @@ from typing import NamedTuple
 from hornlens.counts import plural
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.envelope import Envelope
+from hornlens.logic.warrants import Warrant
 from hornlens.results.documents.question import Question
 
+OPEN_BELOW = "The rules that are listed below are open: nothing proves them."
 RESUMES = "The same command resumes from the answers that are kept."
 
 
@@ -69,6 +71,85 @@ def about_rules(certificate: Certificate, question: Question, all_asked: bool) -
     if certificate.settled:
         return f"{about}. Longer or rarer rules may hold as well."
     return f"{about}."
+
+
+def no_rules_worked_out(certificate: Certificate) -> Absence:
+    """Return what may be said of a result without rules for which no target was asked."""
+    note = "Rules that are not settled are listed below as open." if certificate.open else ""
+    if certificate.word is not None and certificate.has_all:
+        return Absence("According to the answers, no rule holds.", note)
+    if certificate.settled and not certificate.open:
+        which = certificate.complete.which.rstrip(",")
+        return Absence(f"No {which} holds beyond what is taken for granted.", note)
+    return Absence("No rule is proved yet.", note)
+
+
+def behind(
+    warrant: Warrant, certificate: Certificate, broken: int = 0, asked: bool = True
+) -> tuple[str, str]:
+    """Return what stands behind a rule, in a few words and in a sentence.
+
+    No more than the certificate claims of all of them: a rule that experts call true is true on
+    their word, and where nothing was answered nothing stands behind a rule. Files of format 1 list
+    rules that `broken` recorded answers break.
+    """
+    if broken:
+        return "none", "None: recorded answers break it."
+    if certificate.unanswered:
+        return "none", "None: nothing was answered."
+    if certificate.word is not None and warrant.proved:
+        return "by word", "It holds if what the experts answered is true."
+    if not warrant.known and not asked:
+        return warrant.words, "Open: nothing proves it."
+    return warrant.words, warrant.sentence
+
+
+def about_open(certificate: Certificate, question: Question, asked: bool = True) -> str:
+    """Return what may be said of the open rules of a result."""
+    if certificate.word is not None:
+        return "Nobody could say whether these hold."
+    if not asked:
+        return "Nothing that is known breaks one of these, and nothing proves them."
+    return (
+        f"No recorded answer breaks one of these, but not every {question.unit} that they speak of "
+        "was asked: another answer may break them."
+    )
+
+
+def left_out_words(envelope: Envelope) -> list[str]:
+    """Return what a search within bounds left out, a sentence each."""
+    statistics, sentences = envelope.statistics, []
+    left_out = statistics.get("rules_left_out")
+    if left_out is not None:
+        least = envelope.certificate.complete.min_support
+        sentences.append(f"{plural(left_out, 'rule')} with less support than {least} left out.")
+    if longer := statistics.get("rejected_by_longer_rules"):
+        which = "Longer rules" if left_out is None else "Rules that are left out"
+        amount = plural(longer, "interpretation")
+        sentences.append(f"{which} reject {amount} more; they are not among these.")
+    if rare := statistics.get("rare_conditions_left_out"):
+        amount = plural(rare, "set")
+        sentences.append(f"{amount} of conditions, which too few rows have, were not looked at.")
+    return sentences
+
+
+def is_horn(envelope: Envelope) -> bool:
+    """Return whether the rules are known to say all there is to say."""
+    certificate, longer = envelope.certificate, envelope.statistics.get("rejected_by_longer_rules")
+    whole = certificate.all_rules or (longer == 0 and certificate.settled)
+    return envelope.non_horn.count == 0 and whole
+
+
+def residue_words(envelope: Envelope) -> str:
+    """Return how many non-Horn negatives there are, where no target was asked."""
+    residue = envelope.non_horn
+    if is_horn(envelope):
+        return "Nothing: the rules say all there is to say."
+    if residue.count:
+        return f"{plural(residue.count, 'interpretation')}."
+    if residue.at_least:
+        return f"At least {plural(residue.at_least, 'interpretation')}; there may be more."
+    return "Not known."
 
 
 def meant_by(certificate: Certificate, listed: bool) -> str:

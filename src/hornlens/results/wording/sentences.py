@@ -12,6 +12,7 @@ from typing import Literal
 
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.decisions import Policy
+from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.documents.question import Question
@@ -27,7 +28,9 @@ class Telling:
 
     `proved`: they are exact. `worlds` are the names of the ways of asking, if there are several,
     and `noun` what people call one. `repeated`: every answer is what most of several said; if it is
-    `noisy`, what was said most often. `rows`: they are rules of the rows of a table.
+    `noisy`, what was said most often. `asked`: a target was; the rules of a formula or a table say
+    what goes together, and of an exploration so `by_word` of its experts. `unanswered`: it gave no
+    answer at all.
     """
 
     space: Space
@@ -38,7 +41,9 @@ class Telling:
     noun: str = "phrasing"
     repeated: bool = False
     noisy: bool = False
-    rows: bool = False
+    asked: bool = True
+    by_word: bool = False
+    unanswered: bool = False
 
     def sentence(self, rule: Rule, broken: int = 0, of: int = 0) -> str:
         """Return the rule as a sentence; `broken` answers `of` so many it speaks of break it."""
@@ -58,8 +63,8 @@ class Telling:
         almost-rule, which `broken` cells break `of` those in which it rejects something; at most,
         where there was no answer in some of them.
         """
-        if self.rows:
-            return self._of_rows(rule)
+        if not self.asked:
+            return self._reading(rule, broken if almost else 0, of)
         scope = self._scope(0 if almost else broken, of, holds_in)
         if almost:
             # Of several worlds, a cell breaks it if it does so in one.
@@ -72,27 +77,25 @@ class Telling:
         start = f"{scope[0].upper()}{scope[1:]}, {who.lower()} " if scope else f"{who} "
         return [("", start), *self._claim(rule), ("", ".")]
 
-    def _of_rows(self, rule: Rule) -> list[Part]:
-        """Return what a rule says of the rows of a table: which columns go together."""
-        given, new = self._variables(rule.antecedent), self._variables(rule.new)
-        if rule.is_negative:
-            return [("", "No row has "), *given, ("", ".")] if given else [("", "There is no row.")]
-        start = (
-            [("", "Every row with "), *given, ("", " has ")] if given else [("", "Every row has ")]
-        )
-        return [*start, *new, ("", ".")]
-
-    def _variables(self, mask: int) -> list[Part]:
-        parts: list[Part] = []
-        for name in self.space.vocabulary.names_of(0 if mask < 0 else mask):
-            parts += [("", " and ")] if parts else []
-            parts.append(("names", name))
-        return parts
+    def _reading(self, rule: Rule, broken: int, of: int) -> list[Part]:
+        """Return what goes together, and what for, where nobody was asked."""
+        right = None if rule.is_negative else tuple(self.space.conditions(rule.new))
+        named = NamedRule(tuple(self.space.conditions(rule.antecedent)), right)
+        lead = []
+        if self.by_word:
+            lead.append("according to the answers")
+        elif not self.proved:
+            lead.append("as far as it was tested")
+        if broken:
+            lead.append(f"but for {broken:,} of {of:,} cases")
+        return together(named, ", ".join(lead))
 
     def _scope(self, broken: int, of: int, holds_in: Sequence[str] | None) -> str:
         """Return in what the claim is to be believed: ""; "as far as it was asked"; …"""
         found = []
-        if not self.proved:
+        if self.unanswered and self.space.label is None:
+            found.append(f"counting no answer as {self.policy.abstain}ed")
+        elif not self.proved:
             found.append("as far as it was asked")
             if broken:
                 found.append(f"but for at most {broken:,} of {of:,} {self.question.unit}s")
@@ -198,6 +201,53 @@ def clauses(space: Space, mask: int, question: Question) -> list[str]:
     return found
 
 
+def together(rule: NamedRule, lead: str = "") -> list[Part]:
+    """Return a rule as what goes together, in parts; `lead` says how far that is known.
+
+    >>> plain(together(NamedRule(("bird", "big"), ("swims",))))
+    'With bird and big always goes swims.'
+    >>> plain(together(NamedRule(("flies", "big"), None), "but for 1 of 9 cases"))
+    'But for 1 of 9 cases, flies and big never go together.'
+    """
+    left = _listed(rule.antecedent)
+    if rule.consequent is None:
+        if len(rule.antecedent) > 1:
+            parts: list[Part] = [*left, ("", " never go together.")]
+        elif left:
+            parts = [("", "never "), *left, ("", ".")]
+        else:
+            parts = [("", "nothing is accepted.")]
+    elif left:
+        parts = [("", "with "), *left, ("", " always goes "), *_listed(rule.consequent), ("", ".")]
+    else:
+        parts = [("", "always "), *_listed(rule.consequent), ("", ".")]
+    if lead:
+        return [("", f"{lead[0].upper()}{lead[1:]}, "), *parts]
+    kind, text = parts[0]
+    return [(kind, text if kind else text[0].upper() + text[1:]), *parts[1:]]
+
+
+def _listed(names: Sequence[str]) -> list[Part]:
+    """Return names with commas and "and" between them."""
+    parts: list[Part] = []
+    for place, name in enumerate(names):
+        if place:
+            parts.append(("", " and " if place == len(names) - 1 else ", "))
+        parts.append(("names", name))
+    return parts
+
+
 def plain(parts: Sequence[Part]) -> str:
     """Return a sentence without markup: the label's word in quotation marks."""
     return "".join(f"“{text}”" if kind == "word" else text for kind, text in parts)
+
+
+ALWAYS, WHERE = "{} always says {}.", "Where {}, {} says {}."
+"""What a rule of a classifier says, without conditions and with some."""
+
+
+def class_rule(conditions: Sequence[str], label: str, who: str) -> str:
+    """Return in words that conditions imply a class; `who` gives it."""
+    if not conditions:
+        return ALWAYS.format(who[0].upper() + who[1:], label)
+    return WHERE.format(" and ".join(conditions), who, label)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Box
-from hornlens.logic.cuts import Cuts, number_text
-from hornlens.targets.classifiers.conditions import Condition
+from hornlens.logic.cuts import Cuts, number_text, shortest_between
+from hornlens.targets.classifiers.conditions import Condition, Sign
 from hornlens.targets.classifiers.features import Feature
 
 
@@ -124,3 +125,97 @@ def box_of(conditions: Iterable[Condition], features: Sequence[Feature]) -> Box 
             return None
         box.append((int(places[0]), int(places[-1])))
     return tuple(box)
+
+
+def opposites(condition: Condition, feature: Feature) -> tuple[Condition, ...]:
+    """Return conditions of which an input meets one just if it does not meet this one."""
+    name, sign = condition.name, condition.sign
+    missing = (Condition(name, "missing"),) if feature.missing else ()
+    if sign == "missing":
+        return (Condition(name, "known"),)
+    if sign == "known":
+        return missing
+    if sign != "=":
+        return Condition(name, OTHERWISE[sign], condition.value), *missing
+    if feature.cuts is not None:
+        return (
+            Condition(name, "<", condition.value),
+            Condition(name, ">", condition.value),
+            *missing,
+        )
+    own = _value(condition, feature)
+    others = (str(value) for place, value in enumerate(feature.values) if place != own)
+    return *(Condition(name, "=", value) for value in others), *missing
+
+
+OTHERWISE: dict[Sign, Sign] = {"<": "≥", "≥": "<", ">": "≤", "≤": ">"}
+"""For a comparison, the one that holds where it does not."""
+
+
+def value_in(feature: Feature, level: int, conditions: Sequence[Condition]) -> Any:
+    """Return a value of a level that meets conditions about its column; NO_VALUE if none does.
+
+    It is the point of the level, if this will do.
+    """
+    point = feature.points[level]
+    own = [one for one in conditions if one.name == feature.name]
+    if not all(levels_of(one, feature)[level] for one in own):
+        return NO_VALUE
+    if feature.cuts is None or level == feature.known:
+        return point
+    compared = [one for one in own if not _names_a_cut(one, feature.cuts)]
+    low, high = _range_of(feature.cuts, level, compared)
+    if not compared or low <= point <= high:
+        return point
+    if feature.kind == "whole":
+        low, high = float(np.ceil(low)), float(np.floor(high))
+    if low > high:
+        return NO_VALUE
+    if np.isinf(low) or np.isinf(high):
+        inner = low + 1 if np.isinf(high) else high - 1
+        return min(max(inner, low), high)
+    if feature.kind == "whole" or low == high:
+        return low
+    return shortest_between(low, high)
+
+
+def _range_of(cuts: Cuts, level: int, conditions: Sequence[Condition]) -> tuple[float, float]:
+    """Return the least and the largest number of a bin that meet comparisons; both meet them."""
+    lows = [cuts.values[level - 1] if level else -np.inf]
+    highs = [np.nextafter(cuts.values[level], -np.inf) if level < len(cuts.values) else np.inf]
+    for one in conditions:
+        number, sign = one.number, one.sign
+        if sign in ("≥", "=", ">"):
+            lows.append(np.nextafter(number, np.inf) if sign == ">" else number)
+        if sign in ("≤", "=", "<"):
+            highs.append(np.nextafter(number, -np.inf) if sign == "<" else number)
+    return float(max(lows)), float(min(highs))
+
+
+def exactly(condition: Condition, feature: Feature) -> Condition:
+    """Return a condition that names a threshold of a column as it is shown, in all its digits.
+
+    "x ≤ 0.8" of a tree may mean x < 0.8000000119209292: so it does elsewhere, too.
+    """
+    cuts = feature.cuts
+    if cuts is None or condition.sign not in ("≤", ">"):
+        return condition
+    sign: Sign = "<" if condition.sign == "≤" else "≥"
+    for place, (value, text) in enumerate(cuts.pairs):
+        if place in cuts.after and float(text) == condition.number:
+            return Condition(condition.name, sign, repr(float(value)))
+    return condition
+
+
+NO_VALUE = object()
+"""What stands for a value where there is none."""
+
+
+def _names_a_cut(condition: Condition, cuts: Cuts) -> bool:
+    """Say whether levels alone decide a condition: it is about known values, or a shown cut."""
+    if condition.sign in ("missing", "known"):
+        return True
+    return condition.sign in ("≤", ">") and any(
+        place in cuts.after and float(text) == condition.number
+        for place, text in enumerate(cuts.texts)
+    )

@@ -5,7 +5,8 @@ const CODES = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/"
 const CLOSE = 1e-9; // as in the proofs: closer sums are left to the model itself
 
 /** What the scripts work with, of the page's two blocks of data. */
-function readExplanation(content, view) {
+function readExplanation(given, view) {
+  const content = asExplanation(given);
   const { features, classes } = content;
   const sizes = features.map((feature) => feature.levels);
   const steps = sizes.map((_, axis) => sizes.slice(axis + 1).reduce((a, b) => a * b, 1));
@@ -16,6 +17,13 @@ function readExplanation(content, view) {
   const trees = readTrees(content);
   const forbidden = (content.forbidden ?? []).map(readBox);
   return { forbidden, content, view, features, classes, sizes, steps, rules, labels, listed, cells: view.cells, trees };
+}
+
+/** The rules in conditions, with what they rest on: envelope.json has them in variables too. */
+function asExplanation(given) {
+  if (!given.classifier) return given; // of version 0.2
+  const rules = given.readable.map((line) => ({ ...line, if: line.conditions, then: line.class }));
+  return { ...given.classifier, certificate: given.certificate, rules };
 }
 
 const readBox = (levels) => Object.entries(levels).map(([axis, mask]) => [Number(axis), BigInt(mask)]);

@@ -11,3 +11,6 @@ function csvText(rows) {
   };
   return rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
 }
+
+/** Return rules.csv, in the given order of the rules: the lines as Python wrote them. */
+const rulesCsv = (columns, rules) => csvText([columns, ...rules.map((rule) => rule.csv)]);

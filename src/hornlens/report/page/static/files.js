@@ -8,6 +8,6 @@ function extractionFiles(result) {
   ];
   byId("downloads").append(
     ...(result.answers.length ? all : []), // without the answers, the data is not the whole file
-    downloadButton("Rules as CSV", "rules.csv", "text/csv", () => rulesCsv(strongest)),
+    downloadButton("Rules as CSV", "rules.csv", "text/csv", () => rulesCsv(result.columns, strongest)),
   );
 }

@@ -2,24 +2,46 @@
 
 /** The answers that break a rule, as a table under its row; `lines` are those of envelope.json. */
 function exceptionsOf(result, line) {
+  if (!line.answers) return exceptionSets(line);
   const items = line.answers.map((position) => ({ position, margin: result.answers[position].margin }));
   return promptTable(result, items, `All ${result.unit}s whose answers break the rule`, "Lead");
 }
 
+/** The same where nobody was asked: what is accepted and breaks it; of a table, with its lines. */
+function exceptionSets(line) {
+  const sets = line.exceptions ?? line.new_exceptions;
+  const caption = line.exceptions ? "All that breaks the rule" : "What breaks the rule, and none before it";
+  return paged(sets.length, 10, "exceptions", (from, to) =>
+    el(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+      el(
+        "table",
+        { class: "sets" },
+        el("caption", {}, caption),
+        el("tbody", {}, ...sets.slice(from, to).map((names, i) =>
+          el("tr", {}, ...(line.lines ? [el("td", { class: "n" }, `line ${line.lines[from + i]}`)] : []), el("td", {}, setNode(names))))),
+      ),
+    ),
+  );
+}
+
+/** How many exceptions there are to show. */
+const exceptionCount = (line) => (line.answers ?? line.exceptions ?? line.new_exceptions).length;
+
 /** Make the number of exceptions of a row a button; `toggle(row, detail)` shows them, or nothing. */
 function openExceptions(result, table, lines, toggle) {
-  if (!result.answers.length) return;
   for (const row of [...table.tBodies[0].rows]) {
     const line = lines[row.dataset.line];
     const place = row.querySelector(".broken");
-    if (!line.answers.length) continue;
+    if (!exceptionCount(line) || (line.answers && !result.answers.length)) continue;
     const button = el(
       "button",
       {
         type: "button",
         class: "open broken",
         "aria-expanded": "false",
-        "aria-label": `${plural(line.answers.length, "exception")} of ${isolated(row.querySelector(".rule").textContent)}`,
+        "aria-label": `${plural(exceptionCount(line), "exception")} of ${isolated(row.querySelector(".rule").textContent)}`,
         onclick: () => {
           const open = button.getAttribute("aria-expanded") !== "true";
           button.setAttribute("aria-expanded", String(open));

@@ -6,7 +6,7 @@
 
 /** Return the result as the page works with it: `content` is envelope.json, `view` the rest. */
 function readResult(content, view) {
-  const answers = content.answers.map((answer, i) => ({ ...answer, ...view.answers[i] }));
+  const answers = (content.answers ?? []).map((answer, i) => ({ ...answer, ...view.answers[i] }));
   const items = (pairs) => (pairs ?? []).map(([position, margin]) => ({ position, margin }));
   const rules = content.readable.map((line, i) => ({
     ...line,
@@ -27,9 +27,11 @@ function readResult(content, view) {
     worlds: view.worlds, // the ways of asking: name, the labels' words, templates; often just one
     attributes: view.attributes,
     labels: view.labels,
+    labelled: view.labelled, // whether it gives labels; else it accepts a cell, or rejects it
     answers,
     rules,
     exact: view.exact,
+    columns: view.columns, // of rules.csv
     prompted: view.prompted, // whether it was asked in prompts, and not about cells as they are
     scored: view.scored,
     unit: view.unit, // what is counted: a prompt, or a cell
@@ -222,26 +224,6 @@ function ruleText(rule) {
   return `${side(rule.if)} → ${rule.then === null ? "⊥" : side(rule.then)}`;
 }
 
-/** Return rules.csv, in the given order of the rules. */
-function rulesCsv(rules) {
-  return csvText([
-    ["if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical_if", "canonical_then", "vacuous", "share", "warrant", "bound"],
-    ...rules.map((rule) => [
-      ...rule.cells.slice(0, 2), // as Python writes them, which may have to quote names
-      rule.support,
-      rule.prompts,
-      rule.mean_margin,
-      rule.closest?.margin ?? null,
-      rule.sentence,
-      ...rule.cells.slice(2),
-      rule.vacuous ? "yes" : "no",
-      rule.share ?? null,
-      rule.warrant.kind,
-      rule.warrant.bound ?? null,
-    ]),
-  ]);
-}
-
 /**
  * Return every answer as CSV, a line for each. Where prompts were averaged, they stand together:
  * the scores are those of none of them alone.
@@ -252,11 +234,11 @@ function answersCsv(result) {
     answer.prompts.join(" | "),
     ...(several ? [result.worlds[answer.world].name] : []),
     ...answer.choices.map((value, a) => (value ? result.attributes[a].values[value - 1] : null)),
-    ...result.labels.map((_, i) => answer.scores[i] ?? null),
+    ...(result.labelled ? result.labels.map((_, i) => answer.scores[i] ?? null) : []),
     answer.winner < 0 ? null : result.labels[answer.winner].name,
     answer.scores.length ? answer.margin : null,
   ]);
-  const scores = result.labels.map(({ name, word }) => (several ? name : result.averaged ? `mean of ${word}` : word));
+  const scores = (result.labelled ? result.labels : []).map(({ name, word }) => (several ? name : result.averaged ? `mean of ${word}` : word));
   return csvText([
     [result.averaged ? "prompts" : result.unit, ...(several ? [result.noun] : []), ...result.attributes.map((a) => a.name), ...scores, "winner", "margin"],
     ...rows,

@@ -4,10 +4,11 @@ function rulesTable(result) {
   const table = byId("rule-table");
   if (!table) return { open: () => {} };
   const state = { words: "", attribute: "", value: "", form: "readable" };
-  const groups = [
-    ...result.attributes.map(({ name }) => ({ name, values: result.content.probe.attributes[name] })),
-    { name: result.content.probe.label_attribute, values: result.labels.map((label) => label.name) },
-  ];
+  const groups = result.attributes.map(({ name, variables }) => ({ name, values: variables }));
+  if (result.labelled) {
+    groups.push({ name: result.content.probe.label_attribute, values: result.labels.map((label) => label.name) });
+  }
+  const flat = groups.every(({ name, values }) => values.length === 1 && values[0] === name);
   const ruleOf = (row) => result.rules[row.dataset.index];
   const formOf = (rule) => (state.form === "readable" ? rule : rule.canonical);
   const names = (rule) => [...formOf(rule).if, ...(formOf(rule).then ?? [])];
@@ -57,6 +58,10 @@ function rulesTable(result) {
   };
   const values = el("span", { class: "slot" });
   const offerValues = () => {
+    if (flat) {
+      values.replaceChildren(choice("Variable", [["", "any"], ...groups.map(({ name }) => [name, name])], "", set("value")));
+      return;
+    }
     const options = state.attribute === "" ? [] : groups[state.attribute].values.map((v) => [v, v]);
     const field = choice("Value", [["", "any"], ...options], "", set("value"));
     field.querySelector("select").disabled = state.attribute === "";
@@ -64,12 +69,12 @@ function rulesTable(result) {
   };
   byId("rule-controls").append(
     searchField("Search", set("words")),
-    choice("Attribute", [["", "any"], ...groups.map((g, i) => [i, g.name])], "", (chosen) => {
+    ...(flat ? [] : [choice("Attribute", [["", "any"], ...groups.map((g, i) => [i, g.name])], "", (chosen) => {
       state.attribute = chosen;
       state.value = "";
       offerValues();
       live.refresh();
-    }),
+    })]),
     values,
     el(
       "div",
@@ -150,7 +155,7 @@ function ruleDetail(result, rule, form) {
     ),
     result.answers.length
       ? el("p", { class: "note" }, whyForced(result, rule, breaking.length))
-      : el("p", { class: "note" }, `Its ${units} are in envelope.json.`),
+      : rule.evidence ? el("p", { class: "note" }, `Its ${units} are in envelope.json.`) : null,
     tabs.length > 1 || breaking.length ? segments(`Which ${units}`, tabs, first, pick) : null,
     result.answers.length ? place : null,
   );
@@ -158,6 +163,12 @@ function ruleDetail(result, rule, form) {
 
 function whyForced(result, rule, broken) {
   const [unit, who] = [result.unit, result.subject.toLowerCase()];
+  if (!result.labelled) {
+    const lacking = rule.then === null ? "" : "it lacks the right side, and ";
+    const rest = rule.then === null ? "" : ` In the others the rule rejects nothing, or ${who} abstained.`;
+    const why = `A ${unit} forces the rule if ${lacking}${who}, asked, rejected it.${rest}`;
+    return broken ? `A ${unit} breaks the rule if ${who}, asked, accepted what the rule rejects. ${why}` : why;
+  }
   const preferred = result.scored ? "preferred" : "gave";
   const forced = rule.then === null
     ? `A ${unit} forces the rule if ${who}, asked, ${preferred} another answer ${result.scored ? "to" : "than"} the one that the rule rules out.`

@@ -1,0 +1,121 @@
+"""The rules of a classifier as a table: in words, in variables, and by the rows of X."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.exact.boxes.axes import Box, Range
+from hornlens.exact.boxes.cells import GridCells, Levels, ListedCells
+from hornlens.exact.boxes.rulesets import BoxRule
+from hornlens.exact.boxes.spaces import mask_of_box, short_mask_of_box
+from hornlens.logic.certificates import Certificate
+from hornlens.logic.named import NamedRule
+from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
+from hornlens.logic.warrants import PROVED
+from hornlens.results.documents.rules import RuleRow, Rules
+from hornlens.results.wording.sentences import class_rule
+from hornlens.targets.classifiers.points import Binned
+
+
+class RuleTable:
+    """Boxes as lines of a table: a range of levels is put in words once, however many have it."""
+
+    def __init__(self, binned: Binned, space: Space, rows: Levels, said: NDArray[np.intp]):
+        """Take the features, what can be said of them, and the rows of X with their classes."""
+        self.binned, self.space, self.cells = binned, space, rows
+        self._classes = [as_bits(said == place) for place in range(len(binned.classifier.classes))]
+        self._inside: dict[tuple[int, Range], int] = {}
+        self._masks: dict[tuple[int, Range], tuple[int, int]] = {}
+        self._texts: dict[tuple[int, Range], tuple[str, tuple[str, ...]]] = {}
+
+    def rows(
+        self,
+        boxes: Sequence[BoxRule],
+        labelled: GridCells | ListedCells,
+        certificate: Certificate,
+        who: str,
+    ) -> Rules:
+        """Return the rules with what they apply to, those first that apply to most rows of X."""
+        made = [self._row(one, labelled.count_in(one.box), certificate, who) for one in boxes]
+        made.sort(key=lambda r: (-r.support, len(r.conditions), -(r.cells or 0), r.place, r.box))
+        return Rules(made)
+
+    def _row(self, rule: BoxRule, cells: int, certificate: Certificate, who: str) -> RuleRow:
+        inside = (1 << len(self.cells)) - 1
+        conditions: tuple[str, ...] = ()
+        names: tuple[str, ...] = ()
+        for key in self._bounded(rule.box):
+            inside &= self._rows_in(key)
+            text, variables = self._said_of(key)
+            conditions, names = (*conditions, text), (*names, *variables)
+        label, trial = self.binned.classifier.labels[rule.place], certificate.trial
+        own = () if self.space.label is None else (self.space.label.variables[rule.place],)
+        support = inside.bit_count()
+        right = (inside & self._classes[rule.place]).bit_count()
+        return RuleRow(
+            NamedRule(conditions, (label,)),
+            support,
+            support,
+            None,
+            None,
+            class_rule(conditions, label, who),
+            NamedRule(names, own),
+            warrant=PROVED if trial is None else trial.warrant(cells),
+            label=label,
+            unit="rows",
+            cells=cells,
+            confidence=right / support if support else None,
+            box=rule.box,
+            place=rule.place,
+        )
+
+    def _bounded(self, box: Box) -> Iterator[tuple[int, Range]]:
+        """Yield the ranges that are conditions, each with the place of its feature."""
+        for axis, (feature, levels) in enumerate(zip(self.binned.features, box, strict=True)):
+            if levels != feature.whole:
+                yield axis, levels
+
+    def _rows_in(self, key: tuple[int, Range]) -> int:
+        """Return the rows in a range, as bits."""
+        if key not in self._inside:
+            (_, (low, high)), levels = key, self.cells[:, key[0]]
+            self._inside[key] = as_bits((levels >= low) & (levels <= high))
+        return self._inside[key]
+
+    def _said_of(self, key: tuple[int, Range]) -> tuple[str, tuple[str, ...]]:
+        """Return a range as a condition, and as variables."""
+        if key not in self._texts:
+            text = self.binned.features[key[0]].say(key[1])
+            self._texts[key] = text, self.space.vocabulary.names_of(self._mask(key)[1])
+        return self._texts[key]
+
+    def _mask(self, key: tuple[int, Range]) -> tuple[int, int]:
+        """Return all variables of a range, and those from which the others follow."""
+        if key not in self._masks:
+            box = [feature.whole for feature in self.binned.features]
+            box[key[0]] = key[1]
+            whole = mask_of_box(self.space, tuple(box))
+            self._masks[key] = whole, short_mask_of_box(self.space, tuple(box))
+        return self._masks[key]
+
+    def whole(self, box: Box) -> tuple[int, bool]:
+        """Return all that is said of a box, and that a rule repeats it on its right side."""
+        return sum(self._mask(key)[0] for key in self._bounded(box)), True
+
+    def short(self, box: Box) -> tuple[int, bool]:
+        """Return the bounds of a box, and that a rule has only its class on its right side."""
+        return sum(self._mask(key)[1] for key in self._bounded(box)), False
+
+    def rule(self, row: RuleRow, form: Callable[[Box], tuple[int, bool]]) -> Rule:
+        """Return a rule in variables."""
+        left, repeated = form(row.box or ())
+        return Rule(left, self.space.with_label(left if repeated else 0, row.place or 0))
+
+
+def as_bits(flags: NDArray[np.bool_]) -> int:
+    """Return flags as the bits of an integer, the first one lowest."""
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")

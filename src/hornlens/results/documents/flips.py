@@ -1,0 +1,135 @@
+"""What changing some attributes does to the answers: pairs of inputs, and a sentence.
+
+A *flip* is two cells that were asked, differ in the named attributes only, and are answered
+differently. Each of the two has a value of these attributes: a level, a node of a taxonomy, or that
+it is missing. Unset is a value only of an attribute that has no more than one. Where one of the two
+got an answer and the other none, that is counted apart; a gate counts it as a flip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hornlens.counts import plural
+from hornlens.logic.scopes import percent
+
+
+@dataclass(frozen=True)
+class FlipPair:
+    """Two inputs that differ in the named attributes only, and the answer to each.
+
+    `shown` has the prompts of both, where they were asked in prompts; `variant` the way of asking,
+    if there are several.
+    """
+
+    first: Mapping[str, Any]
+    said_first: str
+    second: Mapping[str, Any]
+    said_second: str
+    shown: tuple[tuple[str, ...], ...] = ()
+    variant: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse prompts of one input only."""
+        if len(self.shown) not in (0, 2):
+            raise ValueError("has a flip that does not show both inputs")
+
+
+@dataclass(frozen=True)
+class Flips:
+    """What changing one attribute, or several at once, does; false if it changes no answer.
+
+    `pairs` of `of_pairs` pairs of cells that differ only in it have different answers; None where
+    the cells could not all be asked. In `half_answered` further pairs, one cell got an answer and
+    the other none. `rows` of `of_rows` rows of X get another class if only this is changed; there
+    are none where no rows were given. `proved`: whether this is so of all cells, and not of some;
+    with `every_input`, of all inputs.
+    """
+
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("ever", "sentence")
+    feature: str
+    """The attribute that is changed; several are joined by commas."""
+    rows: int
+    of_rows: int
+    pairs: int | None
+    of_pairs: int | None
+    proved: bool
+    every_input: bool
+    examples: tuple[FlipPair, ...]
+    half_answered: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse pairs of cells without how many there are."""
+        if (self.pairs is None) != (self.of_pairs is None):
+            raise ValueError(f"has pairs of {self.feature!r} without how many there are")
+
+    @property
+    def ever(self) -> bool:
+        """Whether an answer changes somewhere."""
+        return bool(self.rows or self.pairs or (self.pairs is None and self.examples))
+
+    def __bool__(self) -> bool:
+        """Say whether an answer changes somewhere."""
+        return self.ever
+
+    @property
+    def counted(self) -> int:
+        """How many pairs a gate counts: half-answered ones are flips to it."""
+        return (self.pairs or 0) + self.half_answered
+
+    @property
+    def share(self) -> float | None:
+        """The share of the pairs that a gate counts, or else of the rows; None: nothing to count.
+
+        Divided, as 0.29 * 100 is less than 29.
+        """
+        if self.of_pairs and (self.counted or not self.rows):
+            return self.counted / self.of_pairs
+        return self.rows / self.of_rows if self.of_rows else None
+
+    @property
+    def sentence(self) -> str:
+        """What was counted or proved, in one or two sentences."""
+        return self._of_rows() if self.of_rows else self._of_cells()
+
+    def _of_rows(self) -> str:
+        name = self.feature
+        about = "for every input" if self.every_input else "for the binned model"
+        if not self.ever:
+            if self.proved:
+                return f"Changing only {name} never changes the decision: proved, {about}."
+            return (
+                f"Changing only {name} changed the decision for none of {self.of_rows:,} rows; "
+                "that it never does is not proved."
+            )
+        text = (
+            f"Changing only {name} changes the decision for {self.rows:,} of {self.of_rows:,} rows "
+            f"({percent(self.rows / max(1, self.of_rows))})"
+        )
+        if self.pairs is not None and self.of_pairs:
+            text += f", and in {self.pairs:,} of {self.of_pairs:,} pairs of cells that differ in it"
+        return f"{text}."
+
+    def _of_cells(self) -> str:
+        name, pairs = self.feature, self.pairs or 0
+        if not self.of_pairs:
+            return f"No two cells that were asked differ only in {name}."
+        there = plural(self.of_pairs, "pair")
+        if self.counted:
+            text = (
+                f"Changing only {name} changes the answer in {pairs:,} of {there} of cells "
+                f"({percent(pairs / self.of_pairs)})."
+            )
+        elif self.proved:
+            text = f"Changing only {name} never changes the answer, in {there} of cells."
+        else:
+            text = f"Changing only {name} changed the answer in none of {there} that were asked."
+        if self.half_answered:
+            text += f" In {self.half_answered:,} more, only one of the two cells got an answer."
+        return text if self.proved else f"{text} Not every cell was asked and decided."
+
+    def __str__(self) -> str:
+        """Return the sentence."""
+        return self.sentence

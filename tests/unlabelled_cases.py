@@ -7,7 +7,6 @@ from random import Random
 from hornlens.api import Result, extract
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.extraction.formulas import LearnSettings, learn
-from hornlens.extraction.summing import summed_up_formula, summed_up_table
 from hornlens.limits import Limits
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.basis import dg_basis
@@ -22,6 +21,7 @@ from hornlens.logic.table import Table
 from hornlens.logic.taxonomy import Taxonomy
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
+from hornlens.results.analysis.detail import with_detail_of_formula, with_detail_of_table
 from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.saving import worked_out
 from hornlens.results.documents.settings import Settings
@@ -122,7 +122,7 @@ def _birds():
 def summed_formula():
     wanted = Settings(min_confidence=0.8, max_conditions=2, detail="3")
     found = envelope_of_formula(_birds())
-    return without_asking(summed_up_formula(found, _birds(), wanted))
+    return without_asking(with_detail_of_formula(found, _birds(), wanted))
 
 
 def learned():
@@ -165,7 +165,7 @@ def table():
 def summed_table():
     made = rows(tuple("abcdefg"), 7, 60, seed=3)
     wanted = Settings(min_confidence=0.7, max_conditions=2, detail="4")
-    found = summed_up_table(envelope_of_table(made), made, wanted)
+    found = with_detail_of_table(envelope_of_table(made), made, wanted)
     document = table_result("t.csv", made, found)
     return Result.of(worked_out(document.envelope, NOWHERE, document))
 

@@ -44,6 +44,7 @@ __all__ = [
     "Worlds",
     "compare",
     "ended_by_ctrl_c",
+    "envelope",
     "explain",
     "explore",
     "extract",
@@ -57,7 +58,7 @@ __all__ = [
 # Not from `typing`: the command has to be quick to come where Ctrl-C is its own to answer.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hornlens.api import compare, extract, load
+    from hornlens.api import compare, envelope, extract, load
     from hornlens.classifiers.explain import explain
     from hornlens.classifiers.flipping import flips
     from hornlens.classifiers.proving import prove
@@ -95,7 +96,7 @@ else:
     # What type checkers see above is imported only when a name is asked for: `import hornlens`
     # stays quick. A test holds the two lists together.
     _HOMES = {
-        "api": "compare extract load",
+        "api": "compare envelope extract load",
         "classifiers.explain": "explain",
         "classifiers.flipping": "flips",
         "classifiers.proving": "prove",

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hornlens.errors import HornlensError
-from hornlens.extraction.extract import extract as extract_target
+from hornlens.errors import HornlensError, InputError
+from hornlens.extraction.inside import LEARNED, engine_of, work_out
 from hornlens.result import Result
-from hornlens.results.documents.saving import read_result, written_by
+from hornlens.results.documents.settings import Settings
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
     from hornlens.results.analysis.comparison import Comparison
-    from hornlens.results.documents.settings import Settings
     from hornlens.store.protocol import AnswerStore
+    from hornlens.targets.opening import Background
 
 Function = Callable[[str, Sequence[str]], Any]
 """Given a prompt and the candidate words, returns their scores: a sequence, or by word."""
@@ -46,6 +46,10 @@ def extract(
 ) -> Result:
     """Return the rules that a black box obeys.
 
+    A target that can be looked into, such as a `FormulaTarget`, is not asked, unless you give a
+    learner, an oracle or a strategy, or settings with samples or a budget: its rules are worked
+    out.
+
     Args:
         model: Whom to ask: a model's spec such as "demo" or "hf/bert-base-cased", a `Model`, any
             function of a prompt and candidate words that returns their scores, or a `Target`,
@@ -67,7 +71,8 @@ def extract(
         strategy: A function that makes a strategy of your own from an `Asking`: it chooses what is
             asked, instead of a learner and an oracle.
         watch: A function that is called with each event of the learner. A run that asks
-            everything has no learner, and so no events.
+            everything has no learner, and so no events. Of rules that are worked out, it sees
+            each, and the end.
         limits: What may end the run early. The rules that are proved by then are returned, and
             answers are kept, so that the same call resumes.
 
@@ -82,6 +87,8 @@ def extract(
     >>> extract(black_box, cache=False).entails("nurse & male -> false")
     True
     """
+    from hornlens.extraction.extract import extract as extract_target
+
     if isinstance(model, Target):
         if not (probe is None and repeats == 1 and not progress and not cache):
             raise HornlensError(
@@ -149,6 +156,69 @@ def extract(
     return Result.of(found)
 
 
+def envelope(
+    source: Any,
+    *,
+    background: Background = None,
+    settings: Settings | None = None,
+    scales: Sequence[str] = (),
+    label: str | None = None,
+    limits: Limits | None = None,
+    progress: Callable[[int, float | None], None] | bool | None = None,
+    watch: Watch | None = None,
+) -> Result:
+    """Return all rules of a formula or a table, exactly. They are worked out; nobody is asked.
+
+    Args:
+        source: What the rules are of: the path of a DIMACS file (.cnf, .dimacs) or of a table
+            (.csv, .parquet, .xlsx, or a context), a `Cnf`, a `Table`, a data frame of pandas or
+            polars, or a `FormulaTarget` or `TableTarget`.
+        background: Rules that are taken for granted: the path of a Horn .cnf or an envelope.json,
+            a `Theory`, or rules as text.
+        settings: Which rules: only short ones, only those that enough rows bear out, and whether
+            almost-rules or a level of detail are wanted as well.
+        scales: How columns of values are read, each as ``--scale`` takes it: "age=interval:30,60".
+        label: The column that has the class of each row.
+        limits: What may end the search early; then the rules are those proved so far.
+        progress: True shows how far it is; a function is called with the number of rules that are
+            proved and the share of the work that is done, or None where nobody knows.
+        watch: A function that is called with an event for each rule, and for the end.
+
+    Returns:
+        The rules and what may be claimed of them. There are no answers beside them.
+
+    Raises:
+        HornlensError: in one line, if the source cannot be read, or has no such rules.
+
+    >>> result = envelope("examples/animals.csv")
+    >>> result
+    <Result: animals.csv, 5 rules, exact>
+    >>> result.entails("flies & lays eggs -> feathers")
+    True
+    """
+    from hornlens.targets.opening import errors_about, open_source
+
+    chosen = settings or Settings()
+    path = Path(source) if isinstance(source, str | Path) else None
+    target = open_source(source, background, scales, label)
+    with errors_about(path):
+        if chosen.equivalence in LEARNED:
+            raise HornlensError(
+                f"envelope works out all rules: for equivalence {chosen.equivalence}, use extract"
+            )
+        engine = engine_of(target, chosen)
+        if engine is None:
+            raise InputError("a formula has no rows: --min-support is for tables")
+        if progress is True:
+            from hornlens.report.terminal import Terminal
+
+            showing: Any = Terminal().searching(f"Envelope of {target.name}")
+        else:
+            showing = nullcontext(progress or None)
+        with showing as note:
+            return Result.of(work_out(target, engine, chosen, None, watch, limits, progress=note))
+
+
 def _heeding(
     limits: Limits | None, progress: Callable[[int], None] | None
 ) -> Callable[[int], None] | None:
@@ -185,6 +255,7 @@ def load(path: str | Path) -> Result:
     male → ⊥
     """
     from hornlens.results.documents.explanations import find_explanation
+    from hornlens.results.documents.saving import read_result
 
     if (of_classifier := find_explanation(Path(path))) is not None:
         from hornlens.classifiers.loading import load_explanation
@@ -219,6 +290,7 @@ def compare(results: Sequence[Any], names: Sequence[str] = ()) -> Comparison:
     """
     from hornlens.results.analysis.comparison import compare as compare_sets
     from hornlens.results.analysis.rulesets import RuleSet, distinct_names
+    from hornlens.results.documents.saving import written_by
 
     each = [results] if isinstance(results, str | Path) else list(results)
     if len(names) > len(each):

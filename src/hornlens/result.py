@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any
 from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
 from hornlens.results.documents.findings import Findings
-from hornlens.results.documents.saving import extraction_files, result_as_json
 
 if TYPE_CHECKING:
     from hornlens.report.plots import Plots
     from hornlens.results.documents.checks import Checked
     from hornlens.results.documents.requirements_file import Source
+
+
+ANSWERED = ("scores.csv", "rates.csv", "flips.csv", "run.json")
+OTHERS = ("almost.csv", "levels.csv", "explanation.json", *ANSWERED)
+"""Files that only some results have."""
 
 
 class Result(Findings):
@@ -36,23 +40,27 @@ class Result(Findings):
 
     def as_json(self) -> dict[str, Any]:
         """Return the contents of envelope.json."""
+        from hornlens.results.documents.saving import result_as_json
+
         return result_as_json(self)
 
     def save(self, folder: str | Path) -> None:
         """Write all that the command line writes, or nothing: rules, answers, and the page.
 
         Where nobody was asked, there are only the rules, the lattice of a table, and the page.
+        What another result left in the folder, and this one has not, is removed.
         """
         out = Path(folder)
         files = self._files(out.resolve().name)
         write_files({out / name: text for name, text in files.items()})
-        for name in ("almost.csv", "levels.csv", "explanation.json"):
+        for name in OTHERS:
             if name not in files:
                 (out / name).unlink(missing_ok=True)  # of another result
 
     def _files(self, name: str) -> dict[str, str]:
         """Return all files, the page among them, by name; `name` is that of their folder."""
         from hornlens.report.page.result import result_page
+        from hornlens.results.documents.saving import extraction_files
 
         files, content = extraction_files(self)
         return {**files, "report.html": result_page(self, content, name)}

@@ -17,12 +17,16 @@ from hornlens.theory import Vocabulary
 from tests.command import hornlens as command
 
 INPUTS = Path(__file__).parents[1] / "old" / "0.2" / "inputs"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 FORMATS = ("text", "json", "dimacs", "csv", "latex", "prolog", "conexp", "fcar")
 AGAINST = {
     "formula": "formula.cnf",
     "learned": "formula.cnf",
     "table": "animals.csv",
     "exploration": "animals.exploration.json",
+    "formula in Python": "formula.cnf",
+    "table in Python": "animals.csv",
+    "scaled table": "people.cxt",
 }
 """What holds the answers of results that hold none."""
 
@@ -81,6 +85,11 @@ MADE = {
     "budget": lambda: labelled(settings=Settings(equivalence="budget", max_equivalence_queries=2)),
     "interrupted": lambda: labelled(limits=Limits(max_rules=1)),
     "explanation": explained,
+    "formula in Python": lambda: hornlens.envelope(INPUTS / "formula.cnf"),
+    "table in Python": lambda: hornlens.envelope(INPUTS / "animals.csv"),
+    "scaled table": lambda: hornlens.envelope(
+        EXAMPLES / "people.csv", label="class", scales=["age=interval:35"]
+    ),
 }
 """By kind, how Python makes it."""
 PRINTED = {
@@ -100,6 +109,9 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("matrix")
     for name in ("animals.csv", "animals.yaml", "formula.cnf"):
         shutil.copy(INPUTS / name, folder)
+    scaled = "--label", "class", "--scale", "age=interval:35"
+    done = command("convert", EXAMPLES / "people.csv", "people.cxt", *scaled, cwd=folder)
+    assert done.returncode == 0, done.stderr
     (folder / "any.yaml").write_text("hornlens: 1\nrules: {at_least: 0}\nanswered: 0\n")
     return folder
 

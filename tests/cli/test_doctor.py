@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from hornlens.cli import doctor
 from hornlens.cli.app import app
-from hornlens.cli.doctor import FOR_US, PURPOSES, Extra, Package, look
+from hornlens.cli.doctor import FOR_US, PURPOSES, Extra, Package, installed_packages
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,11 +47,11 @@ def test_every_extra_of_the_project_is_told_with_what_it_is_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = set(project["optional-dependencies"])
     assert extras - FOR_US == set(PURPOSES)
-    assert {extra.name for extra in look()[1]} <= extras
+    assert {extra.name for extra in installed_packages()[1]} <= extras
 
 
 def test_versions_are_those_that_are_installed_and_what_is_missing_does_not_work():
-    core, extras = look()
+    core, extras = installed_packages()
     for package in [*core, *(package for extra in extras for package in extra.packages)]:
         try:
             assert package.version == metadata.version(package.name)
@@ -92,7 +92,7 @@ def test_it_is_told_in_tables_and_as_json_and_no_secret_is(tmp_path, told):
 
 @pytest.mark.parametrize("name", ["hf", "smollm2"])
 def test_an_extra_that_needs_another_one_lists_its_packages(name):
-    extras = {extra.name: extra for extra in look()[1]}
+    extras = {extra.name: extra for extra in installed_packages()[1]}
     assert "torch" in {package.name for package in extras[name].packages}
 
 

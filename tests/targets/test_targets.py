@@ -172,6 +172,8 @@ class TestPromptedDemoModelWithAStore(TargetConformance):
 
 # What the suite is for: to notice.
 
+NEVER = Cnf(YES_OR_NO.vocabulary, (clause_of([]),))
+
 
 class Stub(FunctionTarget):
     """A target that is right, but for what a test replaces."""
@@ -235,6 +237,10 @@ def state(self, cells):
         ),
         ({"identity": lambda self: str(id(self))}, "the_identity_is_stable"),
         ({"identity": lambda self: ""}, "the_identity_is_stable"),
+        (
+            {"engine": lambda self, settings: FormulaTarget(NEVER).engine(settings)},
+            "no_cell_that_it_accepts_breaks_what_its_engine_finds",
+        ),
         ({"show": lambda self, cell: ()}, "can_be_shown"),
         ({"show": lambda self, cell: ("",)}, "can_be_shown"),
     ],

@@ -13,11 +13,7 @@ from typing import Any
 import hornlens
 from hornlens import FormulaTarget, Limits, Nominal, Policy, Settings, Space, TableTarget, Worlds
 from hornlens.exact.bases import in_basis
-from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
-from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
-from hornlens.exact.supported import only_supported
 from hornlens.extraction.formulas import LearnSettings, learn
-from hornlens.extraction.summing import summed_up_formula, summed_up_table
 from hornlens.formats.anytables import open_table
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.learning.horn import horn1_learner
@@ -34,6 +30,7 @@ from hornlens.models.smollm2 import PACKAGE as SMOLLM2_PACKAGE
 __all__ = [
     "REFUSED",
     "SMOLLM2_PACKAGE",
+    "BlackBox",
     "Cnf",
     "FormulaTarget",
     "FunctionModel",
@@ -160,6 +157,15 @@ def extracted(
     return result_parts(result)
 
 
+class BlackBox:
+    """A target without its engine: it can only be asked."""
+
+    def __init__(self, target: Any):
+        """Take all that a target has to have."""
+        self.name, self.space, self.identity = target.name, target.space, target.identity
+        self.decide, self.show = target.decide, target.show
+
+
 def function_target(
     call: Any, space: Space, name: str = "function", policy: Mapping[str, Any] | None = None
 ) -> Any:
@@ -194,25 +200,15 @@ def envelope_of(
     **settings: Any,
 ) -> Parts:
     """Compute the envelope of a formula or table as `hornlens envelope` does."""
-    limits = Limits(max_rules=max_rules)
     wanted = Settings(max_conditions=max_conditions, min_support=min_support, **settings)
     table = source if isinstance(source, Table) else None
-    if table is None:
-        if max_conditions is None:
-            found = envelope_of_formula(source, background, None, limits)
-        else:
-            found = bounded_envelope_of_formula(source, max_conditions, background, limits, None)
-        found = summed_up_formula(found, source, wanted)
-    else:
-        if max_conditions is not None:
-            found = bounded_envelope_of_table(
-                table, max_conditions, background, min_support or 0, limits, None, space
-            )
-        else:
-            found = envelope_of_table(table, background, None, limits, space)
-            if min_support is not None:
-                found = only_supported(found, table, min_support)
-        found = summed_up_table(found, table, wanted)
+    target = (
+        FormulaTarget(source, background=background)
+        if table is None
+        else TableTarget(table, background=background, columns=space)
+    )
+    limits = Limits(max_rules=max_rules)
+    found = hornlens.envelope(target, settings=wanted, limits=limits).envelope
     parts = envelope_parts(found)
     parts["background"] = rules_text(found.background, found.vocabulary)
     for basis in bases:

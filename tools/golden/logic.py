@@ -14,6 +14,7 @@ from typing import Any
 from tests.targets import KINDS, random_formula, random_space, random_theory
 from tools.golden.case import COUNT, Case
 from tools.golden.doors import (
+    BlackBox,
     Cnf,
     FormulaTarget,
     Nominal,
@@ -136,9 +137,9 @@ def _function(seed: int) -> Parts:
     rng = Random(f"function {seed}")
     if seed % 10 == 1:
         formula = formula_of(seed // 10, (3, 8))
-        return extracted(FormulaTarget(formula), **FUNCTION[seed // 10 % len(FUNCTION)])
+        return extracted(BlackBox(FormulaTarget(formula)), **FUNCTION[seed // 10 % len(FUNCTION)])
     if seed % 10 == 2:
-        target = TableTarget(random_table(rng)[0])
+        target = BlackBox(TableTarget(random_table(rng)[0]))
         exact = target.space.cell_count < 1_000
         return extracted(target, **(FUNCTION[seed // 10 % len(FUNCTION)] if exact else PAC))
     target = random_target(rng, f"function {seed}")

@@ -16,7 +16,10 @@ from tools.site.formats import formats_page
 
 WIDTH = "100"
 GROUPS = {
-    "ask": ("Ask and keep", "extract load verify Result Rules Rates Verification Settings Limits"),
+    "ask": (
+        "Ask and keep",
+        "extract envelope load verify Result Rules Rates Verification Settings Limits",
+    ),
     "targets": (
         "Probes, models, targets",
         "Probe load_probe Policy PromptedModel Worlds Target FunctionTarget RepeatedTarget "

@@ -88,7 +88,7 @@ class Extra(NamedTuple):
 def doctor_command(form: str) -> None:
     """Look at the installation, and print what was found."""
     keep_private()
-    core, extras = look()
+    core, extras = installed_packages()
     places = _places()
     if form == "json":
         sys.stdout.write(json.dumps(_as_json(core, extras, places), indent=1) + "\n")
@@ -121,7 +121,7 @@ def doctor_command(form: str) -> None:
     terminal.say("Which models and targets there are: hornlens model list, hornlens target list")
 
 
-def look() -> tuple[tuple[Package, ...], tuple[Extra, ...]]:
+def installed_packages() -> tuple[tuple[Package, ...], tuple[Extra, ...]]:
     """Return the packages of the core, and the extras; everything is imported once."""
     try:
         lines = metadata.requires("hornlens") or []

@@ -8,20 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hornlens.api import envelope
 from hornlens.cli.concepts import save_table
 from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.exact.bases import Basis, in_basis
-from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
-from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table, with_support
+from hornlens.exact.envelopes import with_support
 from hornlens.exact.ranking import EXPLAINED, RowRank, ranked
-from hornlens.exact.supported import only_supported
-from hornlens.extraction.summing import summed_up_formula, summed_up_table
 from hornlens.formats.anytables import ENDINGS, open_table
-from hornlens.formats.backgrounds import read_background
 from hornlens.formats.contexts import write_table
-from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.fca import without_bottom
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text, read_json
@@ -29,11 +25,12 @@ from hornlens.formats.writers import WRITERS
 from hornlens.limits import Limits, ended_by_ctrl_c
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
-from hornlens.logic.table import Table
 from hornlens.report.summaries import show_almost, show_claim_only, show_level
 from hornlens.report.terminal import Terminal, show_envelope
 from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.settings import Settings
+from hornlens.targets.formulas import FormulaTarget, TableTarget
+from hornlens.targets.opening import errors_about, open_source
 
 
 class TableOptions(NamedTuple):
@@ -60,65 +57,24 @@ def envelope_command(
     tables: TableOptions,
 ) -> int:
     """Read the file by its ending, compute, print; return the exit code."""
-    max_conditions, min_support = wanted.max_conditions, wanted.min_support
     terminal = Terminal(quiet)
-    table: Table | None = None
     if tables.out is not None:
         if path.suffix.lower() not in ENDINGS:
             raise InputError("--out needs a table; this is not one", path)
         check_writable(tables.out)
         _spare_answers(tables.out)
-    said: tuple[str, ...] = ()
     with (
         ended_by_ctrl_c(limits),
         terminal.searching(f"Envelope of {path.name}") as progress,
     ):
-        suffix = path.suffix.lower()
-        if suffix in (".cnf", ".dimacs"):
-            formula = read_dimacs(path)
-            assumed = read_background(background, formula.vocabulary) if background else None
-            if min_support is not None:
-                raise InputError("a formula has no rows: --min-support is for tables", path)
-            if tables.rank is not None:
-                raise InputError("a formula has no rows: --rank is for tables", path)
-            if tables.scales or tables.label is not None:
-                raise InputError(
-                    "a formula has no columns: --scale and --label are for tables", path
-                )
-            if max_conditions is None:
-                result = envelope_of_formula(formula, assumed, progress, limits)
-            else:
-                result = bounded_envelope_of_formula(
-                    formula, max_conditions, assumed, limits, progress
-                )
-            result = summed_up_formula(result, formula, wanted)
-            what = plural(len(formula.clauses), "clause")
-        elif suffix in ENDINGS:
-            table, space, said = open_table(path, tables.scales, tables.label)
-            assumed = read_background(background, table.vocabulary) if background else None
-            try:
-                if max_conditions is None:
-                    result = envelope_of_table(table, assumed, progress, limits, space)
-                    if min_support is not None:
-                        result = only_supported(result, table, min_support)
-                else:
-                    result = bounded_envelope_of_table(
-                        table, max_conditions, assumed, min_support or 0, limits, progress, space
-                    )
-                result = summed_up_table(result, table, wanted)
-            except InputError as error:
-                raise InputError(error.message, path, error.line) from None
-            what = plural(len(table.rows), "positive example")
-        else:
-            # Say first what is wrong with a file that does not exist at all.
-            if not path.is_file():
-                reason = "is a directory, not a file" if path.is_dir() else "no such file"
-                raise InputError(reason, path)
-            raise InputError("unknown kind of file; expected .cnf, " + ", ".join(ENDINGS), path)
-    try:
+        target = open_source(path, background, tables.scales, tables.label)
+        table = target.table if isinstance(target, TableTarget) else None
+        if table is None and tables.rank is not None:
+            raise InputError("a formula has no rows: --rank is for tables", path)
+        with errors_about(path):
+            result = envelope(target, settings=wanted, limits=limits, progress=progress).envelope
+    with errors_about(path):
         shown = in_basis(result, tables.basis, table)
-    except InputError as error:
-        raise InputError(error.message, path) from None
     if tables.closed_top:
         shown = replace(
             shown, basis=without_bottom(shown.basis), readable=without_bottom(shown.readable)
@@ -126,13 +82,13 @@ def envelope_command(
         shown = shown if table is None else with_support(shown, table)
     if tables.rank is not None and table is not None and form != "json":
         shown = ranked(shown, table, tables.rank)
-    if tables.out is not None and table is not None:
+    if tables.out is not None and isinstance(target, TableTarget):
         content = _as_json(result, shown, tables.basis)
-        save_table(tables.out, path.name, table, result, said, content)
+        save_table(tables.out, path.name, target.table, result, target.notes, content)
     if form == "text":
-        terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {what}.")
-        if said:
-            terminal.say(f"Columns: {'; '.join(said)}.")
+        terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {_size(target)}.")
+        if isinstance(target, TableTarget) and target.notes:
+            terminal.say(f"Columns: {'; '.join(target.notes)}.")
         if result.levels is not None and result.levels.chosen is not None:
             show_claim_only(terminal, result)
             show_level(terminal, result)
@@ -152,6 +108,13 @@ def envelope_command(
             terminal.warn(f"{form} has the exact rules only: almost-rules are in text and json")
         sys.stdout.write(WRITERS[form](shown))
     return exit_code(limits)
+
+
+def _size(target: FormulaTarget | TableTarget) -> str:
+    """Return how large a formula or a table is, in words."""
+    if isinstance(target, FormulaTarget):
+        return plural(len(target.formula.clauses), "clause")
+    return plural(len(target.table.rows), "positive example")
 
 
 def _spare_answers(out: Path) -> None:

@@ -28,10 +28,11 @@ from hornlens.probes.loading import default_model, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.possible import show_possible
 from hornlens.report.rates import show_rates
-from hornlens.report.summaries import say_level, show_sentences
+from hornlens.report.summaries import say_level, show_almost, show_level, show_sentences
 from hornlens.report.terminal import (
     Terminal,
     show_claim,
+    show_envelope,
     show_non_horn,
     show_open,
 )
@@ -160,8 +161,21 @@ def _ask_target(options: ExtractOptions) -> Result:
     return extract(target, settings=settings, policy=policy, limits=options.limits)
 
 
+def _show_worked_out(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
+    """Print the rules of a target that can be looked into."""
+    size = plural(result.space.width, "variable")
+    terminal.say(f"{result.title}: {size}; its rules were worked out, and nothing was asked.")
+    show_envelope(terminal, result.envelope)
+    show_level(terminal, result.envelope)
+    show_almost(terminal, result.envelope)
+    terminal.say(f"{seconds:.1f} s. Files: {out} (report.html, envelope.json, rules.csv)")
+
+
 def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     """Print the findings as people read them."""
+    if not result.asked:
+        _show_worked_out(terminal, result, out, seconds)
+        return
     envelope, question = result.envelope, result.question
     evidence, vacuous = result.findings(), sum(result.vacuous)
     terminal.say(

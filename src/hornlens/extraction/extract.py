@@ -15,12 +15,13 @@ from hornlens.exact.grid import MOST_POINTS
 from hornlens.exact.readings import reading
 from hornlens.extraction.asking import Questions, UnitedQuestions, carry_out
 from hornlens.extraction.conclude import Conclusion, Wanted, conclude
+from hornlens.extraction.inside import engine_of, work_out
 from hornlens.extraction.settling import Settle, check_ways, noise_of, noisy_target
-from hornlens.extraction.summing import summed_up
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
 from hornlens.limits import Limits, Reason
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
+from hornlens.results.analysis.detail import with_detail
 from hornlens.results.analysis.worlds import union_of
 from hornlens.results.documents.findings import Findings, Record
 from hornlens.results.documents.question import Question
@@ -29,6 +30,7 @@ from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
 
 if TYPE_CHECKING:
+    from hornlens.exact.engine import Progress as EngineProgress
     from hornlens.learning.events import Event
     from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle
 
@@ -62,8 +64,12 @@ def extract(
     strategy: MakeStrategy | None = None,
     watch: Watch | None = None,
     limits: Limits | None = None,
+    progress: EngineProgress | None = None,
 ) -> Findings:
-    """Return the rules that a target obeys, by asking it.
+    """Return the rules that a target obeys, by its own engine or by asking it.
+
+    One that can be looked into brings an engine, and is not asked. It is asked as others are if a
+    learner, an oracle or a strategy is given, or the settings want samples or a budget.
 
     Exact where all cells can be asked; else learned by Algorithm 1 with sampled equivalence
     queries, or by the learner and the equivalence oracle that are given. A `strategy` of one's own
@@ -71,14 +77,20 @@ def extract(
     rules are those that hold in all of them.
 
     If one of the `limits` is reached, or nothing more may be spent: what is proved by then.
+    `progress` is called with the number of rules that an engine has proved.
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     chosen = settings or Settings()
+    if learner is None and equivalence is None and strategy is None:
+        engine = engine_of(target, chosen)
+        if engine is not None:
+            decided = _policy(target, policy)
+            return work_out(target, engine, chosen, decided, watch, limits, progress)
     worlds = target.targets if isinstance(target, Worlds) else {"": target}
     unit = "prompt" if isinstance(next(iter(worlds.values())), PromptTarget) else "cell"
     own = strategy is not None
     exhaustive = not own and chosen.is_exhaustive(sum(map(_size, worlds.values())), unit)
-    if not exhaustive and not own and chosen.equivalence == "auto":
+    if not exhaustive and not own and chosen.equivalence != "budget":
         limits = limits or Limits()
         if limits.max_questions is None:
             limits.max_questions = chosen.limit
@@ -115,7 +127,7 @@ def extract(
 
     whole = concluded(united, ended, proposal)
     if whole.labelled is not None and whole.envelope.certificate.settled and learner is None:
-        whole = Conclusion(summed_up(whole.envelope, whole.labelled, chosen), whole.possible)
+        whole = Conclusion(with_detail(whole.envelope, whole.labelled, chosen), whole.possible)
     if not isinstance(target, Worlds):
         found = asked[0].extraction(chosen, whole, identity)
         return replace(found, record=_record(asked, started, clock))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from hornlens.errors import InputError
 from hornlens.formats.contexts import READERS
-from hornlens.formats.scaling import parse_scales, scaled
-from hornlens.formats.values import FRAMES, read_values
+from hornlens.formats.scaling import Scale, parse_scales, scaled
+from hornlens.formats.values import FRAMES, Values, read_values
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 
@@ -34,11 +34,18 @@ def open_table(path: Path, scales: Sequence[str] = (), label: str | None = None)
     if suffix not in ENDINGS:
         raise InputError(f"unknown kind of table; expected one of {', '.join(ENDINGS)}", path)
     values = read_values(path)
-    asked = parse_scales(scales)
+    wanted = parse_scales(scales)
     try:
-        found = scaled(values, asked, label)
+        return open_values(values, wanted, label)
     except InputError as error:
         raise InputError(error.message, path, error.line) from None
-    if found.space.label is None and not len(found.space.background) and not asked:
+
+
+def open_values(
+    values: Values, scales: Mapping[str, Scale] | None = None, label: str | None = None
+) -> Opened:
+    """Return the table that values become, each column in its scale."""
+    found = scaled(values, scales, label)
+    if found.space.label is None and not len(found.space.background) and not scales:
         return Opened(found.table)
     return Opened(found.table, found.space, found.said)

@@ -107,11 +107,29 @@ def _by_openpyxl(path: Path) -> tuple[list[str], list[list[str]]]:
 
 def _by(library: str) -> Callable[[Path], tuple[list[str], list[list[str]]]]:
     def read(path: Path) -> tuple[list[str], list[list[str]]]:
-        frame = getattr(import_module(library), FRAMES[path.suffix.lower()])(path)
-        names = [str(name).strip() for name in frame.columns]
-        return names, [[_text(cell) for cell in frame[name].to_list()] for name in frame.columns]
+        return _columns(getattr(import_module(library), FRAMES[path.suffix.lower()])(path))
 
     return read
+
+
+def _columns(frame: Any) -> tuple[list[str], list[list[str]]]:
+    """Return the names and the texts of a data frame's columns."""
+    names = [str(name).strip() for name in frame.columns]
+    return names, [[_text(cell) for cell in frame[name].to_list()] for name in frame.columns]
+
+
+def is_frame(source: Any) -> bool:
+    """Return whether something is a data frame, of pandas or polars."""
+    return hasattr(source, "columns") and hasattr(source, "__getitem__") and hasattr(source, "head")
+
+
+def values_of_frame(frame: Any) -> Values:
+    """Return the values of a data frame as a file of it would have them."""
+    if len({*frame.columns}) < len(frame.columns):
+        raise InputError("two columns of the data frame have the same name")
+    names, columns = _columns(frame)
+    check_names(names, "the data frame", None)
+    return Values(dict(zip(names, columns, strict=True)), len(frame))
 
 
 _READERS = {
@@ -129,13 +147,21 @@ NEEDED = {
 
 def _text(cell: Any) -> str:
     """Return a cell as text; what is missing is nothing, and 3.0 is 3, as in a CSV file."""
-    if cell is None or cell != cell:
+    if cell is None or _is_missing(cell):
         return ""
     if isinstance(cell, bool):
         return str(int(cell))
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return str(cell).strip()
+
+
+def _is_missing(cell: Any) -> bool:
+    """Return whether a cell is NaN, NaT, or the NA of pandas, which is neither true nor false."""
+    try:
+        return bool(cell != cell)
+    except TypeError:
+        return True
 
 
 def _first_line(error: Exception) -> str:

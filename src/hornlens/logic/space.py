@@ -15,7 +15,7 @@ choices.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -250,6 +250,18 @@ class Space:
     def with_label(self, cell: int, place: int) -> int:
         """Return a cell with a label value set."""
         return cell & ~self.label_mask | 1 << self.offsets[-1] + place
+
+    @property
+    def unlabelled(self) -> Space:
+        """The same, with the label as the last attribute: what has it is a cell, and no decision.
+
+        >>> work, label = Nominal("work", ("nurse", "priest")), Nominal("pronoun", ("he", "she"))
+        >>> Space((work,), label).unlabelled.cell_count
+        9
+        """
+        if self.label is None:
+            return self
+        return replace(self, attributes=self.all_attributes, label=None)
 
     # --- samples ---
 

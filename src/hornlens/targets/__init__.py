@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hornlens.targets.functions import RepeatedTarget as RepeatedTarget
     from hornlens.targets.prompted import PromptedModel as PromptedModel
     from hornlens.targets.protocol import Interruptible as Interruptible
+    from hornlens.targets.protocol import LooksInside as LooksInside
     from hornlens.targets.protocol import PromptTarget as PromptTarget
     from hornlens.targets.protocol import Target as Target
     from hornlens.targets.registry import TargetKind as TargetKind
@@ -29,7 +30,7 @@ else:
         "targets.formulas": "FormulaTarget TableTarget",
         "targets.functions": "FunctionTarget RepeatedTarget",
         "targets.prompted": "PromptedModel",
-        "targets.protocol": "Interruptible PromptTarget Target",
+        "targets.protocol": "Interruptible LooksInside PromptTarget Target",
         "targets.registry": "TargetKind open_target",
         "targets.worlds": "Worlds",
     }

@@ -1,23 +1,37 @@
-"""Formulas and tables as targets: they say yes or no to every interpretation."""
+"""Formulas and tables as targets: they say yes or no to every interpretation.
+
+Both can be looked into: `engine` works out their rules, whatever their size, and asks nothing.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from hornlens.logic.batch import pack
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.decisions import NO, YES, Decision
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
+from hornlens.logic.theory import Theory
 from hornlens.targets.functions import row_of
+
+if TYPE_CHECKING:
+    from hornlens.results.documents.settings import Settings
+    from hornlens.targets.protocol import RuleEngine
 
 
 @dataclass(frozen=True)
 class FormulaTarget:
-    r"""Accepts what satisfies a formula. It is known inside out: `exact` engines are faster.
+    r"""Accepts what satisfies a formula. Its rules are worked out, and it is not asked.
+
+    Args:
+        formula: The formula.
+        name: What people call it.
+        background: Rules that are taken for granted: what breaks them does not occur.
 
     >>> from hornlens import extract
     >>> from hornlens.formats import parse_dimacs
@@ -28,11 +42,12 @@ class FormulaTarget:
 
     formula: Cnf
     name: str = "formula"
+    background: Theory | None = None
 
     @cached_property
     def space(self) -> Space:
-        """Every combination of the formula's variables."""
-        return Space.of_variables(self.formula.vocabulary)
+        """Every combination of the formula's variables that obeys the background."""
+        return Space.of_variables(self.formula.vocabulary, tuple(self.background or ()))
 
     def identity(self) -> str | None:
         """Return the hash of the formula."""
@@ -47,10 +62,26 @@ class FormulaTarget:
         """Return the true variables."""
         return (row_of(self.space, cell),)
 
+    def engine(self, settings: Settings) -> RuleEngine | None:
+        """Return what works out its rules; None if support is wanted: that is counted in cells."""
+        if settings.min_support is not None:
+            return None
+        from hornlens.targets.engines import formula_engine
+
+        return formula_engine(self.formula, self.background, settings)
+
 
 @dataclass(frozen=True)
 class TableTarget:
-    """Accepts the rows of a table, and nothing else.
+    """Accepts the rows of a table, and nothing else. Its rules are worked out of the rows.
+
+    Args:
+        table: The table.
+        name: What people call it.
+        background: Rules that are taken for granted; no row may break one.
+        columns: What the table's variables say, where values were scaled: an attribute for each
+            column, and perhaps a label, whose values are then variables like others.
+        notes: How each column was read, in words.
 
     >>> from hornlens import extract
     >>> from hornlens.theory import Table, Vocabulary
@@ -61,11 +92,17 @@ class TableTarget:
 
     table: Table
     name: str = "table"
+    background: Theory | None = None
+    columns: Space | None = None
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def space(self) -> Space:
-        """Every combination of the table's columns."""
-        return Space.of_variables(self.table.vocabulary)
+        """Every combination of what the columns say that obeys the background."""
+        assumed = tuple(self.background or ())
+        if self.columns is None:
+            return Space.of_variables(self.table.vocabulary, assumed)
+        return replace(self.columns.unlabelled, assumed=assumed)
 
     @cached_property
     def _rows(self) -> frozenset[int]:
@@ -83,3 +120,9 @@ class TableTarget:
     def show(self, cell: int) -> tuple[str, ...]:
         """Return the columns that are set."""
         return (row_of(self.space, cell),)
+
+    def engine(self, settings: Settings) -> RuleEngine | None:
+        """Return what works out its rules; support is counted in rows."""
+        from hornlens.targets.engines import table_engine
+
+        return table_engine(self.table, self.background, self.columns, settings)

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from hornlens.errors import HornlensError
 from hornlens.logic.decisions import Decision, Policy
 from hornlens.logic.space import Space
 from hornlens.results.documents.question import Question
+
+if TYPE_CHECKING:
+    from hornlens.exact.engine import Progress
+    from hornlens.limits import Limits
+    from hornlens.logic.envelope import Envelope
+    from hornlens.results.documents.settings import Settings
+
+RuleEngine: TypeAlias = "Callable[[Limits | None, Progress | None], Envelope]"
+"""Works out the rules of a target, and asks nothing. If one of the limits ends it, it returns the
+rules that are proved by then. Progress is called with the number of rules and the share of the work
+that is done."""
 
 
 @runtime_checkable
@@ -116,6 +127,18 @@ class Settles(Target, Protocol):
 
     def settle(self, cells: Sequence[int], more: int) -> None:
         """Ask cells that are not decided so many times more, or until they are."""
+        ...
+
+
+@runtime_checkable
+class LooksInside(Target, Protocol):
+    """A target that can be looked into: its rules are worked out, where a black box is asked.
+
+    `decide` must agree with what its engine finds: learners still ask it.
+    """
+
+    def engine(self, settings: Settings) -> RuleEngine | None:
+        """Return what works out the rules that the settings want; None: it has to be asked."""
         ...
 
 

@@ -30,12 +30,11 @@ def _formula(rest: str) -> Target:
 
 
 def _rows(rest: str) -> Target:
-    from hornlens.formats.tables import read_csv, read_cxt
+    from hornlens.formats.anytables import open_table
     from hornlens.targets.formulas import TableTarget
 
-    path = Path(rest)
-    read = read_cxt if path.suffix.lower() == ".cxt" else read_csv
-    return TableTarget(read(path), f"rows/{rest}")
+    opened = open_table(Path(rest))
+    return TableTarget(opened.table, f"rows/{rest}", None, opened.space, opened.said)
 
 
 def _classifier(rest: str) -> Target:
@@ -50,7 +49,7 @@ TARGETS = Registry(
     TargetKind,
     {
         "formula": TargetKind("formula/FILE.cnf", "what satisfies a DIMACS formula", _formula),
-        "rows": TargetKind("rows/FILE", "the rows of a 0/1 .csv, or of a .cxt context", _rows),
+        "rows": TargetKind("rows/FILE", "the rows of a table, scaled, or of a context", _rows),
         "classifier": TargetKind(
             "classifier/MODEL,DATA[,COLUMN]",
             "an .onnx or .skops model, over the columns of a .csv (COLUMN has the classes)",

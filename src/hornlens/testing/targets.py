@@ -16,7 +16,8 @@ from typing import ClassVar
 
 from hornlens.logic.decisions import REASONS, YES, Decision, lead
 from hornlens.logic.space import Space
-from hornlens.targets.protocol import Target
+from hornlens.results.documents.settings import Settings
+from hornlens.targets.protocol import LooksInside, Target
 
 MOST_CELLS = 200
 """How many cells of a space are asked about."""
@@ -127,6 +128,16 @@ class TargetConformance:
     def test_another_one_of_its_kind_decides_alike(self) -> None:
         for _, cells, decisions in self._decided():
             assert self.build().decide(tuple(cells)) == decisions
+
+    def test_no_cell_that_it_accepts_breaks_what_its_engine_finds(self) -> None:
+        target = self.build()
+        engine = target.engine(Settings()) if isinstance(target, LooksInside) else None
+        if engine is None or target.space.label is not None:
+            return
+        rules, cells = engine(None, None).basis, self.cells(target)
+        for cell, decision in zip(cells, target.decide(cells), strict=True):
+            if decision.winner == YES:
+                assert rules.satisfied_by(cell), f"it accepts what its engine excludes: {cell}"
 
     def test_the_cells_that_were_given_are_left_alone(self) -> None:
         target = self.build()

@@ -64,7 +64,7 @@ def extract(
         int, typer.Option(min=0, help="Budget: how many equivalence queries.")
     ] = 200,
     limit: Annotated[
-        int, typer.Option(min=1, help="auto, exhaustive: ask at most so many prompts.")
+        int, typer.Option(min=1, help="auto, exhaustive, pac: ask at most so many prompts.")
     ] = 200_000,
     seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0,
     max_conditions: MaxConditions = None,

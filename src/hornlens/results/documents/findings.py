@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,37 @@ class Findings(JudgedByAnswers):
     def certificate(self) -> Certificate:
         """What may be claimed of the rules."""
         return self.envelope.certificate
+
+    @classmethod
+    def of_envelope(
+        cls,
+        envelope: Envelope,
+        name: str = "rules",
+        identity: str | None = None,
+        policy: Policy | None = None,
+        settings: Settings | None = None,
+    ) -> Self:
+        """Return rules that rest on no answers as a result: of a formula, a table, experts.
+
+        Args:
+            envelope: The rules, and what may be claimed of them.
+            name: What people call what they are of.
+            identity: What the rules depend on, if that is known.
+            policy: What missing labels count as.
+            settings: Which rules were wanted.
+        """
+        return cls(
+            Question(name),
+            name,
+            identity,
+            policy or Policy(),
+            settings or Settings(),
+            envelope,
+            {},
+            ShownCells(envelope.space),
+            {},
+            asked=False,
+        )
 
     @property
     def each(self) -> tuple[Findings, ...]:

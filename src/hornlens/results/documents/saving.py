@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hornlens.formats.files import read_text, write_files
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.scorefiles import parse_scores, scores_text
-from hornlens.logic.decisions import Policy
 from hornlens.results.analysis.almost import Summary
 from hornlens.results.documents.envelope import envelope_as_json, envelope_from_json, read_envelope
-from hornlens.results.documents.findings import Findings, ShownCells
-from hornlens.results.documents.question import Question
+from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.rate_files import flips_csv
 from hornlens.results.documents.reading import extraction_from_json
 from hornlens.results.documents.record import RUN, run_record
-from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.tables import TABLE, TableResult, is_table, is_table_of
 from hornlens.results.documents.writing import extraction_as_json
 
@@ -87,14 +85,7 @@ def worked_out(
 
     `table` is what is known of its rows, where it is that of a table.
     """
-    envelope = envelope_from_json(content, file)
-    return Findings(
-        *(Question(name), name, None, Policy(), Settings(), envelope, {}),
-        show=ShownCells(envelope.space),
-        scores={},
-        asked=False,
-        table=table,
-    )
+    return replace(Findings.of_envelope(envelope_from_json(content, file), name), table=table)
 
 
 def _table_of(content: Any, file: Path) -> TableResult | None:

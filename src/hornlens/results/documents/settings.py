@@ -29,7 +29,7 @@ class Settings:
         epsilon: PAC: the share of random cells on which the rules may be wrong.
         delta: PAC: the probability that they are wrong on more than that.
         max_equivalence_queries: Budget: how many equivalence queries are asked.
-        limit: How many prompts or cells may all be asked.
+        limit: How many prompts or cells may all be asked; "pac" asks no more than that, either.
         seed: The seed of all samples.
         samples: How many samples an equivalence query draws, as in the paper's experiment. Default:
             what `epsilon` and `delta` need.

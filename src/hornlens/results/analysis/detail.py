@@ -29,7 +29,7 @@ MOST = 1 << 22
 """More interpretations than that are not gone through again and again."""
 
 
-def summed_up(envelope: Envelope, labelled: LabelledSpace, settings: Settings) -> Envelope:
+def with_detail(envelope: Envelope, labelled: LabelledSpace, settings: Settings) -> Envelope:
     """Return an envelope with the almost-rules and levels that the settings ask for.
 
     Levels of a small space are always there: they cost little, and the page shows them. What is
@@ -83,7 +83,7 @@ def _levels(envelope: Envelope, labelled: LabelledSpace, settings: Settings) -> 
     return best_level(labelled, levels, wanted.best)
 
 
-def summed_up_formula(envelope: Envelope, formula: Cnf, settings: Settings) -> Envelope:
+def with_detail_of_formula(envelope: Envelope, formula: Cnf, settings: Settings) -> Envelope:
     """Return the envelope of a formula with what the settings ask for.
 
     Everything is counted, so there must be few enough interpretations.
@@ -91,10 +91,10 @@ def summed_up_formula(envelope: Envelope, formula: Cnf, settings: Settings) -> E
     if settings.min_confidence is None and settings.detail is None:
         return envelope
     labelled = _labelled(envelope, "formula", formula.accepts)
-    return _without_unasked(summed_up(envelope, labelled, settings), settings)
+    return _without_unasked(with_detail(envelope, labelled, settings), settings)
 
 
-def summed_up_table(envelope: Envelope, table: Table, settings: Settings) -> Envelope:
+def with_detail_of_table(envelope: Envelope, table: Table, settings: Settings) -> Envelope:
     """Return the envelope of a table with what the settings ask for.
 
     Almost-rules are counted in rows; levels in interpretations, so there must be few enough.

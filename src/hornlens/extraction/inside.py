@@ -1,0 +1,58 @@
+"""Targets that can be looked into: their rules are worked out, and nobody is asked."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hornlens.limits import Limits
+from hornlens.logic.decisions import Policy
+from hornlens.logic.envelope import Envelope
+from hornlens.results.documents.findings import Findings, Record
+from hornlens.results.documents.settings import Settings
+from hornlens.targets.protocol import LooksInside, RuleEngine, Target
+
+if TYPE_CHECKING:
+    from hornlens.exact.engine import Progress
+    from hornlens.extraction.extract import Watch
+
+LEARNED = ("pac", "budget")
+"""With these kinds of equivalence queries a target is asked, whatever it could tell by itself."""
+
+
+def engine_of(target: Target, settings: Settings) -> RuleEngine | None:
+    """Return what works out the rules of a target; None if it has to be asked."""
+    if settings.equivalence in LEARNED or not isinstance(target, LooksInside):
+        return None
+    return target.engine(settings)
+
+
+def work_out(
+    target: Target,
+    engine: RuleEngine,
+    settings: Settings,
+    policy: Policy | None = None,
+    watch: Watch | None = None,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Findings:
+    """Return what an engine finds, as a result in which nobody was asked.
+
+    `watch` sees the rules when they are there, and the end. `progress` is called during the work.
+    """
+    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    envelope = engine(limits, progress)
+    if watch is not None:
+        _show(envelope, watch)
+    findings = Findings.of_envelope(envelope, target.name, target.identity(), policy, settings)
+    return replace(findings, record=Record(started, time.perf_counter() - clock))
+
+
+def _show(envelope: Envelope, watch: Watch) -> None:
+    from hornlens.learning.events import Ended, RuleAdded
+
+    for position, rule in enumerate(envelope.basis):
+        watch(RuleAdded(position, rule))
+    watch(Ended(envelope.certificate))

@@ -25,7 +25,9 @@ def nurses(prompt, words):
 
 
 def test_the_formats_are_those_of_envelope():
-    every = [get_args(get_type_hints(c)["format"]) for c in (formal.envelope, results.export)]
+    every = [
+        get_args(get_type_hints(c)["format"]) for c in (formal.EnvelopeOptions, results.export)
+    ]
     assert every[0] == every[1] and {*every[0]} == {"text", "json", *WRITERS}
 
 

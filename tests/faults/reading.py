@@ -13,7 +13,10 @@ import subprocess
 import sys
 import traceback
 import warnings
+from contextlib import suppress
 from pathlib import Path
+
+import typer
 
 MEMORY, SECONDS = 2 << 30, 20
 
@@ -103,15 +106,18 @@ def _compare(path):
 
 
 def _check(path):
-    from hornlens.cli.check import check_command
-
-    return check_command([path.parent], path.parents[1] / "rules.yaml", "text", None)
+    return _checked(path.parent, path.parents[1] / "rules.yaml")
 
 
 def _check_by(path):
-    from hornlens.cli.check import check_command
+    return _checked(path.parent / "out", path)
 
-    return check_command([path.parent / "out"], path, "text", None)
+
+def _checked(result, rules):
+    from hornlens.cli.commands.results import check
+
+    with suppress(typer.Exit):
+        check([result], rules)
 
 
 def _people(path):

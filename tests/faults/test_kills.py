@@ -37,7 +37,7 @@ ASKED = re.compile(
 SERVER = """
 import os, signal, sys, time
 import hornlens.cli.extract, hornlens.cli.study, hornlens.cli.bias, hornlens.cli.compare
-import hornlens.cli.report, hornlens.report.page.extraction, hornlens.report.page.study
+import hornlens.report.page.extraction, hornlens.report.page.study
 import hornlens.report.page.bias, hornlens.report.page.comparison
 import hornlens.report.bias_figures, hornlens.report.study_figures
 from hornlens.cli.app import app

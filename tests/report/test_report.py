@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hornlens.cli.report import report_command
+from hornlens.cli.commands.results import report
 from hornlens.errors import InputError
 from hornlens.logic.certificates import pac
 from hornlens.report.page import assemble, environment, extraction, page, read_page
@@ -442,7 +442,7 @@ def test_report_opens_the_page_or_says_that_it_cannot(folder, monkeypatch, capsy
     opened = []
     for answer in (True, False):
         monkeypatch.setattr("webbrowser.open", lambda uri, a=answer: opened.append(uri) or a)
-        report_command(folder / "a", show=True)
+        report(folder / "a", show=True)
     assert opened == [(folder / "a" / "report.html").resolve().as_uri()] * 2
     assert capsys.readouterr().err.count("no browser could be opened") == 1
 

@@ -13,7 +13,8 @@ import pytest
 
 from hornlens.api import compare as hornlens_compare
 from hornlens.api import extract, load
-from hornlens.cli.compare import CompareOptions, compare_command
+from hornlens.cli.commands.results import CompareOptions
+from hornlens.cli.compare import compare_command
 from hornlens.errors import InputError
 from hornlens.exact.grid import LabelledSpace
 from hornlens.exact.worlds import grid_of, shared_space, union
@@ -344,7 +345,7 @@ def test_sentences_are_whole_at_every_width(tmp_path, monkeypatch, capsys, width
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", str(width))
     paths = [tmp_path / "a", tmp_path / "b"]
-    compare_command(CompareOptions(paths, (), False, False, None, "text"))
+    compare_command(CompareOptions(results=paths))
     lines = re.sub("\x1b\\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
     assert all(len(line.rstrip()) <= width for line in lines)
     whole = " ".join(" ".join(line.split()) for line in lines)

@@ -11,7 +11,7 @@ from typer.main import get_group
 
 from hornlens import __version__
 from hornlens.cli.commands import COMMANDS
-from hornlens.cli.groups import spread
+from hornlens.cli.options import spread
 
 GROUPS = {
     "probe": "Show, check or begin a probe.",

@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
 from hornlens.logic.decisions import Policy
-from hornlens.models.protocol import HasWays, ModelOptions
+from hornlens.models.protocol import HasWays, Model
 from hornlens.models.registry import open_model
 from hornlens.pronouns.bias import BIAS
 from hornlens.pronouns.dataset import Dataset, Group, load_dataset
@@ -32,43 +31,31 @@ from hornlens.pronouns.measuring import (
 from hornlens.report.bias_files import write_bias
 from hornlens.report.drawing import NOT_DRAWN, can_draw
 from hornlens.report.terminal import Terminal
-from hornlens.store.opening import open_store
+from hornlens.store.protocol import AnswerStore
+
+if TYPE_CHECKING:
+    from hornlens.cli.commands.models import BiasOptions
 
 SHOWN = 25
 """How many occupations of a model the terminal shows; the files have all of them."""
 
 
-@dataclass(frozen=True)
-class BiasOptions:
-    """What the options of `hornlens bias` say; None: as the data set's probe has it."""
-
-    dataset: str
-    models: Sequence[str]
-    out: Path
-    cache: str | None
-    no_cache: bool
-    policy: dict[str, Any]
-    limit_occupations: int
-    min_people: int
-    model_options: ModelOptions
-    form: str
-    quiet: bool
-
-
 def bias_command(options: BiasOptions) -> None:
     """Measure every model, write the files, show the strongest biases."""
     terminal = Terminal(options.quiet)
-    twice = [spec for i, spec in enumerate(options.models) if spec in options.models[:i]]
+    specs = options.model or ["demo"]
+    twice = [spec for i, spec in enumerate(specs) if spec in specs[:i]]
     if twice:
         raise HornlensError(f"--model {twice[0]} is given twice")
     check_writable(options.out)  # before anything is asked
     dataset = load_dataset(options.dataset)
     roles(dataset.probe)
     groups = with_enough_people(dataset, options.min_people)
-    given = {key: value for key, value in options.policy.items() if value is not None}
-    policy = replace(dataset.probe.policy, **given)
+    policy = options.over(dataset.probe.policy)
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-    measured = _measure_all(options, terminal, dataset, groups, policy)
+    models = [open_model(spec, options.how.options) for spec in specs]
+    with options.store.open(terminal.warn) as cache:
+        measured = _measure_all(models, terminal, dataset, groups, policy, cache)
     seconds = time.perf_counter() - clock
     bias = bias_document(dataset, groups, measured, policy)
     run = bias_run(measured, seconds, started)
@@ -79,7 +66,7 @@ def bias_command(options: BiasOptions) -> None:
                 f"the scores of {model.name} are no log-probabilities (they add up to more than "
                 "1): only its normalised scores are given"
             )
-    if options.form == "json":
+    if options.format == "json":
         sys.stdout.write(BIAS.text(bias))
         return
     for each in measured:
@@ -94,39 +81,32 @@ def bias_command(options: BiasOptions) -> None:
 
 
 def _measure_all(
-    options: BiasOptions,
+    models: list[Model],
     terminal: Terminal,
     dataset: Dataset,
     groups: Sequence[Group],
     policy: Policy,
+    cache: AnswerStore | None,
 ) -> list[Measurement]:
     """Ask one model after the other, so that one at a time is in memory.
 
     A chat model that is asked in several ways is measured in each of them.
     """
-    targets = [open_model(spec, options.model_options) for spec in options.models]
     total = prompt_count(dataset, groups, policy)
-    cache = None
-    if not options.no_cache:
-        cache = open_store(options.cache, terminal.warn)
-    found = []
-    try:
-        while targets:
-            model = targets.pop(0)
-            words = dataset.probe.label.words
-            ways = model.ways(words) if isinstance(model, HasWays) else {}
-            for way, asked in (ways or {"": model}).items():
-                name = f"{model.name} ({way})" if way else model.name
-                with terminal.bar(f"Asking {name}", total, "prompts") as progress:
-                    asking = (asked, dataset, groups)
-                    found.append(
-                        measure(*asking, policy=policy, cache=cache, progress=progress, name=name)
-                    )
-            del model, asked, ways
-    finally:
-        if cache is not None:
-            cache.close()
-    return found
+    measured = []
+    while models:
+        model = models.pop(0)
+        words = dataset.probe.label.words
+        ways = model.ways(words) if isinstance(model, HasWays) else {}
+        for way, asked in (ways or {"": model}).items():
+            name = f"{model.name} ({way})" if way else model.name
+            with terminal.bar(f"Asking {name}", total, "prompts") as progress:
+                asking = (asked, dataset, groups)
+                measured.append(
+                    measure(*asking, policy=policy, cache=cache, progress=progress, name=name)
+                )
+        del model, asked, ways
+    return measured
 
 
 def _show(terminal: Terminal, people: str, model: Measurement, out: Path) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hornlens.api import compare
 from hornlens.errors import HornlensError
@@ -20,29 +18,20 @@ from hornlens.results.analysis.comparison import (
     RuleOutcome,
 )
 
+if TYPE_CHECKING:
+    from hornlens.cli.commands.results import CompareOptions
+
 SHOWN = 25
 """How many rules of one outcome the terminal shows; the JSON has all of them."""
 OUTCOMES = {"contradicted": "broken", "unknown": "not known", "vacuous": "vacuous"}
 """What is listed of a pair, in this order, and in which word."""
 
 
-@dataclass(frozen=True)
-class CompareOptions:
-    """What the options of `hornlens compare` say."""
-
-    paths: Sequence[Path]
-    names: Sequence[str]
-    fail_on_new: bool
-    ignore_differences: bool
-    out: Path | None
-    form: str
-
-
 def compare_command(options: CompareOptions) -> int:
     """Compare each result with each of the others; return the exit code."""
     if options.out is not None:
         check_writable(options.out)
-    comparison = compare(options.paths, options.names)
+    comparison = compare(options.results, options.name or ())
     terminal = Terminal()
     if comparison.disturbing and not options.ignore_differences:
         _object(terminal, comparison, options.fail_on_new)
@@ -56,7 +45,7 @@ def compare_command(options: CompareOptions) -> int:
                 out / "report.html": comparison_page(comparison),
             }
         )
-    if options.form == "json":
+    if options.format == "json":
         sys.stdout.write(COMPARISON.text(comparison))
     else:
         _show(terminal, comparison)

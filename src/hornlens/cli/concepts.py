@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.formats.anytables import open_table
 from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
-from hornlens.limits import Limits, ended_by_ctrl_c
+from hornlens.limits import ended_by_ctrl_c
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.table import Table
 from hornlens.report.lattice import lattice_svg
@@ -28,28 +27,24 @@ from hornlens.results.documents.tables import (
     table_result,
 )
 
+if TYPE_CHECKING:
+    from hornlens.cli.commands.formal import ConceptsOptions
 
-def concepts_command(
-    path: Path,
-    count: bool,
-    form: str,
-    scales: Sequence[str],
-    label: str | None,
-    limits: Limits,
-) -> int:
+
+def concepts_command(options: ConceptsOptions) -> int:
     """Print the concepts of a table; return the exit code."""
-    table = open_table(path, scales, label).table
-    terminal = Terminal()
+    path, limits, terminal = options.file, options.limits, Terminal()
+    table = open_table(path, options.scale or (), options.label).table
     with ended_by_ctrl_c(limits):
-        if count:
+        if options.count:
             found, at_least = count_concepts(table, limits=limits)
             total = f"at least {at_least:,}" if found is None else f"{found:,}"
-            if form == "json":
+            if options.format == "json":
                 sys.stdout.write(json_text({"concepts": found, "at_least": found or at_least}))
             else:
                 terminal.say(f"{path.name}: {total} concepts.")
-            return exit_code(limits)
-        if form == "svg":
+            return options.exit_code
+        if options.format == "svg":
             nodes = lattice_of(table)
             if not nodes:
                 raise InputError(
@@ -59,16 +54,16 @@ def concepts_command(
             return 0
         listed = list(concept_rows(table, limits))
     complete = limits.reason is None
-    if form == "json":
+    if options.format == "json":
         rows = [{"variables": list(names), "rows": n} for names, n in listed]
         sys.stdout.write(json_text({"complete": complete, "concepts": rows}))
-    elif form == "csv":
+    elif options.format == "csv":
         sys.stdout.write(csv_text(("rows", "variables"), ([n, "; ".join(v)] for v, n in listed)))
     else:
         more = "" if complete else "; ended early, there may be more"
         terminal.say(f"{path.name}: {plural(len(listed), 'concept')}{more}.")
         terminal.table(["rows", "variables"], [[str(n), ", ".join(v)] for v, n in listed])
-    return exit_code(limits)
+    return options.exit_code
 
 
 def save_table(

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hornlens.api import envelope
 from hornlens.cli.concepts import save_table
-from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.exact.bases import Basis, in_basis
 from hornlens.exact.envelopes import with_support
-from hornlens.exact.ranking import EXPLAINED, RowRank, ranked
-from hornlens.formats.anytables import ENDINGS, open_table
-from hornlens.formats.contexts import write_table
+from hornlens.exact.ranking import EXPLAINED, ranked
+from hornlens.formats.anytables import ENDINGS
 from hornlens.formats.fca import without_bottom
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.writers import WRITERS
-from hornlens.limits import Limits, ended_by_ctrl_c
+from hornlens.limits import ended_by_ctrl_c
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.report.summaries import show_almost, show_claim_only, show_level
@@ -32,59 +29,42 @@ from hornlens.results.documents.settings import Settings
 from hornlens.targets.formulas import FormulaTarget, TableTarget
 from hornlens.targets.opening import errors_about, open_source
 
-
-class TableOptions(NamedTuple):
-    """How the columns of a table are read, and which rules are shown."""
-
-    scales: Sequence[str] = ()
-    label: str | None = None
-    basis: Basis = "readable"
-    closed_top: bool = False
-    """Whether the set of all variables counts as closed, as it does in concept analysis."""
-    out: Path | None = None
-    """Where a page of the table is written, if it is."""
-    rank: RowRank | None = None
-    """Which rules come first; None: in canonical order."""
+if TYPE_CHECKING:
+    from hornlens.cli.commands.formal import EnvelopeOptions
 
 
-def envelope_command(
-    path: Path,
-    form: str,
-    background: Path | None,
-    wanted: Settings,
-    quiet: bool,
-    limits: Limits,
-    tables: TableOptions,
-) -> int:
+def envelope_command(options: EnvelopeOptions) -> int:
     """Read the file by its ending, compute, print; return the exit code."""
-    terminal = Terminal(quiet)
-    if tables.out is not None:
+    settings = options.passed_to(Settings, rank=Settings.rank)  # rows have ranks of their own
+    path, form, limits = options.file, options.format, options.limits
+    terminal = Terminal(options.quiet)
+    if options.out is not None:
         if path.suffix.lower() not in ENDINGS:
             raise InputError("--out needs a table; this is not one", path)
-        check_writable(tables.out)
-        _spare_answers(tables.out)
+        check_writable(options.out)
+        _spare_answers(options.out)
     with (
         ended_by_ctrl_c(limits),
         terminal.searching(f"Envelope of {path.name}") as progress,
     ):
-        target = open_source(path, background, tables.scales, tables.label)
+        target = open_source(path, options.background, options.scale or (), options.label)
         table = target.table if isinstance(target, TableTarget) else None
-        if table is None and tables.rank is not None:
+        if table is None and options.rank is not None:
             raise InputError("a formula has no rows: --rank is for tables", path)
         with errors_about(path):
-            result = envelope(target, settings=wanted, limits=limits, progress=progress).envelope
+            result = envelope(target, settings=settings, limits=limits, progress=progress).envelope
     with errors_about(path):
-        shown = in_basis(result, tables.basis, table)
-    if tables.closed_top:
+        shown = in_basis(result, options.basis, table)
+    if options.closed_top:
         shown = replace(
             shown, basis=without_bottom(shown.basis), readable=without_bottom(shown.readable)
         )
         shown = shown if table is None else with_support(shown, table)
-    if tables.rank is not None and table is not None and form != "json":
-        shown = ranked(shown, table, tables.rank)
-    if tables.out is not None and isinstance(target, TableTarget):
-        content = _as_json(result, shown, tables.basis)
-        save_table(tables.out, path.name, target.table, result, target.notes, content)
+    if options.rank is not None and table is not None and form != "json":
+        shown = ranked(shown, table, options.rank)
+    if options.out is not None and isinstance(target, TableTarget):
+        content = _as_json(result, shown, options.basis)
+        save_table(options.out, path.name, target.table, result, target.notes, content)
     if form == "text":
         terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {_size(target)}.")
         if isinstance(target, TableTarget) and target.notes:
@@ -93,21 +73,21 @@ def envelope_command(
             show_claim_only(terminal, result)
             show_level(terminal, result)
         else:
-            if tables.rank is not None and len(shown.basis) > 1:
-                terminal.say(f"In order: {EXPLAINED[tables.rank]}.")
+            if options.rank is not None and len(shown.basis) > 1:
+                terminal.say(f"In order: {EXPLAINED[options.rank]}.")
             show_envelope(terminal, shown)
         show_almost(terminal, result)
-        if tables.out is not None:
-            terminal.written(tables.out / "report.html", "envelope.json", "table.json")
+        if options.out is not None:
+            terminal.written(options.out / "report.html", "envelope.json", "table.json")
     elif form == "json":
-        if tables.rank is not None:
+        if options.rank is not None:
             terminal.warn("json has the rules in canonical order, whatever --rank says")
-        sys.stdout.write(json_text(_as_json(result, shown, tables.basis)))
+        sys.stdout.write(json_text(_as_json(result, shown, options.basis)))
     else:
         if result.almost is not None:
             terminal.warn(f"{form} has the exact rules only: almost-rules are in text and json")
         sys.stdout.write(WRITERS[form](shown))
-    return exit_code(limits)
+    return options.exit_code
 
 
 def _size(target: FormulaTarget | TableTarget) -> str:
@@ -137,11 +117,3 @@ def _as_json(result: Envelope, shown: Envelope, basis: Basis) -> dict[str, Any]:
         rules = [NamedRule.of(rule, shown.vocabulary).as_json() for rule in shown.readable]
         content["basis"] = {"kind": basis, "rules": rules}
     return content
-
-
-def convert_command(path: Path, out: Path, scales: Sequence[str], label: str | None) -> None:
-    """Read a table, scale it, and write it as a context."""
-    table = open_table(path, scales, label).table
-    write_table(table, out)
-    size = f"{plural(len(table.rows), 'row')}, {plural(len(table.vocabulary), 'variable')}"
-    Terminal().say(f"{out}: {size}. Its rules: hornlens envelope {out}")

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hornlens.classifiers.explain import Options, explain_with
 from hornlens.classifiers.saving import with_flips
-from hornlens.cli.limits import exit_code
+from hornlens.cli.options import renamed_option
 from hornlens.counts import plural
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
-from hornlens.limits import Limits, ended_by_ctrl_c
+from hornlens.limits import ended_by_ctrl_c
 from hornlens.report.terminal import Terminal
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.files import identity_of, open_classifier
 from hornlens.targets.classifiers.metering import Meter
 
+if TYPE_CHECKING:
+    from hornlens.cli.commands.models import ExplainOptions
+
 SHOWN = 30
 """How many rules are printed; all are in the files."""
-
-
-@dataclass(frozen=True)
-class ExplainOptions:
-    """What the command line gives."""
-
-    model: Path
-    data: Path
-    label: str | None
-    options: Options
-    out: Path | None
-    form: str
-    basis: bool
-    trust: tuple[str, ...] = ()
-    quiet: bool = False
-    limits: Limits = field(default_factory=Limits)
 
 
 def explain_command(given: ExplainOptions) -> int:
@@ -43,29 +30,37 @@ def explain_command(given: ExplainOptions) -> int:
 
     A limit or the first Ctrl-C ends it with what is proved by then.
     """
+    label = renamed_option(given.label, given.target, "explain --target", "--label")
+    options = given.passed_to(
+        Options,
+        background=tuple(given.background or ()),
+        rules="all" if given.all_rules else "cover",
+        label=label or "class",
+    )
+    limits = given.limits
     if given.out is not None:
         check_writable(given.out)
-    model, table = open_classifier(given.model, given.data, given.label, given.trust)
+    model, table = open_classifier(given.model, given.data, label, given.trust or ())
     identity = identity_of(given.model)
     terminal = Terminal(given.quiet)
     with (
-        ended_by_ctrl_c(given.limits),
+        ended_by_ctrl_c(limits),
         terminal.bar(f"Asking {given.model.name}", None, "rows") as advance,
     ):
-        meter = Meter(given.limits, advance)
+        meter = Meter(limits, advance)
         classifier = replace(read_classifier(model, table), identity=identity)
-        result = explain_with(model, classifier, given.options, meter)
+        result = explain_with(model, classifier, options, meter)
         is_cut_off = result.labelled.open > 0
         basis = result.basis() if given.basis and not is_cut_off else None
-        if given.out is not None or given.form == "json":
+        if given.out is not None or given.format == "json":
             result = with_flips(result, meter)
         if given.out is not None:
             result.save(given.out)
     if given.basis and is_cut_off:
         terminal.warn("no full basis: it needs every cell, and not all were asked")
-    if given.form == "json":
+    if given.format == "json":
         sys.stdout.write(json_text(result.as_json()))
-        return exit_code(given.limits)
+        return given.exit_code
     rules, rows = plural(len(result.rules), "rule"), plural(len(table), "row")
     terminal.say(f"{given.model.name}: {rules} over {rows}")
     terminal.say(f"{result.certificate.title}: {result.certificate.sentence}")
@@ -92,4 +87,4 @@ def explain_command(given: ExplainOptions) -> int:
     if given.out is not None:
         page = given.out / "report.html"
         terminal.written(page, "envelope.json", "rules.csv")
-    return exit_code(given.limits)
+    return given.exit_code

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
 from hornlens.errors import HornlensError, InputError
 from hornlens.exploring.dialogue import PERSON, Person
@@ -23,16 +23,15 @@ from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.plain import visible
 from hornlens.learning.protocol import EntailmentOracle
-from hornlens.limits import Limits, ended_by_ctrl_c
+from hornlens.limits import ended_by_ctrl_c
 from hornlens.logic.vocabulary import Vocabulary
-from hornlens.models.protocol import Model, ModelOptions
+from hornlens.models.protocol import Model
 from hornlens.models.registry import open_model
 from hornlens.oracles.entailment import FormulaEntailment, RowsEntailment
 from hornlens.probes.loading import builtin_names, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.terminal import Terminal, show_envelope
 from hornlens.results.documents.envelope import envelope_as_json
-from hornlens.store.opening import open_store
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
 from hornlens.targets.formulas import FormulaTarget, TableTarget
@@ -41,28 +40,11 @@ from hornlens.targets.protocol import Target
 from hornlens.targets.registry import open_target
 from hornlens.targets.worlds import Worlds
 
+if TYPE_CHECKING:
+    from hornlens.cli.commands.formal import ExploreOptions
+
 PAUSE = 1.0
 """Seconds between two times that answers of machines are saved."""
-
-
-@dataclass(frozen=True)
-class ExploreOptions:
-    """What was asked for."""
-
-    file: str
-    table: Path | None = None
-    background: Path | None = None
-    experts: Sequence[str] = ()
-    models: Sequence[str] = ()
-    how: How = "first"
-    samples: int = 1_000
-    session: Path | None = None
-    fresh: bool = False
-    model_options: ModelOptions = field(default_factory=ModelOptions)
-    cache: str | None = None
-    no_cache: bool = False
-    form: str = "text"
-    limits: Limits = field(default_factory=Limits)
 
 
 def explore_command(options: ExploreOptions) -> int:
@@ -77,10 +59,10 @@ def explore_command(options: ExploreOptions) -> int:
     path = options.session or Path(f"{stem}.exploration.json")
     check_writable(path.parent)
     session = _session(options, variables, path)
-    terminal = Terminal()
+    terminal, as_json = Terminal(), options.format == "json"
 
     def say(text: str) -> None:
-        print(visible(text), file=sys.stderr if options.form == "json" else sys.stdout, flush=True)
+        print(visible(text), file=sys.stderr if as_json else sys.stdout, flush=True)
 
     saved = 0.0
 
@@ -92,8 +74,8 @@ def explore_command(options: ExploreOptions) -> int:
             session.save(path)
             saved = time.monotonic()
 
-    with _store(options, terminal) as store:
-        person = Person(session, _read_line(options.form == "json"), say, keep)
+    with options.store.open(terminal.warn) if options.model else nullcontext() as store:
+        person = Person(session, _read_line(as_json), say, keep)
         experts = _experts(options, probe, variables, store, person)
         asks_person = person in experts.experts
         if asks_person:
@@ -105,22 +87,22 @@ def explore_command(options: ExploreOptions) -> int:
         finally:
             session.save(path)
     envelope = session.envelope(options.limits.reason or "interrupt")
-    if options.form == "json":
+    if as_json:
         sys.stdout.write(json_text(envelope_as_json(envelope)))
-        return exit_code(options.limits)
+        return options.exit_code
     terminal.say()
     show_envelope(terminal, envelope)
     terminal.say(f"Kept in {path}; the examples in {path.with_suffix('.cxt')}.")
     if not done:
         terminal.say("To go on, give the same command again.")
-    return exit_code(options.limits)
+    return options.exit_code
 
 
 def _read(options: ExploreOptions) -> tuple[Probe | None, Variables]:
     """Read a file of variables, or a probe, whose questions a model is then asked."""
     path = Path(options.file)
     if options.file in builtin_names() or (path.is_file() and _is_probe(path)):
-        if not options.models:
+        if not options.model:
             raise HornlensError(f"{options.file} is a probe: say whom to ask it, by --model")
         probe = load_probe(options.file)
         return probe, Variables(probe.space)
@@ -169,11 +151,11 @@ def _experts(
     person: Person,
 ) -> Experts:
     found: list[Expert] = []
-    how = options.how
-    for spec in options.experts:
+    how: How = options.ask
+    for spec in options.expert or ():
         found.append(person if spec == PERSON else _target(spec, options, variables))
-    for spec in options.models:
-        model: Model = open_model(spec, options.model_options)
+    for spec in options.model or ():
+        model: Model = open_model(spec, options.how.options)
         if probe is None:
             asking = variables.asking
             found.append(ModelExpert(Answers(model, (asking.yes, asking.no), store), variables))
@@ -203,15 +185,6 @@ def _target(spec: str, options: ExploreOptions, variables: Variables) -> Expert:
 
 def _named(name: str, oracle: TargetEntailment, variables: Variables) -> Expert:
     return Named(name, oracle, variables.vocabulary, oracle.space.vocabulary)
-
-
-@contextmanager
-def _store(options: ExploreOptions, terminal: Terminal) -> Iterator[AnswerStore | None]:
-    if not options.models or options.no_cache:
-        yield None
-        return
-    with closing(open_store(options.cache, terminal.warn)) as store:
-        yield store
 
 
 def _begin(session: Session, path: Path, say: Callable[[str], None]) -> None:

@@ -6,25 +6,22 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing, nullcontext
-from dataclasses import replace
+from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from hornlens.api import extract
-from hornlens.cli.executors import Doing, ExecutorGroup
-from hornlens.cli.limits import exit_code
+from hornlens.cli.asking import Doing
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
-from hornlens.limits import Limits, ended_by_ctrl_c
+from hornlens.limits import ended_by_ctrl_c
 from hornlens.logic.almost import AlmostRules
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.logic.levels import Levels
-from hornlens.logic.repeats import Repeats
-from hornlens.models.protocol import HasWays, ModelOptions
+from hornlens.models.protocol import HasWays
 from hornlens.models.registry import open_model
-from hornlens.probes.loading import default_model, load_probe
+from hornlens.probes.loading import DEFAULT, default_model, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.possible import show_possible
 from hornlens.report.rates import show_rates
@@ -39,7 +36,9 @@ from hornlens.report.terminal import (
 from hornlens.result import Result
 from hornlens.results.analysis.almost import Nearly, Summary
 from hornlens.results.documents.settings import Settings, paper_protocol
-from hornlens.store.opening import open_store
+
+if TYPE_CHECKING:
+    from hornlens.cli.commands.models import ExtractOptions
 
 WARNINGS = 8
 """How many warnings the terminal shows."""
@@ -47,72 +46,44 @@ SHOWN = 25
 """How many rules the terminal shows; the files have all of them."""
 
 
-class ExtractOptions(NamedTuple):
-    """What the options of `hornlens extract` say; None: as the probe has it."""
-
-    probe: str
-    model: str | None
-    target: str | None
-    out: Path
-    cache: str | None
-    no_cache: bool
-    settings: Settings
-    protocol: str
-    policy: dict[str, Any]
-    variant: str | None
-    executor: ExecutorGroup
-    model_options: ModelOptions
-    repeats: Repeats | None
-    dry_run: bool
-    form: str
-    quiet: bool
-    limits: Limits
-
-    @property
-    def given_policy(self) -> dict[str, Any]:
-        """What of the policy was said."""
-        return {name: value for name, value in self.policy.items() if value is not None}
-
-
 def extract_command(options: ExtractOptions) -> int:
     """Extract, write the files, show the findings; return the exit code."""
-    terminal = Terminal(options.quiet)
+    is_target = options.target is not None
+    if is_target and (options.probe is not None or options.model is not None):
+        raise HornlensError("--target asks its own questions: give neither a probe nor --model")
+    settings, terminal = options.passed_to(Settings), Terminal(options.quiet)
     if options.dry_run:
-        _show_costs(options, terminal)
+        _show_costs(options, settings, terminal)
         return 0
     check_writable(options.out)  # before anything is asked
     clock = time.perf_counter()
     with ended_by_ctrl_c(options.limits):
-        result = _ask_model(options, terminal) if options.target is None else _ask_target(options)
+        if is_target:
+            result = _ask_target(options, settings)
+        else:
+            result = _ask_model(options, settings, terminal)
     seconds = time.perf_counter() - clock
     result.save(options.out)
-    if options.form == "json":
+    if options.format == "json":
         for warning in result.warnings:
             terminal.warn(warning.sentence)
         sys.stdout.write((options.out / "envelope.json").read_text(encoding="utf-8"))
     else:
         show(terminal, result, options.out, seconds)
-    return exit_code(options.limits)
+    return options.exit_code
 
 
-def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
+def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) -> Result:
     """Put the probe's questions to the model."""
-    probe = _probe(options)
-    settings, policy = options.settings, probe.policy
-    if options.protocol == "paper":
-        settings, policy = paper_protocol(settings, policy)
-    policy = replace(policy, **options.given_policy)
+    repeats, probe = options.noise.options, _probe(options)
+    settings, policy = _protocol(options, settings, probe.policy)
     everything = settings.is_exhaustive(probe.prompt_count)
-    store: Any = (
-        nullcontext(False)
-        if options.no_cache
-        else closing(open_store(options.cache, terminal.warn))
-    )
-    with closing(options.executor.open(None, terminal.warn)) as executor:
-        model = executor.model(options.model or default_model(probe.name), options.model_options)
+    store = options.store.open(terminal.warn)
+    with closing(options.where.open(None, terminal.warn)) as executor:
+        model = executor.model(options.model or default_model(probe.name), options.how.options)
         ways = model.ways(probe.label.words) if isinstance(model, HasWays) else {}
         prompts = probe.prompt_count * max(1, len(ways))
-        total = prompts if everything and options.repeats is None else None
+        total = prompts if everything and repeats is None else None
         doing = Doing(f"Asking {model.name}", executor)
         with store as cache, terminal.bar(doing, total, "prompts") as progress:
             return extract(
@@ -120,44 +91,49 @@ def _ask_model(options: ExtractOptions, terminal: Terminal) -> Result:
                 probe,
                 settings=settings,
                 policy=policy,
-                cache=cache,
+                cache=False if cache is None else cache,
                 progress=progress,
                 limits=options.limits,
-                repeats=options.repeats or 1,
+                repeats=repeats or 1,
             )
 
 
 def _probe(options: ExtractOptions) -> Probe:
-    probe = load_probe(options.probe)
+    probe = load_probe(options.probe or DEFAULT)
     return probe if options.variant is None else probe.only(options.variant)
 
 
-def _show_costs(options: ExtractOptions, terminal: Terminal) -> None:
+def _protocol(
+    options: ExtractOptions, settings: Settings, policy: Policy
+) -> tuple[Settings, Policy]:
+    """Return settings and policy by the protocol, and by what overrides it."""
+    if options.protocol == "paper":
+        settings, policy = paper_protocol(settings, policy)
+    return settings, options.over(policy)
+
+
+def _show_costs(options: ExtractOptions, settings: Settings, terminal: Terminal) -> None:
     """Say what asking everything would take; nothing is asked."""
     from hornlens.cli.costs import show_costs
 
     if options.target is not None:
         raise HornlensError("--dry-run is for models: a target costs what it costs")
-    probe = _probe(options)
-    options.settings.is_exhaustive(probe.prompt_count)
-    model = open_model(options.model or default_model(probe.name), options.model_options)
-    show_costs(terminal, probe, model, options.repeats)
+    repeats, probe = options.noise.options, _probe(options)
+    settings.is_exhaustive(probe.prompt_count)
+    model = open_model(options.model or default_model(probe.name), options.how.options)
+    show_costs(terminal, probe, model, repeats)
 
 
-def _ask_target(options: ExtractOptions) -> Result:
+def _ask_target(options: ExtractOptions, settings: Settings) -> Result:
     """Ask a target, which has its own questions."""
     from hornlens.targets.registry import open_target
 
-    if options.executor.executor != "local":
+    if options.where.executor != "local":
         raise HornlensError("--executor ray is for models: a target is asked here")
-    if options.repeats is not None:
+    if options.noise.repeats is not None:
         raise HornlensError("--repeats is for models: a target says how often it asks")
-
-    settings, policy = options.settings, Policy()
-    if options.protocol == "paper":
-        settings, policy = paper_protocol(settings, policy)
     target = open_target(options.target or "")
-    policy = replace(policy, **options.given_policy)
+    settings, policy = _protocol(options, settings, Policy())
     return extract(target, settings=settings, policy=policy, limits=options.limits)
 
 

@@ -1,28 +1,47 @@
-"""`hornlens learn`: print a learner's run on a formula."""
+"""`hornlens learn`: print a learner's run on a formula, or a related learner's on a table, too."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hornlens.cli.limits import exit_code
+from hornlens.cli.options import renamed_option
 from hornlens.counts import plural
+from hornlens.errors import HornlensError
 from hornlens.extraction.formulas import LearnOutcome, LearnSettings, learn
+from hornlens.extraction.related import RELATED, learn_related
+from hornlens.formats.anytables import ENDINGS, open_table
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.jsonfiles import json_text
 from hornlens.learning.events import Conjectured, Event, Progress
 from hornlens.learning.protocol import NotHorn
-from hornlens.limits import Limits, ended_by_ctrl_c
+from hornlens.limits import ended_by_ctrl_c
+from hornlens.logic.cnf import Cnf
+from hornlens.logic.table import Table
 from hornlens.report.terminal import Terminal, show_envelope, show_set
 from hornlens.report.trace import trace_lines
 
+if TYPE_CHECKING:
+    from hornlens.cli.commands.formal import LearnOptions
 
-def learn_command(
-    path: Path, settings: LearnSettings, trace: bool, form: str, quiet: bool, limits: Limits
-) -> int:
+
+def learn_command(options: LearnOptions) -> int:
     """Run the learner and print what happened; the exit code says whether it could."""
+    goal = renamed_option(options.goal, options.target, "learn --target", "--goal")
+    if options.algorithm not in RELATED:
+        return _learn(options, options.passed_to(LearnSettings, goal=goal))
+    if goal == "cnf" or options.via_encoding or options.speculate or options.equivalence != "exact":
+        raise HornlensError(
+            f"--algorithm {options.algorithm} learns the envelope in its own way: leave out "
+            "--goal, --via-encoding, --equivalence and --speculate"
+        )
+    return _learn_related(options)
+
+
+def _learn(options: LearnOptions, settings: LearnSettings) -> int:
+    path, limits, terminal = options.file, options.limits, Terminal(options.quiet)
     formula = read_dimacs(path)
-    terminal = Terminal(quiet)
     events: list[Event] = []
     try:
         with (
@@ -33,7 +52,7 @@ def learn_command(
 
             def watch(event: Event) -> None:
                 nonlocal rules
-                if trace:
+                if options.trace:
                     events.append(event)
                 if isinstance(event, Conjectured):
                     rules = len(event.theory)
@@ -55,12 +74,48 @@ def learn_command(
             f"intersection {show_set(names.names_of(proof.negative))}; use --algorithm envelope"
         )
         return 1
-    lines = list(trace_lines(events, outcome.envelope.vocabulary)) if trace else None
-    if form == "json":
+    lines = list(trace_lines(events, outcome.envelope.vocabulary)) if options.trace else None
+    if options.format == "json":
         sys.stdout.write(json_text(outcome.as_json(lines)))
     else:
         _show(terminal, path, outcome, lines)
-    return exit_code(limits)
+    return options.exit_code
+
+
+def _learn_related(options: LearnOptions) -> int:
+    path, limits, terminal = options.file, options.limits, Terminal(options.quiet)
+    known: Cnf | Table
+    if path.suffix.lower() in ENDINGS:
+        known = open_table(path).table
+        what = plural(len(known.rows), "row")
+    else:
+        known = read_dimacs(path)
+        what = plural(len(known.clauses), "clause")
+    events: list[Event] = []
+    chosen = options.algorithm, options.epsilon, options.delta, options.seed
+    try:
+        with ended_by_ctrl_c(limits), terminal.progress(f"Learning {path.name}"):
+            watch = events.append if options.trace else None
+            outcome = learn_related(known, *chosen, watch, limits)
+    except HornlensError as error:
+        raise HornlensError(f"{path}: {error}") from None
+    lines = list(trace_lines(events, known.vocabulary)) if options.trace else []
+    if options.format == "json":
+        content = outcome.as_json()
+        sys.stdout.write(json_text({**content, **({"trace": lines} if options.trace else {})}))
+        return options.exit_code
+    variables = plural(len(known.vocabulary), "variable")
+    terminal.say(f"{path.name}: {variables}, {what}; {options.algorithm} learner.")
+    for line in ["", *lines, ""] if lines else []:
+        terminal.say(line)
+    show_envelope(terminal, outcome.envelope)
+    terminal.say()
+    rows = [
+        [name, f"{count:,}", "-" if bound is None else f"{bound:,}"]
+        for name, (count, bound) in outcome.counts.items()
+    ]
+    terminal.table(["queries", "asked", "proved bound"], rows)
+    return options.exit_code
 
 
 def _show(terminal: Terminal, path: Path, outcome: LearnOutcome, trace: list[str] | None) -> None:

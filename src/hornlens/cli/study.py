@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from hornlens.cli.asking import Doing
 from hornlens.cli.costs import show_costs
-from hornlens.cli.executors import Doing, ExecutorGroup
 from hornlens.counts import plural
 from hornlens.formats.files import check_writable
-from hornlens.models.protocol import ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.pronouns.published import published_for
 from hornlens.report.drawing import NOT_DRAWN, can_draw
@@ -25,38 +23,26 @@ from hornlens.studies.documents import STUDY, Study
 from hornlens.studies.plan import load_plan
 from hornlens.studies.runs import run_study
 
-
-@dataclass(frozen=True)
-class StudyOptions:
-    """What the options of `hornlens study` say."""
-
-    study: str
-    models: Sequence[str]
-    out: Path
-    cache: str | None
-    jobs: int | None
-    executor: ExecutorGroup
-    model_options: ModelOptions
-    dry_run: bool
-    form: str
-    quiet: bool
+if TYPE_CHECKING:
+    from hornlens.cli.commands.models import StudyOptions
 
 
 def study_command(options: StudyOptions) -> None:
     """Run a study, or go on with it; write its tables; show what it found."""
     terminal = Terminal(options.quiet)
     plan = load_plan(options.study)
-    if options.models:
-        plan = plan.with_models(tuple(options.models))
+    if options.model:
+        plan = plan.with_models(tuple(options.model))
+    model_options = options.how.options
     if options.dry_run:
         for spec in plan.models:
-            show_costs(terminal, plan.probe, open_model(spec, options.model_options))
+            show_costs(terminal, plan.probe, open_model(spec, model_options))
         return
     check_writable(options.out)  # before anything is asked
     runs = len(plan.models) * len(plan.budgets) * len(plan.seeds)
     prompts = len(plan.models) * plan.probe.prompt_count if plan.enumerable else None
     with (
-        closing(options.executor.open(options.jobs, terminal.warn)) as executor,
+        closing(options.where.open(options.jobs, terminal.warn)) as executor,
         closing(open_store(options.cache, terminal.warn)) as cache,
         terminal.bars(
             (Doing("Asking", executor), prompts, "prompts"),
@@ -67,13 +53,13 @@ def study_command(options: StudyOptions) -> None:
             plan,
             options.out,
             cache,
-            options=options.model_options,
+            options=model_options,
             executor=executor,
             on_prompts=ask,
             on_runs=learn,
         )
     study = write_study(plan, found, options.out, published_for(plan))
-    if options.form == "json":
+    if options.format == "json":
         sys.stdout.write(STUDY.text(study))
     else:
         _show(terminal, study, options.out)

@@ -7,9 +7,9 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from hornlens.cli.asking import AS_IT_IS, ModelGroup
+from hornlens.cli.asking import CacheGroup, ModelGroup
 from hornlens.cli.options import (
-    Cache,
+    CommandOptions,
     Debug,
     Detail,
     ExceptionCost,
@@ -18,38 +18,36 @@ from hornlens.cli.options import (
     MaxRules,
     MinConfidence,
     MinSupport,
-    NoCache,
     Quiet,
     Scales,
     TimeLimit,
     model_help,
-    renamed_option,
 )
-from hornlens.errors import HornlensError
-from hornlens.limits import Limits
 
 
-def envelope(
+class EnvelopeOptions(CommandOptions):
+    """The options of `envelope`."""
+
     file: Annotated[
         Path,
         typer.Argument(
             help="DIMACS .cnf, or positive examples: .csv with a header, .parquet, .xlsx, or a "
             "context (.cxt, .ctx, FIMI .dat, .json)."
         ),
-    ],
+    ]
     format: Annotated[
         Literal["text", "json", "dimacs", "csv", "latex", "prolog", "conexp", "fcar"],
         typer.Option(help="How to print the rules."),
-    ] = "text",
-    scale: Scales = None,
-    label: Label = None,
+    ] = "text"
+    scale: Scales = None
+    label: Label = None
     basis: Annotated[
         Literal["readable", "canonical", "unit", "direct"],
         typer.Option(
             help="Which rules: as short as can be said, the DG basis, one conclusion "
             "each, or (tables) all minimal premises."
         ),
-    ] = "readable",
+    ] = "readable"
     closed_top: Annotated[
         bool,
         typer.Option(
@@ -57,71 +55,65 @@ def envelope(
             help="Take the set of all variables as closed, as concept analysis does: "
             "what never occurs implies all of them, instead of ⊥.",
         ),
-    ] = False,
+    ] = False
     background: Annotated[
         Optional[Path],
         typer.Option(
             help="Rules taken for granted: a Horn .cnf or an envelope.json; matched by name."
         ),
-    ] = None,
-    max_conditions: MaxConditions = None,
-    min_support: MinSupport = None,
-    min_confidence: MinConfidence = None,
-    detail: Detail = None,
-    exception_cost: ExceptionCost = 1.0,
+    ] = None
+    max_conditions: MaxConditions = None
+    min_support: MinSupport = None
+    min_confidence: MinConfidence = None
+    detail: Detail = None
+    exception_cost: ExceptionCost = 1.0
     rank: Annotated[
         Optional[Literal["support", "surprise"]],
         typer.Option(
             help="Tables: the rules that speak of the most rows first, or those that chance would "
             "break in the most rows. Without it, small antecedents first."
         ),
-    ] = None,
-    time_limit: TimeLimit = None,
-    max_rules: MaxRules = None,
+    ] = None
+    time_limit: TimeLimit = None
+    max_rules: MaxRules = None
     out: Annotated[
         Optional[Path],
         typer.Option(help="Tables: write the result there, and a page with the concept lattice."),
-    ] = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    ] = None
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+def envelope(options: EnvelopeOptions) -> None:
     """Compute the exact Horn envelope of a formula or a table, or its short rules.
 
     Ended early, by a limit or Ctrl-C, it prints the rules that are proved by then.
     """
-    from hornlens.cli.envelope import TableOptions, envelope_command
-    from hornlens.results.documents.settings import Settings
+    from hornlens.cli.envelope import envelope_command
 
-    wanted = Settings(
-        max_conditions=max_conditions,
-        min_support=min_support,
-        min_confidence=min_confidence,
-        detail=detail,
-        exception_cost=exception_cost,
-    )
-    limits = Limits(time_limit, max_rules)
-    asked = file, format, background, wanted, quiet
-    tables = TableOptions(scale or (), label, basis, closed_top, out, rank)
-    raise typer.Exit(envelope_command(*asked, limits=limits, tables=tables))
+    raise typer.Exit(envelope_command(options))
 
 
-def concepts(
-    file: Annotated[Path, typer.Argument(help="A table or a context, as `envelope` takes it.")],
-    count: Annotated[bool, typer.Option("--count", help="Only say how many there are.")] = False,
+class ConceptsOptions(CommandOptions):
+    """The options of `concepts`."""
+
+    file: Annotated[Path, typer.Argument(help="A table or a context, as `envelope` takes it.")]
+    count: Annotated[bool, typer.Option("--count", help="Only say how many there are.")] = False
     format: Annotated[
         Literal["text", "json", "csv", "svg"],
         typer.Option(help="How to print them; svg draws the lattice of up to 100."),
-    ] = "text",
-    scale: Scales = None,
-    label: Label = None,
-    time_limit: TimeLimit = None,
-    debug: Debug = False,
-) -> None:
+    ] = "text"
+    scale: Scales = None
+    label: Label = None
+    time_limit: TimeLimit = None
+    debug: Debug = False
+
+
+def concepts(options: ConceptsOptions) -> None:
     """List the concepts of a table: rows, and all that they have in common."""
     from hornlens.cli.concepts import concepts_command
 
-    limits = Limits(time_limit)
-    raise typer.Exit(concepts_command(file, count, format, scale or (), label, limits))
+    raise typer.Exit(concepts_command(options))
 
 
 def convert(
@@ -132,103 +124,90 @@ def convert(
     debug: Debug = False,
 ) -> None:
     """Write a table as a formal context, its columns scaled to variables."""
-    from hornlens.cli.envelope import convert_command
+    from hornlens.counts import plural
+    from hornlens.formats.anytables import open_table
+    from hornlens.formats.contexts import write_table
+    from hornlens.report.terminal import Terminal
 
-    convert_command(file, out, scale or (), label)
+    table = open_table(file, scale or (), label).table
+    write_table(table, out)
+    size = f"{plural(len(table.rows), 'row')}, {plural(len(table.vocabulary), 'variable')}"
+    Terminal().say(f"{out}: {size}. Its rules: hornlens envelope {out}")
 
 
-def learn(
+class LearnOptions(CommandOptions):
+    """The options of `learn`."""
+
     file: Annotated[
         Path, typer.Argument(help="The target, a DIMACS .cnf; for related algorithms also a table.")
-    ],
+    ]
     algorithm: Annotated[
         Literal["envelope", "horn", "horn1", "pac-basis", "closure", "characteristic"],
         typer.Option(
             help="The paper's Algorithm 1; the classics for Horn targets; or related ones: by "
             "entailment queries and samples, of positives closed first, from positives alone."
         ),
-    ] = "envelope",
+    ] = "envelope"
     goal: Annotated[
         Optional[Literal["envelope", "cnf"]],
         typer.Option(
             help="What the equivalence oracle wants: the envelope (H ≡ env φ), or the formula "
             "itself (H ∪ Q ≡ φ). (default: envelope; cnf for horn and horn1)"
         ),
-    ] = None,
+    ] = None
     via_encoding: Annotated[
         bool,
         typer.Option(
             "--via-encoding", help="Learn the CNF as the envelope of its encoding (Section 4.2)."
         ),
-    ] = False,
+    ] = False
     equivalence: Annotated[
         Literal["exact", "exhaustive", "pac", "budget"],
         typer.Option(help="By SAT (either word), by sampling, or by SAT with a limit on queries."),
-    ] = "exact",
-    epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05,
-    delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05,
+    ] = "exact"
+    epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05
+    delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05
     max_equivalence_queries: Annotated[
         int, typer.Option(min=0, help="Budget: how many equivalence queries.")
-    ] = 100,
+    ] = 100
     seed: Annotated[
         Optional[int],
         typer.Option(help="Choose counterexamples and samples at random, from this seed."),
-    ] = None,
+    ] = None
     speculate: Annotated[
         bool, typer.Option("--speculate", help="Ask membership queries in batches.")
-    ] = False,
-    time_limit: TimeLimit = None,
-    max_rules: MaxRules = None,
-    trace: Annotated[bool, typer.Option("--trace", help="Show every step.")] = False,
-    format: Annotated[
-        Literal["text", "json"], typer.Option(help="How to print the result.")
-    ] = "text",
-    quiet: Quiet = False,
-    debug: Debug = False,
-    target: Annotated[Optional[Literal["envelope", "cnf"]], typer.Option(hidden=True)] = None,
-) -> None:
+    ] = False
+    time_limit: TimeLimit = None
+    max_rules: MaxRules = None
+    trace: Annotated[bool, typer.Option("--trace", help="Show every step.")] = False
+    format: Annotated[Literal["text", "json"], typer.Option(help="How to print the result.")] = (
+        "text"
+    )
+    quiet: Quiet = False
+    debug: Debug = False
+    target: Annotated[Optional[Literal["envelope", "cnf"]], typer.Option(hidden=True)] = None
+
+
+def learn(options: LearnOptions) -> None:
     """Watch a learner at work on a formula, query by query.
 
     It shows how many queries it asked beside the proved bounds, and with --trace every step.
     """
     from hornlens.cli.learn import learn_command
-    from hornlens.extraction.formulas import LearnSettings
-    from hornlens.extraction.related import RELATED
 
-    goal = renamed_option(goal, target, "learn --target", "--goal")
-    if algorithm in RELATED:
-        from hornlens.cli.related import RelatedOptions, related_command
-
-        if goal == "cnf" or via_encoding or speculate or equivalence != "exact":
-            raise HornlensError(
-                f"--algorithm {algorithm} learns the envelope in its own way: leave out --goal, "
-                "--via-encoding, --equivalence and --speculate"
-            )
-        related = RelatedOptions(algorithm, epsilon, delta, seed, trace, format, quiet)
-        raise typer.Exit(related_command(file, related, Limits(time_limit, max_rules)))
-    settings = LearnSettings(
-        algorithm=algorithm,
-        goal=goal,
-        via_encoding=via_encoding,
-        equivalence=equivalence,
-        epsilon=epsilon,
-        delta=delta,
-        max_equivalence_queries=max_equivalence_queries,
-        seed=seed,
-        speculate=speculate,
-    )
-    limits = Limits(time_limit, max_rules)
-    raise typer.Exit(learn_command(file, settings, trace, format, quiet, limits))
+    raise typer.Exit(learn_command(options))
 
 
-def explore(
+class ExploreOptions(CommandOptions):
+    """The options of `explore`."""
+
     file: Annotated[
         str, typer.Argument(help="Variables, a YAML file; or a probe, together with --model.")
-    ],
+    ]
     table: Annotated[
         Optional[Path],
         typer.Option(help="Examples that are known already: a table or a context."),
-    ] = None,
+    ] = None
     expert: Annotated[
         Optional[list[str]],
         typer.Option(
@@ -236,61 +215,46 @@ def explore(
             "such as rows/FILE.csv. May be given several times.",
             metavar="person|TARGET",
         ),
-    ] = None,
+    ] = None
     model: Annotated[
         Optional[list[str]],
         typer.Option(help=model_help("A language model as an expert: ")),
-    ] = None,
+    ] = None
     ask: Annotated[
         Literal["first", "all"],
         typer.Option(
             help="Of several experts: the first who knows decides, or all are asked, and one "
             "example is enough for a no."
         ),
-    ] = "first",
+    ] = "first"
     background: Annotated[
         Optional[Path],
         typer.Option(help="Rules taken for granted: a Horn .cnf or an envelope.json."),
-    ] = None,
+    ] = None
     samples: Annotated[
         int, typer.Option(min=1, help="Targets too large to ask all: so many samples a question.")
-    ] = 1_000,
+    ] = 1_000
     session: Annotated[
         Optional[Path],
         typer.Option(help="Where answers are kept. (default: NAME.exploration.json)"),
-    ] = None,
+    ] = None
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin anew, whatever is in the session's file.")
-    ] = False,
-    time_limit: TimeLimit = None,
-    cache: Cache = None,
-    no_cache: NoCache = False,
-    how: ModelGroup = AS_IT_IS,
+    ] = False
+    time_limit: TimeLimit = None
+    store: CacheGroup
+    how: ModelGroup
     format: Annotated[
         Literal["text", "json"], typer.Option(help="How to print what is known at the end.")
-    ] = "text",
-    debug: Debug = False,
-) -> None:
+    ] = "text"
+    debug: Debug = False
+
+
+def explore(options: ExploreOptions) -> None:
     """Find all rules of a domain by asking experts: does this always imply that?
 
     Every answer is kept at once; the same command goes on where you left.
     """
-    from hornlens.cli.explore import ExploreOptions, explore_command
+    from hornlens.cli.explore import explore_command
 
-    options = ExploreOptions(
-        file=file,
-        table=table,
-        background=background,
-        experts=expert or (),
-        models=model or (),
-        how=ask,
-        samples=samples,
-        session=session,
-        fresh=fresh,
-        model_options=how.options,
-        cache=cache,
-        no_cache=no_cache,
-        form=format,
-        limits=Limits(time_limit),
-    )
     raise typer.Exit(explore_command(options))

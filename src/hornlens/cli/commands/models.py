@@ -7,338 +7,264 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from hornlens.cli.asking import AS_IT_IS, ModelGroup
-from hornlens.cli.executors import HERE, ExecutorGroup
+from hornlens.cli.asking import CacheGroup, CachePlace, ExecutorGroup, ModelGroup, RepeatsGroup
 from hornlens.cli.options import (
-    Alpha,
-    Cache,
+    CommandOptions,
     Debug,
     Detail,
     DryRun,
     ExceptionCost,
     Margin,
     MaxConditions,
-    MaxQuestions,
     MaxRules,
     MinConfidence,
     MinSupport,
-    NoCache,
     Quiet,
-    Rank,
-    RepeatsOption,
-    Settle,
     TimeLimit,
     TopK,
     model_help,
-    renamed_option,
-    repeats_of,
 )
-from hornlens.errors import HornlensError
-from hornlens.limits import Limits
 
 
-def extract(
+class ExtractOptions(CommandOptions):
+    """The options of `extract`; of those that override the probe, None leaves it as it is."""
+
     probe: Annotated[
         Optional[str],
         typer.Argument(
             help="A probe: a YAML file or a built-in one (hornlens probe list).",
             show_default="gender-occupation",
         ),
-    ] = None,
+    ] = None
     model: Annotated[
         Optional[str],
         typer.Option(help=model_help(), show_default="demo, or what a built-in probe needs"),
-    ] = None,
+    ] = None
     target: Annotated[
         Optional[str],
         typer.Option(help="Not a model: a target that needs no probe (hornlens target list)."),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-out"),
+    ] = None
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-out")
     equivalence: Annotated[
         Literal["auto", "exhaustive", "exact", "pac", "budget"],
         typer.Option(help="auto: exact if all prompts fit --limit, else pac within --limit."),
-    ] = "auto",
-    epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05,
-    delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05,
+    ] = "auto"
+    epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05
+    delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05
     max_equivalence_queries: Annotated[
         int, typer.Option(min=0, help="Budget: how many equivalence queries.")
-    ] = 200,
+    ] = 200
     limit: Annotated[
         int, typer.Option(min=1, help="auto, exhaustive, pac: ask at most so many prompts.")
-    ] = 200_000,
-    seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0,
-    max_conditions: MaxConditions = None,
-    time_limit: TimeLimit = None,
-    max_rules: MaxRules = None,
-    max_questions: MaxQuestions = None,
-    min_support: MinSupport = None,
-    min_confidence: MinConfidence = None,
-    detail: Detail = None,
-    exception_cost: ExceptionCost = 1.0,
-    rank: Rank = "support",
+    ] = 200_000
+    seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0
+    max_conditions: MaxConditions = None
+    time_limit: TimeLimit = None
+    max_rules: MaxRules = None
+    max_questions: Annotated[
+        Optional[int],
+        typer.Option(
+            min=1,
+            help="End after so many questions, asked now or in an earlier run, with what they "
+            "prove.",
+        ),
+    ] = None
+    min_support: MinSupport = None
+    min_confidence: MinConfidence = None
+    detail: Detail = None
+    exception_cost: ExceptionCost = 1.0
+    rank: Annotated[
+        Literal["support", "margin", "surprise"],
+        typer.Option(
+            help="Which rules come first: with the most cases, the widest margins, or the most "
+            "that no other rule says."
+        ),
+    ] = "support"
     protocol: Annotated[
         Literal["default", "paper"],
         typer.Option(help="paper: everything as the paper's experiment had it."),
-    ] = "default",
+    ] = "default"
     label_unset: Annotated[
         Optional[Literal["accept", "reject"]],
         typer.Option(help="Overrides the probe: interpretations without a label."),
-    ] = None,
-    margin: Margin = None,
-    top_k: TopK = None,
+    ] = None
+    margin: Margin = None
+    top_k: TopK = None
     abstain: Annotated[
         Optional[Literal["accept", "reject"]],
         typer.Option(help="Overrides the probe: what an abstention counts as."),
-    ] = None,
+    ] = None
     calibration: Annotated[
         Optional[Literal["none", "neutral", "mean"]],
         typer.Option(
             help="Overrides the probe: subtract the all-unset prompt's scores, or the mean."
         ),
-    ] = None,
+    ] = None
     phrasings: Annotated[
         Optional[Literal["each", "average"]],
         typer.Option(help="Overrides the probe: each phrasing by itself, or their average."),
-    ] = None,
+    ] = None
     variant: Annotated[
         Optional[str],
         typer.Option(help="Ask in this one of the probe's phrasings only.", metavar="NAME"),
-    ] = None,
-    cache: Cache = None,
-    no_cache: NoCache = False,
-    where: ExecutorGroup = HERE,
-    how: ModelGroup = AS_IT_IS,
-    repeats: RepeatsOption = None,
-    alpha: Alpha = None,
-    settle: Settle = None,
-    dry_run: DryRun = False,
+    ] = None
+    store: CacheGroup
+    where: ExecutorGroup
+    how: ModelGroup
+    noise: RepeatsGroup
+    dry_run: DryRun = False
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: findings, or envelope.json.")
-    ] = "text",
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    ] = "text"
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+def extract(options: ExtractOptions) -> None:
     """Find the rules that a model obeys, with their evidence.
 
     It is asked a probe's questions: all of them if they are not too many, and then the rules are
     exact.
     """
-    from hornlens.cli.extract import ExtractOptions, extract_command
-    from hornlens.results.documents.settings import Settings
+    from hornlens.cli.extract import extract_command
 
-    if target is not None and (probe is not None or model is not None):
-        raise HornlensError("--target asks its own questions: give neither a probe nor --model")
-    code = extract_command(
-        ExtractOptions(
-            probe=probe or "gender-occupation",
-            model=model,
-            target=target,
-            out=out,
-            cache=cache,
-            no_cache=no_cache,
-            settings=Settings(
-                equivalence,
-                epsilon,
-                delta,
-                max_equivalence_queries,
-                limit,
-                seed,
-                max_conditions=max_conditions,
-                min_support=min_support,
-                min_confidence=min_confidence,
-                detail=detail,
-                exception_cost=exception_cost,
-                rank=rank,
-            ),
-            protocol=protocol,
-            policy={
-                "label_unset": label_unset,
-                "margin": margin,
-                "top_k": top_k,
-                "abstain": abstain,
-                "calibration": calibration,
-                "phrasings": phrasings,
-            },
-            variant=variant,
-            executor=where,
-            model_options=how.options,
-            repeats=repeats_of(repeats, alpha, settle),
-            dry_run=dry_run,
-            form=format,
-            quiet=quiet,
-            limits=Limits(time_limit, max_rules, max_questions=max_questions),
-        )
-    )
-    raise typer.Exit(code)
+    raise typer.Exit(extract_command(options))
 
 
-def study(
+class StudyOptions(CommandOptions):
+    """The options of `study`."""
+
     study: Annotated[
         str, typer.Argument(help="A study: a YAML file, or a built-in one (demo, paper).")
-    ],
+    ]
     model: Annotated[
         Optional[list[str]],
         typer.Option(
             help=model_help("Other models than the study's; may be given several times: ")
         ),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-study"),
+    ] = None
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-study")
     jobs: Annotated[
         Optional[int],
         typer.Option(min=1, help="Processes that learn at the same time. (default: the cores)"),
-    ] = None,
-    cache: Cache = None,
-    where: ExecutorGroup = HERE,
-    how: ModelGroup = AS_IT_IS,
-    dry_run: DryRun = False,
+    ] = None
+    cache: CachePlace = None
+    where: ExecutorGroup
+    how: ModelGroup
+    dry_run: DryRun = False
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: a summary, or study.json.")
-    ] = "text",
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    ] = "text"
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+def study(options: StudyOptions) -> None:
     """Repeat extractions: which rules are stable, which are true?
 
     Over models, budgets of equivalence queries and seeds. Killed, it goes on where it was.
     """
-    from hornlens.cli.study import StudyOptions, study_command
+    from hornlens.cli.study import study_command
 
-    study_command(
-        StudyOptions(
-            study=study,
-            models=model or (),
-            out=out,
-            cache=cache,
-            jobs=jobs,
-            executor=where,
-            model_options=how.options,
-            dry_run=dry_run,
-            form=format,
-            quiet=quiet,
-        )
-    )
+    study_command(options)
 
 
-def bias(
+class BiasOptions(CommandOptions):
+    """The options of `bias`; None leaves the probe of the data set as it is."""
+
     dataset: Annotated[
         str, typer.Argument(help="A data set: a folder, or the built-in one (people).")
-    ] = "people",
+    ] = "people"
     model: Annotated[
         Optional[list[str]],
         typer.Option(help=model_help("Repeat it to compare several (default: demo): ")),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-bias"),
-    margin: Margin = None,
-    top_k: TopK = None,
+    ] = None
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-bias")
+    margin: Margin = None
+    top_k: TopK = None
     limit_occupations: Annotated[
         int, typer.Option(min=1, help="How many occupations the figures show, at most.")
-    ] = 60,
+    ] = 60
     min_people: Annotated[
         int, typer.Option(min=1, help="Leave out occupations with fewer people.")
-    ] = 1,
-    cache: Cache = None,
-    no_cache: NoCache = False,
-    how: ModelGroup = AS_IT_IS,
+    ] = 1
+    store: CacheGroup
+    how: ModelGroup
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: a table, or bias.json.")
-    ] = "text",
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    ] = "text"
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+def bias(options: BiasOptions) -> None:
     """Score which pronouns models expect of a data set's people.
 
     Occupation by occupation, with intervals, figures, and what is recorded beside the prediction.
     """
-    from hornlens.cli.bias import BiasOptions, bias_command
+    from hornlens.cli.bias import bias_command
 
-    bias_command(
-        BiasOptions(
-            dataset=dataset,
-            models=model or ["demo"],
-            out=out,
-            cache=cache,
-            no_cache=no_cache,
-            policy={"margin": margin, "top_k": top_k},
-            limit_occupations=limit_occupations,
-            min_people=min_people,
-            model_options=how.options,
-            form=format,
-            quiet=quiet,
-        )
-    )
+    bias_command(options)
 
 
-def explain(
-    model: Annotated[Path, typer.Argument(help="A classifier: .onnx or .skops, never a pickle.")],
-    data: Annotated[Path, typer.Argument(help="A .csv table of rows as it takes them.")],
+class ExplainOptions(CommandOptions):
+    """The options of `explain`."""
+
+    model: Annotated[Path, typer.Argument(help="A classifier: .onnx or .skops, never a pickle.")]
+    data: Annotated[Path, typer.Argument(help="A .csv table of rows as it takes them.")]
     label: Annotated[
         Optional[str],
         typer.Option(
             help="The column that the classifier predicts; it is no feature.", metavar="COLUMN"
         ),
-    ] = None,
+    ] = None
     bins: Annotated[
         Literal["auto", "model", "quantile", "uniform"],
         typer.Option(help="How numbers are cut: at the thresholds of trees, or into bins."),
-    ] = "auto",
-    n_bins: Annotated[int, typer.Option(min=2, help="How many bins a column gets at most.")] = 4,
+    ] = "auto"
+    n_bins: Annotated[int, typer.Option(min=2, help="How many bins a column gets at most.")] = 4
     domain: Annotated[
         Literal["grid", "data"],
         typer.Option(help="Every combination of levels, or those near the rows."),
-    ] = "grid",
+    ] = "grid"
     changes: Annotated[
         int, typer.Option(min=0, help="Data: how many features may differ from a row.")
-    ] = 1,
+    ] = 1
     background: Annotated[
         Optional[list[str]],
         typer.Option(help='What is taken for granted: "pregnant -> sex = f"; may be repeated.'),
-    ] = None,
+    ] = None
     all_rules: Annotated[
         bool, typer.Option("--all-rules", help="Every rule, not enough of them to decide all.")
-    ] = False,
-    max_conditions: MaxConditions = None,
-    limit: Annotated[int, typer.Option(min=1, help="Ask all cells if there are so few.")] = 200_000,
-    time_limit: TimeLimit = None,
+    ] = False
+    max_conditions: MaxConditions = None
+    limit: Annotated[int, typer.Option(min=1, help="Ask all cells if there are so few.")] = 200_000
+    time_limit: TimeLimit = None
     max_questions: Annotated[
         Optional[int],
         typer.Option(min=1, help="End after so many cells were asked, with what they prove."),
-    ] = None,
-    max_rules: MaxRules = None,
-    seed: Annotated[int, typer.Option(help="For what is drawn at random.")] = 0,
+    ] = None
+    max_rules: MaxRules = None
+    seed: Annotated[int, typer.Option(help="For what is drawn at random.")] = 0
     trust: Annotated[
         Optional[list[str]],
         typer.Option(help="Skops: a type that may be loaded; may be repeated."),
-    ] = None,
-    basis: Annotated[bool, typer.Option("--basis", help="Print the full basis, too.")] = False,
-    out: Annotated[Optional[Path], typer.Option(help="Write the result there.")] = None,
+    ] = None
+    basis: Annotated[bool, typer.Option("--basis", help="Print the full basis, too.")] = False
+    out: Annotated[Optional[Path], typer.Option(help="Write the result there.")] = None
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: a table, or envelope.json.")
-    ] = "text",
-    quiet: Quiet = False,
-    debug: Debug = False,
-    target: Annotated[Optional[str], typer.Option(hidden=True)] = None,
-) -> None:
+    ] = "text"
+    quiet: Quiet = False
+    debug: Debug = False
+    target: Annotated[Optional[str], typer.Option(hidden=True)] = None
+
+
+def explain(options: ExplainOptions) -> None:
     """Explain a classifier: all cells asked, the rules it obeys, proved.
 
     Ended early, by a limit or Ctrl-C, it gives the rules that hold whatever the other cells are.
     """
-    from hornlens.classifiers.explain import Options
-    from hornlens.cli.explain import ExplainOptions, explain_command
+    from hornlens.cli.explain import explain_command
 
-    label = renamed_option(label, target, "explain --target", "--label")
-    options = Options(
-        bins=bins,
-        n_bins=n_bins,
-        domain=domain,
-        changes=changes,
-        background=tuple(background or ()),
-        rules="all" if all_rules else "cover",
-        max_conditions=max_conditions,
-        limit=limit,
-        seed=seed,
-        label=label or "class",
-    )
-    trusted = tuple(trust or ())
-    limits = Limits(time_limit, max_rules, max_questions=max_questions)
-    given = ExplainOptions(model, data, label, options, out, format, basis, trusted, quiet, limits)
-    raise typer.Exit(explain_command(given))
+    raise typer.Exit(explain_command(options))

@@ -2,53 +2,55 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Literal, Optional
 
 import typer
 
-from hornlens.cli.options import Debug
+from hornlens.cli.options import CommandOptions, Debug
 from hornlens.errors import HornlensError
 
 
-def compare(
+class CompareOptions(CommandOptions):
+    """The options of `compare`."""
+
     results: Annotated[
         list[Path],
         typer.Argument(help="Folders of results, or envelope.json files; the baseline first."),
-    ],
+    ]
     name: Annotated[
         Optional[list[str]],
         typer.Option(help="What to call the results, in their order. (default: their folders)"),
-    ] = None,
+    ] = None
     fail_on_new: Annotated[
         bool,
         typer.Option(
             "--fail-on-new", help="Exit code 1 if a later result has rules that the first lacks."
         ),
-    ] = False,
+    ] = False
     ignore_differences: Annotated[
         bool,
         typer.Option("--ignore-differences", help="Go on where policies or wordings differ."),
-    ] = False,
+    ] = False
     out: Annotated[
         Optional[Path],
         typer.Option(help="A folder for comparison.json and report.html."),
-    ] = None,
+    ] = None
     format: Annotated[
         Literal["text", "json"], typer.Option(help="How to print the comparison.")
-    ] = "text",
-    debug: Debug = False,
-) -> None:
+    ] = "text"
+    debug: Debug = False
+
+
+def compare(options: CompareOptions) -> None:
     """Compare results, rule by rule, each with each.
 
     A rule holds in the other, holds vacuously, is contradicted (with the prompt that shows it), or
     is not known to hold. What differs between the settings is said first.
     """
-    from hornlens.cli.compare import CompareOptions, compare_command
+    from hornlens.cli.compare import compare_command
 
-    options = CompareOptions(
-        results, name or [], fail_on_new, ignore_differences, out=out, form=format
-    )
     raise typer.Exit(compare_command(options))
 
 
@@ -73,9 +75,26 @@ def check(
 
     Exit code 1 if one is violated, with the answers that show it: a gate for CI.
     """
-    from hornlens.cli.check import check_command
+    from hornlens.api import load
+    from hornlens.formats.files import check_writable, write_file
+    from hornlens.report.checks import WRITERS
+    from hornlens.report.terminal import Terminal
+    from hornlens.results.analysis.checking import check
+    from hornlens.results.documents.checks import Checks
+    from hornlens.results.documents.requirements_file import read_requirements
 
-    raise typer.Exit(check_command(results, rules, format, out))
+    if out is not None:
+        check_writable(out.parent)
+    requirements = read_requirements(rules)
+    checks = Checks(
+        str(rules), tuple(check(load(path), requirements, str(path)) for path in results)
+    )
+    if out is not None:
+        write_file(out, WRITERS[format](checks))
+    sys.stdout.write(WRITERS["text" if out is not None else format](checks))
+    if out is not None:
+        Terminal().say(f"As {format}: {out}")
+    raise typer.Exit(int(not checks.passed))
 
 
 def verify(
@@ -102,11 +121,25 @@ def verify(
 
     Exit code 1 says that something is wrong, and what.
     """
-    from hornlens.cli.verify import verify_command
+    from hornlens.formats.jsonfiles import json_text
+    from hornlens.report.terminal import Terminal
+    from hornlens.verifying.verify import verify
 
     if background is not None and against is None:
         raise HornlensError("--background goes with --against")
-    raise typer.Exit(verify_command(path, against, background, format))
+    done = verify(path, against, background)
+    if format == "json":
+        sys.stdout.write(json_text(done.as_json()))
+        raise typer.Exit(int(not done.ok))
+    terminal = Terminal()
+    if done.wrong is not None:
+        terminal.say(f"Wrong: {path}: {done.wrong}")
+        raise typer.Exit(1)
+    terminal.say(f"{path}: nothing wrong was found.")
+    for title, lines in (("Checked", done.checked), ("Not checked", done.not_checked)):
+        terminal.say(f"{title}:" if lines else f"{title}: nothing.")
+        for line in lines:
+            terminal.say(f"- {line}")
 
 
 def report(
@@ -126,9 +159,18 @@ def report(
     debug: Debug = False,
 ) -> None:
     """Make the page of a result, from what is on disk."""
-    from hornlens.cli.report import report_command
+    import webbrowser
 
-    report_command(path, show, out)
+    from hornlens.report.page import read_page, write_page
+    from hornlens.report.terminal import Terminal
+
+    terminal = Terminal()
+    beside, text = read_page(path)
+    page = beside if out is None else out
+    write_page(page, text)
+    terminal.written(page)
+    if show and not webbrowser.open(page.resolve().as_uri()):
+        terminal.warn("no browser could be opened; open the file yourself")
 
 
 def export(
@@ -150,6 +192,21 @@ def export(
 
     Of every kind of result: a model's, a formula's, a table's, an exploration's, a classifier's.
     """
-    from hornlens.cli.export import export_command
+    from hornlens.api import load
+    from hornlens.formats.files import check_writable, write_file
+    from hornlens.report.terminal import Terminal
 
-    export_command(path, format, out)
+    if out is not None:
+        check_writable(out.parent)
+    result, terminal = load(path), Terminal()
+    text = result.export(format)
+    if format not in ("text", "json"):
+        envelope = result.envelope
+        for there, what in ((envelope.open, "open rules"), (envelope.almost, "almost-rules")):
+            if there:
+                terminal.warn(f"{format} has no {what}: they are in json")
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_file(out, text)
+        terminal.say(f"As {format}: {out}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -89,22 +90,21 @@ def extract(
     """
     from hornlens.extraction.extract import extract as extract_target
 
+    run = partial(
+        extract_target,
+        settings=settings,
+        learner=learner,
+        equivalence=equivalence,
+        strategy=strategy,
+        watch=watch,
+        limits=limits,
+    )
     if isinstance(model, Target):
         if not (probe is None and repeats == 1 and not progress and not cache):
             raise HornlensError(
                 "a target asks its own questions: give it no probe, repeats, cache or progress"
             )
-        found = extract_target(
-            model,
-            settings=settings,
-            policy=policy,
-            learner=learner,
-            equivalence=equivalence,
-            strategy=strategy,
-            watch=watch,
-            limits=limits,
-        )
-        return Result.of(found)
+        return Result.of(run(model, policy=policy))
     from hornlens.models.protocol import Model
     from hornlens.models.registry import open_model
     from hornlens.probes.loading import DEFAULT, default_model, load_probe
@@ -144,16 +144,7 @@ def extract(
 
             noise = Repeats() if repeats == "auto" else repeats
             target = noisy(question, asked, chosen, opened, heard, noise)
-        found = extract_target(
-            target,
-            settings=settings,
-            learner=learner,
-            equivalence=equivalence,
-            strategy=strategy,
-            watch=watch,
-            limits=limits,
-        )
-    return Result.of(found)
+        return Result.of(run(target))
 
 
 def envelope(

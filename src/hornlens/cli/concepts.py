@@ -1,31 +1,25 @@
-"""`hornlens concepts`: count, list or draw the concepts of a table; the page of a table."""
+"""`hornlens concepts`: count, list or draw the concepts of a table."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.formats.anytables import open_table
 from hornlens.formats.csvfiles import csv_text
-from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
 from hornlens.limits import Limits, ended_by_ctrl_c
-from hornlens.logic.envelope import Envelope
-from hornlens.logic.table import Table
 from hornlens.report.lattice import lattice_svg
 from hornlens.report.terminal import Terminal
 from hornlens.results.documents.tables import (
     DRAWN,
-    TABLE,
     concept_rows,
     count_concepts,
     lattice_of,
-    table_result,
 )
 
 
@@ -69,24 +63,3 @@ def concepts_command(
         terminal.say(f"{path.name}: {plural(len(listed), 'concept')}{more}.")
         terminal.table(["rows", "variables"], [[str(n), ", ".join(v)] for v, n in listed])
     return exit_code(limits)
-
-
-def save_table(
-    out: Path,
-    name: str,
-    table: Table,
-    envelope: Envelope,
-    columns: tuple[str, ...],
-    content: Mapping[str, Any],
-) -> None:
-    """Write envelope.json, of this content, table.json and report.html; all or none."""
-    from hornlens.report.page.table import table_page
-
-    result = table_result(name, table, envelope, columns)
-    write_files(
-        {
-            out / "envelope.json": json_text(content),
-            out / "table.json": TABLE.text(result),
-            out / "report.html": table_page(result),
-        }
-    )

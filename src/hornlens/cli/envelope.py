@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hornlens.api import envelope
-from hornlens.cli.concepts import save_table
 from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.exact.bases import Basis, in_basis
 from hornlens.exact.envelopes import with_support
 from hornlens.exact.ranking import EXPLAINED, RowRank, ranked
-from hornlens.formats.anytables import ENDINGS, open_table
+from hornlens.formats.anytables import open_table
 from hornlens.formats.contexts import write_table
 from hornlens.formats.fca import without_bottom
 from hornlens.formats.files import check_writable
@@ -27,7 +26,8 @@ from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.report.summaries import show_almost, show_claim_only, show_level
 from hornlens.report.terminal import Terminal, show_envelope
-from hornlens.results.documents.envelope import envelope_as_json
+from hornlens.results.documents.rules import Rules
+from hornlens.results.documents.saving import result_as_json
 from hornlens.results.documents.settings import Settings
 from hornlens.targets.formulas import FormulaTarget, TableTarget
 from hornlens.targets.opening import errors_about, open_source
@@ -59,8 +59,6 @@ def envelope_command(
     """Read the file by its ending, compute, print; return the exit code."""
     terminal = Terminal(quiet)
     if tables.out is not None:
-        if path.suffix.lower() not in ENDINGS:
-            raise InputError("--out needs a table; this is not one", path)
         check_writable(tables.out)
         _spare_answers(tables.out)
     with (
@@ -72,7 +70,8 @@ def envelope_command(
         if table is None and tables.rank is not None:
             raise InputError("a formula has no rows: --rank is for tables", path)
         with errors_about(path):
-            result = envelope(target, settings=wanted, limits=limits, progress=progress).envelope
+            made = envelope(target, settings=wanted, limits=limits, progress=progress)
+            result = made.envelope
     with errors_about(path):
         shown = in_basis(result, tables.basis, table)
     if tables.closed_top:
@@ -82,9 +81,8 @@ def envelope_command(
         shown = shown if table is None else with_support(shown, table)
     if tables.rank is not None and table is not None and form != "json":
         shown = ranked(shown, table, tables.rank)
-    if tables.out is not None and isinstance(target, TableTarget):
-        content = _as_json(result, shown, tables.basis)
-        save_table(tables.out, path.name, target.table, result, target.notes, content)
+    if tables.out is not None:
+        made.save(tables.out, **_other_basis(result, shown, tables.basis))
     if form == "text":
         terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {_size(target)}.")
         if isinstance(target, TableTarget) and target.notes:
@@ -98,15 +96,24 @@ def envelope_command(
             show_envelope(terminal, shown)
         show_almost(terminal, result)
         if tables.out is not None:
-            terminal.written(tables.out / "report.html", "envelope.json", "table.json")
+            terminal.written(tables.out / "report.html", "envelope.json", "rules.csv")
     elif form == "json":
         if tables.rank is not None:
             terminal.warn("json has the rules in canonical order, whatever --rank says")
-        sys.stdout.write(json_text(_as_json(result, shown, tables.basis)))
+        # The concepts of a table may take longer than its rules: they go into files.
+        printed = made if tables.out is not None else replace(made, context=None)
+        content = result_as_json(printed)
+        other = _other_basis(result, shown, tables.basis)
+        sys.stdout.write(json_text({**content, **other}))
     else:
         if result.almost is not None:
             terminal.warn(f"{form} has the exact rules only: almost-rules are in text and json")
-        sys.stdout.write(WRITERS[form](shown))
+        if form == "csv":
+            listed = replace(made, envelope=shown)
+            places = range(len(shown.readable)) if tables.rank is not None else listed.order
+            sys.stdout.write(Rules([listed.row(place) for place in places]).csv())
+        else:
+            sys.stdout.write(WRITERS[form](shown))
     return exit_code(limits)
 
 
@@ -127,16 +134,15 @@ def _spare_answers(out: Path) -> None:
     except InputError:
         return
     if isinstance(kept, dict) and kept.get("answers"):
-        raise InputError("holds the answers of a model: give another --out for the table", file)
+        raise InputError("holds the answers of a model: give another --out", file)
 
 
-def _as_json(result: Envelope, shown: Envelope, basis: Basis) -> dict[str, Any]:
-    """Return the contents of envelope.json: `rules` stay what they are promised to be."""
-    content = envelope_as_json(result)
-    if shown is not result:
-        rules = [NamedRule.of(rule, shown.vocabulary).as_json() for rule in shown.readable]
-        content["basis"] = {"kind": basis, "rules": rules}
-    return content
+def _other_basis(result: Envelope, shown: Envelope, basis: Basis) -> dict[str, Any]:
+    """Return the rules in another form, for envelope.json: `rules` stay what they are promised."""
+    if shown is result:
+        return {}
+    rules = [NamedRule.of(rule, shown.vocabulary).as_json() for rule in shown.readable]
+    return {"basis": {"kind": basis, "rules": rules}}
 
 
 def convert_command(path: Path, out: Path, scales: Sequence[str], label: str | None) -> None:

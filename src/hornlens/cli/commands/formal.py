@@ -80,7 +80,9 @@ def envelope(
     max_rules: MaxRules = None,
     out: Annotated[
         Optional[Path],
-        typer.Option(help="Tables: write the result there, and a page with the concept lattice."),
+        typer.Option(
+            help="Write the result there, with a page; of a table, with its concept lattice."
+        ),
     ] = None,
     quiet: Quiet = False,
     debug: Debug = False,

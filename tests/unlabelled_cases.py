@@ -25,7 +25,7 @@ from hornlens.results.analysis.detail import with_detail_of_formula, with_detail
 from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.saving import worked_out
 from hornlens.results.documents.settings import Settings
-from hornlens.results.documents.tables import table_result
+from hornlens.results.documents.tables import table_document
 from hornlens.targets.functions import FunctionTarget
 from tests.report_cases import NASTY, PLACES
 
@@ -106,7 +106,7 @@ def hostile():
     return extract(target)
 
 
-def without_asking(envelope, name="made"):
+def without_asking(envelope, name=""):
     """The result of an envelope, as it is read from disk."""
     return Result.of(worked_out(envelope_as_json(envelope), NOWHERE, name=name))
 
@@ -158,16 +158,15 @@ def rows(names, width, count, seed=7):
 def table():
     made = rows(tuple(f"attribute <{i}> & more" for i in range(9)), 9, 12)
     found = envelope_of_table(made)
-    document = table_result("t.csv", made, found, ("colour: 2 values",))
-    return Result.of(worked_out(document.envelope, NOWHERE, document))
+    document = table_document(made, ("colour: 2 values",))
+    return replace(Result.of_envelope(found, "t.csv"), table=document)
 
 
 def summed_table():
     made = rows(tuple("abcdefg"), 7, 60, seed=3)
     wanted = Settings(min_confidence=0.7, max_conditions=2, detail="4")
     found = with_detail_of_table(envelope_of_table(made), made, wanted)
-    document = table_result("t.csv", made, found)
-    return Result.of(worked_out(document.envelope, NOWHERE, document))
+    return replace(Result.of_envelope(found, "t.csv"), table=table_document(made))
 
 
 def many(count=3_200):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 ANSWERED = ("scores.csv", "rates.csv", "flips.csv", "run.json")
-OTHERS = ("almost.csv", "levels.csv", "explanation.json", *ANSWERED)
+OTHERS = ("almost.csv", "levels.csv", "explanation.json", "table.json", *ANSWERED)
 """Files that only some results have."""
 
 
@@ -44,14 +44,20 @@ class Result(Findings):
 
         return result_as_json(self)
 
-    def save(self, folder: str | Path) -> None:
+    def save(self, folder: str | Path, **more: Any) -> None:
         """Write all that the command line writes, or nothing: rules, answers, and the page.
 
         Where nobody was asked, there are only the rules, the lattice of a table, and the page.
         What another result left in the folder, and this one has not, is removed.
+
+        Args:
+            folder: Where to write; it is made if it is not there.
+            **more: What else envelope.json is to hold.
         """
         out = Path(folder)
         files = self._files(out.resolve().name)
+        if more:
+            files["envelope.json"] = json_text({**self.as_json(), **more})
         write_files({out / name: text for name, text in files.items()})
         for name in OTHERS:
             if name not in files:

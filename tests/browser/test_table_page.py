@@ -1,5 +1,6 @@
 """The page of a table in a real browser: rules, lattice and concepts; light and dark."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -7,8 +8,9 @@ import pytest
 from hornlens.exact.envelopes import envelope_of_table
 from hornlens.logic.table import Table
 from hornlens.logic.vocabulary import Vocabulary
-from hornlens.report.page.table import table_page
-from hornlens.results.documents.tables import table_result
+from hornlens.report.page.result import result_page
+from hornlens.result import Result
+from hornlens.results.documents.tables import table_document
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +20,9 @@ def file(tmp_path_factory):
     rows = tuple(sum((rng.random() < 0.5) << i for i in range(9)) for _ in range(12))
     table = Table(Vocabulary(names), rows)
     made = tmp_path_factory.mktemp("table") / "report.html"
-    result = table_result("t.csv", table, envelope_of_table(table))
-    made.write_text(table_page(result), encoding="utf-8")
+    named = Result.of_envelope(envelope_of_table(table), "t.csv")
+    result = replace(named, table=table_document(table))
+    made.write_text(result_page(result), encoding="utf-8")
     return made, result
 
 
@@ -38,16 +41,16 @@ def opened(browser, file):
 
 def test_it_shows_rules_and_lattice_and_can_be_searched(opened, file):
     result = file[1]
-    assert opened.locator("#lattice circle").count() == result.concepts
-    assert opened.locator("#rules tbody tr").count() == min(25, len(result.envelope["rules"]))
+    assert opened.locator("#lattice circle").count() == result.table.concepts
+    assert opened.locator("#rules tbody tr").count() == min(25, len(result.rules))
     opened.locator("#concepts input").fill("attribute <3>")
     shown = opened.locator("#concepts tbody tr:visible")
-    assert 0 < shown.count() < result.concepts
+    assert 0 < shown.count() < result.table.concepts
     assert all("attribute <3>" in text for text in shown.all_inner_texts())
 
 
 def test_what_a_concept_is_above_and_below_is_lit(opened, file):
-    lattice = file[1].lattice
+    lattice = file[1].table.lattice
     place = next(i for i, node in enumerate(lattice) if node.above and node.rows == 1)
     opened.locator(f'[data-node="{place}"] circle').hover()
     lit = opened.locator(".lattice.chosen g.lit").count()

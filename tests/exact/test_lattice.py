@@ -112,9 +112,10 @@ def test_the_commands(tmp_path, capsys):
     written = (tmp_path / "out" / "report.html").read_text()
     assert "<svg" in written and "o1" in written
     assert read_page(tmp_path / "out") == (tmp_path / "out" / "report.html", written)
-    content = json.loads((tmp_path / "out" / "table.json").read_text())
-    assert page("table.json", content) == written
-    assert content["concepts"] == 4 and content["envelope"]["certificate"]["kind"] == "exact"
+    content = json.loads((tmp_path / "out" / "envelope.json").read_text())
+    began = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert page("envelope.json", content, began) == written
+    assert content["table"]["concepts"] == 4 and content["certificate"]["kind"] == "exact"
 
 
 def test_too_many_concepts_are_counted_and_not_drawn(tmp_path, capsys):
@@ -125,5 +126,6 @@ def test_too_many_concepts_are_counted_and_not_drawn(tmp_path, capsys):
     run("envelope", tmp_path / "t.cxt", "--out", tmp_path, "--quiet")
     text = (tmp_path / "report.html").read_text()
     assert re.search("There are\\s+256 concepts: up to 100 can be drawn", text)
-    with pytest.raises(InputError, match="--out needs a table"):
-        run("envelope", "examples/saturation.cnf", "--out", tmp_path)
+    run("envelope", "examples/saturation.cnf", "--out", tmp_path / "formula", "--quiet")
+    text = (tmp_path / "formula" / "report.html").read_text()
+    assert "saturation.cnf" in text and "<circle" not in text

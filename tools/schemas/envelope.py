@@ -14,6 +14,7 @@ from hornlens.logic.warrants import WARRANTS, Warrant
 from hornlens.results.analysis.warnings import Kind
 from hornlens.results.documents.explanations import ClassifierDocument
 from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.tables import LatticeConcept, TableDocument
 from tools.schemas.documents import DIALECT, HEAD, Schema, object_of
 
 TEXT, COUNT, NUMBER, FLAG = (
@@ -85,6 +86,7 @@ def _about_answers() -> Schema:
         "answers": _list(_ref("Answer"), "all that was asked; other parts point to positions here"),
         "warnings": _list(_ref("Warning"), "what weakens the rules"),
         "classifier": _ref("ClassifierDocument"),
+        "table": _ref("TableDocument"),
     }
 
 
@@ -365,6 +367,8 @@ def _parts() -> Schema:
         ),
         **inner,
         **_classifier(),
+        "TableDocument": object_of(TableDocument, inner),
+        "LatticeConcept": object_of(LatticeConcept, inner),
     }
 
 

@@ -1,30 +1,23 @@
-"""`hornlens concepts`: count, list or draw the concepts of a table; the page of a table."""
+"""`hornlens concepts`: count, list or draw the concepts of a table."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.formats.anytables import open_table
 from hornlens.formats.csvfiles import csv_text
-from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
 from hornlens.limits import ended_by_ctrl_c
-from hornlens.logic.envelope import Envelope
-from hornlens.logic.table import Table
 from hornlens.report.lattice import lattice_svg
 from hornlens.report.terminal import Terminal
 from hornlens.results.documents.tables import (
     DRAWN,
-    TABLE,
     concept_rows,
     count_concepts,
     lattice_of,
-    table_result,
 )
 
 if TYPE_CHECKING:
@@ -64,24 +57,3 @@ def concepts_command(options: ConceptsOptions) -> int:
         terminal.say(f"{path.name}: {plural(len(listed), 'concept')}{more}.")
         terminal.table(["rows", "variables"], [[str(n), ", ".join(v)] for v, n in listed])
     return options.exit_code
-
-
-def save_table(
-    out: Path,
-    name: str,
-    table: Table,
-    envelope: Envelope,
-    columns: tuple[str, ...],
-    content: Mapping[str, Any],
-) -> None:
-    """Write envelope.json, of this content, table.json and report.html; all or none."""
-    from hornlens.report.page.table import table_page
-
-    result = table_result(name, table, envelope, columns)
-    write_files(
-        {
-            out / "envelope.json": json_text(content),
-            out / "table.json": TABLE.text(result),
-            out / "report.html": table_page(result),
-        }
-    )

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hornlens.api import envelope
-from hornlens.cli.concepts import save_table
 from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.exact.bases import Basis, in_basis
 from hornlens.exact.envelopes import with_support
 from hornlens.exact.ranking import EXPLAINED, ranked
-from hornlens.formats.anytables import ENDINGS
 from hornlens.formats.fca import without_bottom
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text, read_json
@@ -24,7 +22,8 @@ from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.report.summaries import show_almost, show_claim_only, show_level
 from hornlens.report.terminal import Terminal, show_envelope
-from hornlens.results.documents.envelope import envelope_as_json
+from hornlens.results.documents.rules import Rules
+from hornlens.results.documents.saving import result_as_json
 from hornlens.results.documents.settings import Settings
 from hornlens.targets.formulas import FormulaTarget, TableTarget
 from hornlens.targets.opening import errors_about, open_source
@@ -39,8 +38,6 @@ def envelope_command(options: EnvelopeOptions) -> int:
     path, form, limits = options.file, options.format, options.limits
     terminal = Terminal(options.quiet)
     if options.out is not None:
-        if path.suffix.lower() not in ENDINGS:
-            raise InputError("--out needs a table; this is not one", path)
         check_writable(options.out)
         _spare_answers(options.out)
     with (
@@ -52,7 +49,8 @@ def envelope_command(options: EnvelopeOptions) -> int:
         if table is None and options.rank is not None:
             raise InputError("a formula has no rows: --rank is for tables", path)
         with errors_about(path):
-            result = envelope(target, settings=settings, limits=limits, progress=progress).envelope
+            made = envelope(target, settings=settings, limits=limits, progress=progress)
+            result = made.envelope
     with errors_about(path):
         shown = in_basis(result, options.basis, table)
     if options.closed_top:
@@ -62,9 +60,8 @@ def envelope_command(options: EnvelopeOptions) -> int:
         shown = shown if table is None else with_support(shown, table)
     if options.rank is not None and table is not None and form != "json":
         shown = ranked(shown, table, options.rank)
-    if options.out is not None and isinstance(target, TableTarget):
-        content = _as_json(result, shown, options.basis)
-        save_table(options.out, path.name, target.table, result, target.notes, content)
+    if options.out is not None:
+        made.save(options.out, **_other_basis(result, shown, options.basis))
     if form == "text":
         terminal.say(f"{path.name}: {plural(len(result.vocabulary), 'variable')}, {_size(target)}.")
         if isinstance(target, TableTarget) and target.notes:
@@ -78,15 +75,24 @@ def envelope_command(options: EnvelopeOptions) -> int:
             show_envelope(terminal, shown)
         show_almost(terminal, result)
         if options.out is not None:
-            terminal.written(options.out / "report.html", "envelope.json", "table.json")
+            terminal.written(options.out / "report.html", "envelope.json", "rules.csv")
     elif form == "json":
         if options.rank is not None:
             terminal.warn("json has the rules in canonical order, whatever --rank says")
-        sys.stdout.write(json_text(_as_json(result, shown, options.basis)))
+        # The concepts of a table may take longer than its rules: they go into files.
+        printed = made if options.out is not None else replace(made, context=None)
+        content = result_as_json(printed)
+        other = _other_basis(result, shown, options.basis)
+        sys.stdout.write(json_text({**content, **other}))
     else:
         if result.almost is not None:
             terminal.warn(f"{form} has the exact rules only: almost-rules are in text and json")
-        sys.stdout.write(WRITERS[form](shown))
+        if form == "csv":
+            listed = replace(made, envelope=shown)
+            places = range(len(shown.readable)) if options.rank is not None else listed.order
+            sys.stdout.write(Rules([listed.row(place) for place in places]).csv())
+        else:
+            sys.stdout.write(WRITERS[form](shown))
     return options.exit_code
 
 
@@ -107,13 +113,12 @@ def _spare_answers(out: Path) -> None:
     except InputError:
         return
     if isinstance(kept, dict) and kept.get("answers"):
-        raise InputError("holds the answers of a model: give another --out for the table", file)
+        raise InputError("holds the answers of a model: give another --out", file)
 
 
-def _as_json(result: Envelope, shown: Envelope, basis: Basis) -> dict[str, Any]:
-    """Return the contents of envelope.json: `rules` stay what they are promised to be."""
-    content = envelope_as_json(result)
-    if shown is not result:
-        rules = [NamedRule.of(rule, shown.vocabulary).as_json() for rule in shown.readable]
-        content["basis"] = {"kind": basis, "rules": rules}
-    return content
+def _other_basis(result: Envelope, shown: Envelope, basis: Basis) -> dict[str, Any]:
+    """Return the rules in another form, for envelope.json: `rules` stay what they are promised."""
+    if shown is result:
+        return {}
+    rules = [NamedRule.of(rule, shown.vocabulary).as_json() for rule in shown.readable]
+    return {"basis": {"kind": basis, "rules": rules}}

@@ -47,7 +47,8 @@ def work_out(
     if watch is not None:
         _show(envelope, watch)
     findings = Findings.of_envelope(envelope, target.name, target.identity(), policy, settings)
-    return replace(findings, record=Record(started, time.perf_counter() - clock))
+    record = Record(started, time.perf_counter() - clock)
+    return replace(findings, record=record, context=getattr(target, "tabled", None))
 
 
 def _show(envelope: Envelope, watch: Watch) -> None:

@@ -21,6 +21,7 @@ from hornlens.targets.functions import row_of
 
 if TYPE_CHECKING:
     from hornlens.results.documents.settings import Settings
+    from hornlens.results.documents.tables import TableDocument
     from hornlens.targets.protocol import RuleEngine
 
 
@@ -126,3 +127,9 @@ class TableTarget:
         from hornlens.targets.engines import table_engine
 
         return table_engine(self.table, self.background, self.columns, settings)
+
+    def tabled(self) -> TableDocument:
+        """Return its concepts, and what became of its columns."""
+        from hornlens.results.documents.tables import table_document
+
+        return table_document(self.table, self.notes)

@@ -78,7 +78,9 @@ class EnvelopeOptions(CommandOptions):
     max_rules: MaxRules = None
     out: Annotated[
         Optional[Path],
-        typer.Option(help="Tables: write the result there, and a page with the concept lattice."),
+        typer.Option(
+            help="Write the result there, with a page; of a table, with its concept lattice."
+        ),
     ] = None
     quiet: Quiet = False
     debug: Debug = False

@@ -7,14 +7,14 @@ line in KINDS, a module that makes the page of its document, and a template.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import read_json
-from hornlens.results.documents.tables import is_table, is_table_of
+from hornlens.results.documents.tables import is_table
 
 Json = dict[str, Any]
 GENERATOR = b'<meta name="generator" content="Hornlens '
@@ -32,13 +32,15 @@ def _result(content: Json, run: Json | None, file: Path) -> str:
 
     if is_of_classifier(content):
         return _explanation(content, run, file)
+    went = None if run is None else RUN.parse(run, file.with_name(RUN.file_name)).record
     if "probe" in content:
-        went = None if run is None else RUN.parse(run, file.with_name(RUN.file_name)).record
         # Older files hold less than the page shows: it is worked out again.
         return result_page(extraction_from_json(content, file, went), file=file.name)
     if "cnf" in content and "rules" not in content:
         raise InputError("is a formula that was learned via an encoding: it has no rules", file)
-    return result_page(worked_out(content, file), content, _name(file), file.name)
+    findings = worked_out(content, file)
+    findings = replace(findings, record=went or findings.record)
+    return result_page(findings, content, _name(file), file.name)
 
 
 def _comparison(content: Json, run: Json | None, file: Path) -> str:
@@ -139,26 +141,15 @@ def write_page(path: Path, text: str) -> None:
 
 def _find(path: Path) -> Path:
     if not path.is_dir():
-        return path.with_name("table.json") if _is_of_table(path) else path
+        return path
     known = ", ".join(KINDS)
     files = [path / name for name in KINDS if (path / name).is_file()]
     if not files:
         raise InputError(f"has no results to report on (there would be: {known})", path)
-    if _is_of_table(path / "envelope.json"):
-        files.remove(path / "envelope.json")
     if len(files) > 1:
         both = " and ".join(file.name for file in files)
         raise InputError(f"has {both}: name the file that is meant", path)
     return files[0]
-
-
-def _is_of_table(file: Path) -> bool:
-    """Return whether an envelope.json is that of the table.json beside it, which has the page."""
-    table = file.with_name("table.json")
-    if file.name != "envelope.json" or not file.is_file() or not table.is_file():
-        return False
-    content, envelope = _read(table), _read(file)
-    return is_table(content) and is_table_of(content, envelope)
 
 
 def _name(file: Path) -> str:

@@ -33,10 +33,9 @@ from hornlens.report.page.view import is_complete, view_of
 from hornlens.report.rates import condition_of
 from hornlens.results.analysis.almost import Summary
 from hornlens.results.analysis.ranking import EXPLAINED
-from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.findings import Findings
-from hornlens.results.documents.tables import DRAWN, TABLE
-from hornlens.results.documents.writing import extraction_as_json
+from hornlens.results.documents.saving import result_as_json
+from hornlens.results.documents.tables import DRAWN
 from hornlens.results.wording.pages import (
     OPEN_BELOW,
     Absence,
@@ -73,12 +72,9 @@ def unlabelled_page(
         name: What people call it, where it does not say so itself.
         file: The name of the file that holds it.
     """
-    table, envelope, question, space = result.table, result.envelope, result.question, result.space
-    if content is None:
-        made = extraction_as_json if result.asked else lambda each: envelope_as_json(each.envelope)
-        content = made(result)
-    data = dict(content) if table is None else TABLE.as_json(table)
-    listed, data = _shortened(result, data)
+    table, envelope, question, space = result.tabled, result.envelope, result.question, result.space
+    content = result_as_json(result) if content is None else content
+    listed, data = _shortened(result, dict(content))
     asked = sum(len(world.decisions) for world in result.each)
     fits = asked <= MOST_ANSWERS
     if not fits:
@@ -87,8 +83,8 @@ def unlabelled_page(
     certificate, summary = envelope.certificate, Summary(result)
     findings = [] if certificate.unanswered else [r for r in rows if r.warrant.known][:FINDINGS]
     levels = levels_picture(summary)
-    called = table.name if table is not None else result.name if result.asked else name
-    own_name = "envelope.json" if table is None else "table.json"
+    called = result.name if result.asked or "model" in content else name
+    own_name = "envelope.json"
     view = {
         **view_of(listed, fits),
         "levels": None if levels is None else levels.as_view(),
@@ -176,11 +172,8 @@ def _shortened(result: Findings, data: dict[str, Any]) -> tuple[Findings, dict[s
         support=None if envelope.support is None else some(envelope.support),
         own_warrants=some(envelope.warrants),
     )
-    inner = data.get("envelope", data)
-    inner = {**inner, **{key: list(some(inner[key])) for key in ("rules", "readable")}}
-    return replace(result, envelope=shorter), (
-        {**data, "envelope": inner} if "envelope" in data else inner
-    )
+    fewer = {key: list(some(data[key])) for key in ("rules", "readable")}
+    return replace(result, envelope=shorter), {**data, **fewer}
 
 
 def _eyebrow(result: Findings) -> str:
@@ -189,7 +182,7 @@ def _eyebrow(result: Findings) -> str:
         return "Target"
     if result.envelope.certificate.word is not None:
         return "Exploration"
-    return "Table" if result.table is not None or result.envelope.support is not None else "Rules"
+    return "Table" if result.tabled is not None or result.envelope.support is not None else "Rules"
 
 
 def _absence(result: Findings) -> Absence:

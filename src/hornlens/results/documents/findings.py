@@ -32,7 +32,7 @@ from hornlens.results.wording.sentences import Part, Telling, plain
 
 if TYPE_CHECKING:
     from hornlens.results.analysis.warnings import Warning
-    from hornlens.results.documents.tables import TableResult
+    from hornlens.results.documents.tables import TableDocument
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,15 @@ class Findings(JudgedByAnswers):
 
     asked: bool = True
     """Whether a target was asked. The rules of a formula or a table were worked out instead."""
-    table: TableResult | None = None
+    table: TableDocument | None = None
     """The concept lattice, and what became of the columns, where the rules are those of a table."""
+    context: Callable[[], TableDocument] | None = None
+    """Works that out where it is not known yet: it may take longer than the rules."""
+
+    @cached_property
+    def tabled(self) -> TableDocument | None:
+        """What is known of the table beside its rules; None if they are not those of a table."""
+        return self.context() if self.table is None and self.context is not None else self.table
 
     @property
     def certificate(self) -> Certificate:
@@ -149,7 +156,9 @@ class Findings(JudgedByAnswers):
     @property
     def title(self) -> str:
         """What was asked of whom."""
-        return f"{self.question.name} on {self.name}" if self.question.templates else self.name
+        if not self.question.templates:
+            return self.name or self.question.name
+        return f"{self.question.name} on {self.name}"
 
     @property
     def space(self) -> Space:
@@ -309,28 +318,27 @@ class Findings(JudgedByAnswers):
     @cached_property
     def rules(self) -> Rules:
         """The rules as a table, the strongest first."""
-        rows, named = [], self.envelope.named
+        return Rules([self.row(place) for place in self.order])
+
+    def row(self, place: int) -> RuleRow:
+        """Return the line of a rule in the table, by its place among the readable rules."""
+        evidence, (short, full) = self.evidence[place], self.envelope.named[place]
         counted = None if self.asked else self.envelope.support
-        for place in self.order:
-            evidence = self.evidence[place]
-            rows.append(
-                RuleRow(
-                    named[place][0],
-                    evidence.support if counted is None else counted[place],
-                    evidence.prompts if counted is None else counted[place],
-                    evidence.mean_margin,
-                    min(evidence.margins, default=None),
-                    self.sentence(evidence),
-                    named[place][1],
-                    self.vacuous[place],
-                    self.share_of(evidence),
-                    self.envelope.warrants[place],
-                    self._label_of(evidence.rule),
-                    f"{self.question.unit}s" if counted is None else "rows",
-                    len({exhibit.cell for exhibit in evidence.exhibits}) if self.asked else None,
-                )
-            )
-        return Rules(rows)
+        return RuleRow(
+            short,
+            evidence.support if counted is None else counted[place],
+            evidence.prompts if counted is None else counted[place],
+            evidence.mean_margin,
+            min(evidence.margins, default=None),
+            self.sentence(evidence),
+            full,
+            self.vacuous[place],
+            self.share_of(evidence),
+            self.envelope.warrants[place],
+            self._label_of(evidence.rule),
+            f"{self.question.unit}s" if counted is None else "rows",
+            len({exhibit.cell for exhibit in evidence.exhibits}) if self.asked else None,
+        )
 
     def _label_of(self, rule: Rule) -> str:
         """Return the label that a rule implies; "" if it implies none."""

@@ -10,13 +10,21 @@ from typing import Any
 from hornlens.formats.files import read_text, write_files
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.scorefiles import parse_scores, scores_text
+from hornlens.formats.spaces import space_as_json
 from hornlens.results.analysis.almost import Summary
-from hornlens.results.documents.envelope import envelope_as_json, envelope_from_json, read_envelope
+from hornlens.results.documents.codec import as_plain
+from hornlens.results.documents.envelope import (
+    envelope_as_json,
+    envelope_from_json,
+    read_envelope,
+    reading_envelope,
+)
 from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.question import Question
 from hornlens.results.documents.rate_files import flips_csv
 from hornlens.results.documents.reading import extraction_from_json
 from hornlens.results.documents.record import RUN, run_record
-from hornlens.results.documents.tables import TABLE, TableResult, is_table, is_table_of
+from hornlens.results.documents.tables import SECTION, TABLE, is_table
 from hornlens.results.documents.writing import extraction_as_json
 
 
@@ -24,7 +32,18 @@ def result_as_json(extraction: Findings) -> dict[str, Any]:
     """Return the contents of envelope.json; where nobody was asked, there are no answers in it."""
     if extraction.asked:
         return extraction_as_json(extraction)
-    return envelope_as_json(extraction.envelope)
+    space, tabled = extraction.space, extraction.tabled
+    is_flat = all(len(attribute.variables) == 1 for attribute in space.attributes)
+    return {
+        **envelope_as_json(extraction.envelope),
+        **({} if is_flat and space.label is None else {"space": space_as_json(space)}),
+        **(
+            {"model": {"name": extraction.name, "identity": extraction.identity}}
+            if extraction.name
+            else {}
+        ),
+        **({} if tabled is None else {"table": as_plain(tabled)}),
+    }
 
 
 def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str], dict[str, Any]]:
@@ -34,18 +53,15 @@ def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str
     and the lattice of a table.
     """
     content = result_as_json(extraction)
+    files = {"envelope.json": json_text(content), "rules.csv": extraction.rules.csv()}
+    if extraction.asked or extraction.record.started:
+        files["run.json"] = RUN.text(run_record(extraction, key))
     if not extraction.asked:
-        files = {"envelope.json": json_text(content), "rules.csv": extraction.rules.csv()}
-        if extraction.table is not None:
-            files["table.json"] = TABLE.text(extraction.table)
         return files, content
-    files = {
-        "envelope.json": json_text(content),
-        "rules.csv": extraction.rules.csv(),
+    files |= {
         "scores.csv": scores_csv(extraction),
         "rates.csv": extraction.rates.csv(),
         "flips.csv": flips_csv(extraction),
-        "run.json": RUN.text(run_record(extraction, key)),
     }
     summary = Summary(extraction)
     if extraction.envelope.almost is not None:
@@ -67,35 +83,39 @@ def read_result(path: Path) -> Findings:
     The rules of a formula, a table or an exploration come as an extraction that asked nobody.
     """
     content, file = read_envelope(path)
+    run, scores = file.with_name(RUN.file_name), file.with_name("scores.csv")
+    record = RUN.read(run).record if run.is_file() and file.name == "envelope.json" else None
     if not isinstance(content, dict) or "probe" not in content:
-        return worked_out(content, file, _table_of(content, file), str(path))
-    run, scores = file.with_name("run.json"), file.with_name("scores.csv")
+        findings = worked_out(content, file, path.absolute().name)
+        return replace(findings, record=record or findings.record)
     return extraction_from_json(
         content,
         file,
-        RUN.read(run).record if run.is_file() else None,
+        record,
         parse_scores(read_text(scores), scores).scored if scores.is_file() else None,
     )
 
 
-def worked_out(
-    content: Any, file: Path, table: TableResult | None = None, name: str = ""
-) -> Findings:
+def worked_out(content: Any, file: Path, name: str = "") -> Findings:
     """Return a result for which nobody was asked, from its JSON; `file` is for errors.
 
-    `table` is what is known of its rows, where it is that of a table.
+    `name` is what to call it, where it does not say so itself.
     """
-    return replace(Findings.of_envelope(envelope_from_json(content, file), name), table=table)
-
-
-def _table_of(content: Any, file: Path) -> TableResult | None:
-    """Return what table.json has beside the rules: of the file itself, or of the one beside it."""
-    place = file if file.name != "envelope.json" else file.with_name(TABLE.file_name)
-    if not place.is_file() or not isinstance(kept := read_json(place), dict):
-        return None
-    if not is_table(kept) or not is_table_of(kept, content):
-        return None
-    return TABLE.parse(kept, place)
+    envelope = envelope_from_json(content, file)
+    with reading_envelope(content, file):
+        named = content.get("model") or {"name": "", "identity": None}
+        own, identity = named["name"], named["identity"]
+        if not isinstance(own, str) or not isinstance(identity, str | None):
+            raise ValueError("has a name that is no text")
+    findings = Findings.of_envelope(envelope, own, identity)
+    if not own:
+        findings = replace(findings, question=Question(name))
+    if "table" in content:
+        return replace(findings, table=SECTION.parse(content["table"], file))
+    if file.name == TABLE.file_name and is_table(kept := read_json(file)):
+        old = TABLE.parse(kept, file)
+        return replace(Findings.of_envelope(envelope, old.name), table=old.document)
+    return findings
 
 
 def written_by(path: Path) -> str:

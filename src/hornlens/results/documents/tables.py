@@ -1,4 +1,4 @@
-"""The result of a table: its envelope, and its concept lattice if that is small. table.json."""
+"""What is known of a table beside its rules: its concepts, and their lattice if that is small."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from hornlens.exact.columns import Columns
 from hornlens.exact.concepts import concepts
 from hornlens.exact.lattice import all_concepts, lattice, names_of_rows
 from hornlens.limits import Limits
-from hornlens.logic.envelope import Envelope
 from hornlens.logic.table import Table
 from hornlens.results.documents.codec import Codec
-from hornlens.results.documents.envelope import envelope_as_json
 
 DRAWN = 100
 """So many concepts are drawn at most: more cannot be read."""
@@ -34,8 +32,23 @@ class LatticeConcept:
 
 
 @dataclass(frozen=True)
+class TableDocument:
+    """The section `table` of an envelope.json: the rows, and their concepts.
+
+    `concepts` is None where there are more than were counted.
+    """
+
+    rows: int
+    concepts: int | None = None
+    at_least: int = 0
+    lattice: tuple[LatticeConcept, ...] = ()
+    columns: tuple[str, ...] = ()
+    """What became of the columns of the file, in words."""
+
+
+@dataclass(frozen=True)
 class TableResult:
-    """What table.json holds. `concepts` is None where there are more than were counted."""
+    """What table.json held, as versions up to 0.2 wrote it."""
 
     name: str
     rows: int
@@ -44,35 +57,27 @@ class TableResult:
     at_least: int = 0
     lattice: tuple[LatticeConcept, ...] = ()
     columns: tuple[str, ...] = ()
-    """What became of the columns of the file, in words."""
+
+    @property
+    def document(self) -> TableDocument:
+        """What is known of the table beside its rules."""
+        return TableDocument(self.rows, self.concepts, self.at_least, self.lattice, self.columns)
 
 
 TABLE = Codec(TableResult, "table.json")
+SECTION = Codec(TableDocument, "envelope.json")
 
 
 def is_table(content: Mapping[str, Any]) -> bool:
-    """Return whether JSON is that of a table: its envelope, and what is known of its rows."""
+    """Return whether JSON is a table.json of 0.2: an envelope, and what is known of its rows."""
     return "envelope" in content and "rows" in content
 
 
-def is_table_of(content: Mapping[str, Any], envelope: Any) -> bool:
-    """Return whether the JSON of a table holds an envelope: these rules, with this certificate."""
-    inner = content["envelope"]
-    keys = ("variables", "rules", "readable", "certificate")
-    if not isinstance(inner, Mapping) or not isinstance(envelope, Mapping):
-        return False
-    return all(inner.get(key) == envelope.get(key) for key in keys)
-
-
-def table_result(
-    name: str, table: Table, envelope: Envelope, columns: tuple[str, ...] = ()
-) -> TableResult:
-    """Return the result of a table; its lattice if it has at most DRAWN concepts."""
+def table_document(table: Table, columns: tuple[str, ...] = ()) -> TableDocument:
+    """Return what is known of a table; its lattice if it has at most DRAWN concepts."""
     drawn = lattice_of(table)
     count, at_least = (len(drawn), 0) if drawn else count_concepts(table, COUNTED)
-    return TableResult(
-        name, len(table.rows), envelope_as_json(envelope), count, at_least, drawn, columns
-    )
+    return TableDocument(len(table.rows), count, at_least, drawn, columns)
 
 
 def lattice_of(table: Table, most: int = DRAWN) -> tuple[LatticeConcept, ...]:

@@ -3,26 +3,17 @@
 
 const data = begin();
 const view = JSON.parse(byId("view").textContent);
-const result = readResult(data.envelope ?? data, view);
+const result = readResult(data, view);
 
 /** The data of the page as files: the JSON only where all of it is here. */
 function resultFiles() {
-  // In the order of rules.csv: the strongest first, or that of the JSON where nobody was asked.
+  // In the order of rules.csv: the strongest first.
   const strongest = [...byId("rule-table")?.tBodies[0].rows ?? []].map((row) => result.rules[row.dataset.index]);
-  const lines = () => (view.asked ? rulesCsv(strongest) : workedOutCsv(result.rules));
   const buttons = [];
   if (view.whole) buttons.push(downloadButton("JSON", view.file, "application/json", () => byId("data").textContent));
   if (result.answers.length) buttons.push(downloadButton("Answers as CSV", "answers.csv", "text/csv", () => answersCsv(result)));
-  buttons.push(downloadButton("Rules as CSV", "rules.csv", "text/csv", lines));
+  buttons.push(downloadButton("Rules as CSV", "rules.csv", "text/csv", () => rulesCsv(result.columns, strongest)));
   byId("downloads").append(...buttons);
-}
-
-/** Return rules.csv of a result for which nobody was asked. */
-function workedOutCsv(rules) {
-  return csvText([
-    ["if", "then", "support", "canonical_if", "canonical_then"],
-    ...rules.map((rule) => [...rule.cells.slice(0, 2), rule.support, ...rule.cells.slice(2)]),
-  ]);
 }
 
 resultFiles();

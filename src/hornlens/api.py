@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from hornlens.errors import HornlensError, InputError
 from hornlens.extraction.inside import LEARNED, engine_of, work_out
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hornlens.probes.probe import Probe
     from hornlens.results.analysis.comparison import Comparison
     from hornlens.store.protocol import AnswerStore
+    from hornlens.targets.classifiers.target import ClassifierTarget
     from hornlens.targets.opening import Background
 
 Function = Callable[[str, Sequence[str]], Any]
@@ -94,6 +95,11 @@ def extract(
             raise HornlensError(
                 "a target asks its own questions: give it no probe, repeats, cache or progress"
             )
+        own = (learner, equivalence, strategy)
+        if own == (None, None, None) and _is_explained(model, settings):
+            from hornlens.classifiers.explain import explain_target
+
+            return explain_target(model, settings or Settings(), limits, watch)
         found = extract_target(
             model,
             settings=settings,
@@ -217,6 +223,15 @@ def envelope(
             showing = nullcontext(progress or None)
         with showing as note:
             return Result.of(work_out(target, engine, chosen, None, watch, limits, progress=note))
+
+
+def _is_explained(target: Target, settings: Settings | None) -> TypeGuard[ClassifierTarget]:
+    """Return whether a target is a classifier with too many cells for a basis of all rules."""
+    from hornlens.targets.classifiers.target import ClassifierTarget
+
+    if not isinstance(target, ClassifierTarget):
+        return False
+    return engine_of(target, settings or Settings()) is not None
 
 
 def _heeding(

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hornlens.classifiers.explain import Options, explain_with
+from hornlens.classifiers.explain import explain_with
 from hornlens.classifiers.saving import with_flips
 from hornlens.cli.limits import exit_code
 from hornlens.counts import plural
@@ -17,6 +17,7 @@ from hornlens.report.terminal import Terminal
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.files import identity_of, open_classifier
 from hornlens.targets.classifiers.metering import Meter
+from hornlens.targets.classifiers.options import Options
 
 SHOWN = 30
 """How many rules are printed; all are in the files."""

@@ -322,8 +322,8 @@ def explain(
 
     Ended early, by a limit or Ctrl-C, it gives the rules that hold whatever the other cells are.
     """
-    from hornlens.classifiers.explain import Options
     from hornlens.cli.explain import ExplainOptions, explain_command
+    from hornlens.targets.classifiers.options import Options
 
     label = renamed_option(label, target, "explain --target", "--label")
     options = Options(

@@ -226,8 +226,10 @@ def test_a_classifier_without_anything_to_ask_is_refused():
 def big_forest():
     rng = np.random.default_rng(4)
     rows = rng.random((300, 12))
-    classes = (rows[:, 0] + rows[:, 1] > 1).astype(int)
-    return RandomForestClassifier(4, max_depth=3, random_state=0).fit(rows, classes), rows
+    middle = (rows[:, 1:].sum(axis=1) > 5.5).astype(int)
+    classes = np.where(rows[:, 0] > 0.7, 1, np.where(rows[:, 0] < 0.3, 0, middle))
+    forest = RandomForestClassifier(3, max_depth=4, max_features=None, random_state=0)
+    return forest.fit(rows, classes), rows
 
 
 def test_a_forest_with_too_many_cells_is_looked_into_as_explain_does():

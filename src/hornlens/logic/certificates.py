@@ -297,7 +297,10 @@ class Certificate:
         return f"Every {complete.which} follows from these."
 
     def _of(self, lead: str = "") -> str:
-        return f"{lead}, {self.scope.words}" if self.scope.words else ""
+        words = self.scope.words
+        if not words or words.startswith("of "):
+            return f"{lead}, {words}" if words else ""
+        return f"{lead} over the cells, {words}"
 
     def _about(self, claim: str) -> str:
         """Return a claim, and of what it is true."""

@@ -25,9 +25,10 @@ def million(columns: int, bins: int, kind: str, rounds: int) -> dict[str, Any]:
     """Explain a model over bins ** columns cells, in turns with its bare predictions of these."""
     from threadpoolctl import threadpool_limits
 
-    from hornlens.classifiers.explain import Options, explain_with
+    from hornlens.classifiers.explain import explain_with
     from hornlens.exact.boxes.cells import cells_at
     from hornlens.targets.classifiers.answering import BLOCK, read_classifier
+    from hornlens.targets.classifiers.options import Options
 
     rng = np.random.default_rng(0)
     rows = rng.random((2_000, columns))

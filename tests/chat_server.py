@@ -53,7 +53,7 @@ def keep_to_itself(monkeypatch, folder, key="sk-test-0123456789"):
     monkeypatch.setenv("ANTHROPIC_API_KEY", key)
     for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(memory, "_found", {})
+    monkeypatch.setattr(memory, "_methods", {})
 
 
 def lean(sentence, word):

@@ -7,7 +7,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from hornlens.errors import HornlensError, InputError
 from hornlens.extraction.inside import LEARNED, engine_of, work_out
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hornlens.probes.probe import Probe
     from hornlens.results.analysis.comparison import Comparison
     from hornlens.store.protocol import AnswerStore
+    from hornlens.targets.classifiers.target import ClassifierTarget
     from hornlens.targets.opening import Background
 
 Function = Callable[[str, Sequence[str]], Any]
@@ -104,6 +105,11 @@ def extract(
             raise HornlensError(
                 "a target asks its own questions: give it no probe, repeats, cache or progress"
             )
+        own = (learner, equivalence, strategy)
+        if own == (None, None, None) and _is_explained(model, settings):
+            from hornlens.classifiers.explain import explain_target
+
+            return explain_target(model, settings or Settings(), limits, watch)
         return Result.of(run(model, policy=policy))
     from hornlens.models.protocol import Model
     from hornlens.models.registry import open_model
@@ -208,6 +214,15 @@ def envelope(
             showing = nullcontext(progress or None)
         with showing as note:
             return Result.of(work_out(target, engine, chosen, None, watch, limits, progress=note))
+
+
+def _is_explained(target: Target, settings: Settings | None) -> TypeGuard[ClassifierTarget]:
+    """Return whether a target is a classifier with too many cells for a basis of all rules."""
+    from hornlens.targets.classifiers.target import ClassifierTarget
+
+    if not isinstance(target, ClassifierTarget):
+        return False
+    return engine_of(target, settings or Settings()) is not None
 
 
 def _heeding(

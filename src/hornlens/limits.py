@@ -174,9 +174,9 @@ class Limits:
 
 
 def is_ctrl_c(error: BaseException) -> bool:
-    """Say whether an error is a Ctrl-C, as Python or as a SAT solver tells it."""
-    told = type(error).__module__ == "pysolvers" and "keyboard interrupt" in str(error)
-    return told or isinstance(error, KeyboardInterrupt)
+    """Return whether an error is a Ctrl-C, raised by Python or by a SAT solver."""
+    by_solver = type(error).__module__ == "pysolvers" and "keyboard interrupt" in str(error)
+    return by_solver or isinstance(error, KeyboardInterrupt)
 
 
 def _say_that_it_ends() -> None:

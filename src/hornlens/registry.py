@@ -110,27 +110,27 @@ class Registry(Generic[K]):
         """Return what installed packages bring, by name; or of `only` one name."""
         from importlib.metadata import entry_points
 
-        found: dict[str, list[EntryPoint]] = {}
+        by_name: dict[str, list[EntryPoint]] = {}
         for point in entry_points(group=self.group):
             if only in (None, point.name):
-                found.setdefault(point.name, []).append(point)
-        return {name: self._entry(name, points) for name, points in sorted(found.items())}
+                by_name.setdefault(point.name, []).append(point)
+        return {name: self._entry(name, points) for name, points in sorted(by_name.items())}
 
-    def _entry(self, name: str, found: list[EntryPoint]) -> Entry[K]:
+    def _entry(self, name: str, points: list[EntryPoint]) -> Entry[K]:
         """Return what a name of installed packages stands for, or what is wrong with it."""
-        packages = [f"{e.dist.name} {e.dist.version}" if e.dist else "unknown" for e in found]
+        packages = [f"{e.dist.name} {e.dist.version}" if e.dist else "unknown" for e in points]
         package = " and ".join(sorted(packages))
         if name in self.builtin:
             return Entry(name, None, package, f"{name!r} of {package} is a name of hornlens' own")
-        if len(found) > 1:
+        if len(points) > 1:
             return Entry(name, None, package, f"{package} both claim the name; uninstall one")
         try:
-            kind = found[0].load()
+            kind = points[0].load()
         except (Exception, SystemExit) as error:
-            problem = f"{found[0].value} of {package} cannot be imported ({_why(error)}); mend it"
+            problem = f"{points[0].value} of {package} cannot be imported ({_why(error)}); mend it"
             return Entry(name, None, package, f"{problem} or uninstall it")
         if not isinstance(kind, self.cls):
-            problem = f"{found[0].value} of {package} is no {self.cls.__name__}"
+            problem = f"{points[0].value} of {package} is no {self.cls.__name__}"
             return Entry(name, None, package, f"{problem}, but a {type(kind).__name__}")
         return Entry(name, kind, package)
 

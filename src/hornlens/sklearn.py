@@ -106,14 +106,14 @@ class EnvelopeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = validate_data(self, X, reset=False)
         places = self._places(rows)
         classes = np.asarray(self.explanation_.classes, dtype=self.classes_.dtype)
-        said = classes[np.maximum(places, 0)]
+        labels = classes[np.maximum(places, 0)]
         open_ = places < 0
         if open_.any():
             other = (
                 self.estimator_.predict(rows[open_]) if self.otherwise == "model" else self.prior_
             )
-            said[open_] = other
-        return said
+            labels[open_] = other
+        return labels
 
     def _places(self, rows: Any) -> Any:
         binned = self.explanation_.binned

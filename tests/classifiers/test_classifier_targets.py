@@ -10,14 +10,17 @@ pytest.importorskip("sklearn", reason="needs pip install 'hornlens[sklearn]'")
 
 from itertools import product
 
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import hornlens
+from hornlens import Limits, Settings
 from hornlens.cli.app import app
 from hornlens.errors import HornlensError, InputError
 from hornlens.logic.rule import Rule
 from hornlens.targets.classifiers.target import ClassifierTarget
+from hornlens.targets.protocol import LooksInside
 from hornlens.testing.targets import TargetConformance
 from tests.classifier_cases import data, one_thread
 from tests.explanation_cases import people_model, people_rows
@@ -215,3 +218,51 @@ def test_that_a_value_is_missing_is_a_value_of_its_column():
 def test_a_classifier_without_anything_to_ask_is_refused():
     with pytest.raises(InputError, match="every column has one level"):
         ClassifierTarget.of(lambda rows: rows[:, 0] > 1, np.zeros((4, 2)))
+
+
+# --- looked into ---
+
+
+def big_forest():
+    rng = np.random.default_rng(4)
+    rows = rng.random((300, 12))
+    middle = (rows[:, 1:].sum(axis=1) > 5.5).astype(int)
+    classes = np.where(rows[:, 0] > 0.7, 1, np.where(rows[:, 0] < 0.3, 0, middle))
+    forest = RandomForestClassifier(3, max_depth=4, max_features=None, random_state=0)
+    return forest.fit(rows, classes), rows
+
+
+def test_a_forest_with_too_many_cells_is_looked_into_as_explain_does():
+    model, rows = big_forest()
+    target = ClassifierTarget.of(model, rows)
+    wanted = Settings(max_conditions=2)
+    assert target.space.count > 2_000_000 and isinstance(target, LooksInside)
+    result = hornlens.extract(target, settings=wanted)
+    explained = hornlens.explain(model, rows, max_conditions=2)
+    assert isinstance(result, hornlens.Explanation) and len(result.rules) > 3
+    assert result.rules.csv() == explained.rules.csv()
+    assert result.certificate == explained.certificate and result.certificate.meets("bounded")
+    envelope = target.engine(wanted)(None, None)
+    assert envelope.readable == explained.envelope.readable
+    assert envelope.warrants == explained.envelope.warrants
+
+
+def test_its_limits_end_with_what_is_proved():
+    model, rows = big_forest()
+    target = ClassifierTarget.of(model, rows)
+    limits = Limits(max_rules=2)
+    result = hornlens.extract(target, settings=Settings(max_conditions=2), limits=limits)
+    assert len(result.rules) == 2 and result.certificate.ended.reason == "max_rules"
+    assert not result.certificate.meets("bounded") and limits.reason == "max_rules"
+    envelope = target.engine(Settings(max_conditions=2))(Limits(max_rules=2), None)
+    assert envelope.certificate.ended.reason == "max_rules" and len(envelope.basis) == 2
+
+
+def test_a_basis_that_can_be_had_is_still_asked_for():
+    model, rows = big_forest()
+    target = ClassifierTarget.of(model, rows[:, :12], bins={"x0": [0.5], "x1": [0.5]}, n_bins=2)
+    small = ClassifierTarget.of(lambda x: x[:, 0] > 0.5, rows[:, :2], bins={"x0": [0.5]}, n_bins=2)
+    assert small.engine(Settings()) is None and not isinstance(
+        hornlens.extract(small), hornlens.Explanation
+    )
+    assert target.engine(Settings(min_support=3)) is None

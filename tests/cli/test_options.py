@@ -7,7 +7,6 @@ from typing import Annotated
 import pytest
 import typer
 
-from hornlens.classifiers.explain import Options
 from hornlens.cli.asking import CacheGroup, ModelGroup, RepeatsGroup
 from hornlens.cli.commands import COMMANDS
 from hornlens.cli.commands.formal import EnvelopeOptions, LearnOptions
@@ -20,6 +19,7 @@ from hornlens.logic.decisions import Policy
 from hornlens.logic.repeats import Repeats
 from hornlens.models.protocol import ModelOptions, Spending
 from hornlens.results.documents.settings import Settings
+from hornlens.targets.classifiers.options import Options
 
 
 class Inner(CommandOptions):

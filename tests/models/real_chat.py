@@ -65,7 +65,7 @@ def opened():
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    monkeypatch.setattr(memory, "_found", {})
+    monkeypatch.setattr(memory, "_methods", {})
 
 
 @pytest.mark.parametrize("method", ["choose", "constrained", "say"])

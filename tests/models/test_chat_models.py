@@ -175,7 +175,7 @@ def test_what_was_found_out_is_known_without_asking_again(monkeypatch):
         model = model_at(server)
         identity = model.identity()
         begun = server.begun
-        monkeypatch.setattr(memory, "_found", {})  # as in another process
+        monkeypatch.setattr(memory, "_methods", {})  # as in another process
         assert model_at(server).identity() == identity
         assert server.begun == begun
 

@@ -1,7 +1,7 @@
 """The packages import each other in one direction only, and the command starts light.
 
 What the code should have less of is counted, and may only fall: places where a certificate's kind
-is compared, and names that several modules define.
+is compared, names that several modules define, and variables that no noun names.
 """
 
 import subprocess
@@ -14,7 +14,7 @@ import pytest
 
 from tools import kinds
 from tools.import_graph import BELOW, PAGE, SOURCE, draw, imports, module_of, packages
-from tools.size import size
+from tools.size import size, verbs
 
 ALL = {
     *("logic", "formats", "exact", "learning", "oracles", "probes", "models", "store", "results"),
@@ -169,6 +169,8 @@ VERIFYING_KINDS = {"verifying/claims.py": 7, "verifying/classifiers.py": 2}
 """The same in the checker, which shares no code with what it checks: how it reads format 1."""
 SHARED_NAMES = 53
 """How many public functions and classes several modules define."""
+VERBS = 262
+"""How often a variable, an attribute or a parameter is called `found`, `said` or `told`."""
 
 
 def test_kinds_of_certificates_are_compared_in_their_own_module():
@@ -259,6 +261,39 @@ def test_the_size_of_a_package_is_counted(tmp_path):
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "c.py").write_text("async def one(): ...\n\ndef _own(): ...\nTwo = 2\n")
     assert size(tmp_path) == (7, 2, {"one": ["a.py", "b/c.py"]})
+
+
+def test_variables_are_named_by_nouns():
+    counts = verbs()
+    print(counts.total(), "variables called found, said or told:", dict(counts))
+    assert counts.total() <= VERBS, f"a noun says what it is: {dict(counts)}"
+    assert counts.total() == VERBS, f"fewer than before: VERBS = {counts.total()}"
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("found = told = 1", 2),
+        ("found: int", 1),
+        ("found += 1", 1),
+        ("a, (b, *said) = c", 1),
+        ("for place, found in pairs: ...", 1),
+        ("x = [said for said in words if said]", 1),
+        ("with open(path) as told: ...", 1),
+        ("if (found := search()) is not None: ...", 1),
+        ("def f(found, /, said, *, told=None): ...", 3),
+        ("f = lambda *found, **said: found", 2),
+        ("self.found = self._said = 1", 2),
+        ("try: ...\nexcept OSError as said: ...", 1),
+        ("match x:\n    case [found, *said] | {'a': found, **said}: ...", 4),
+        ("print(found, x.said, told=1)", 0),
+        ("x.found[0] = found_files = is_found = 1", 0),
+        ("def found(): ...", 0),
+    ],
+)
+def test_variables_that_no_noun_names_are_counted(text, times, tmp_path):
+    (tmp_path / "a.py").write_text(text)
+    assert verbs(tmp_path).total() == times
 
 
 TESTS = Path(__file__).parents[1]

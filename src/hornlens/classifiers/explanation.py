@@ -11,17 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.cells import CellDecisions, ShownPoints, point_of
-from hornlens.classifiers.ruletables import RuleTable
-from hornlens.errors import HornlensError, InputError
+from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells, rows_in
 from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import Policy
 from hornlens.logic.envelope import Envelope
-from hornlens.logic.rule import Rule
 from hornlens.logic.scopes import Agreement
 from hornlens.logic.space import Space
-from hornlens.logic.theory import Theory
 from hornlens.result import Result
 from hornlens.results.documents.findings import Record
 from hornlens.results.documents.flips import Flips
@@ -30,7 +27,8 @@ from hornlens.results.documents.rules import Rules
 from hornlens.results.documents.settings import Settings
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.points import Binned
-from hornlens.targets.classifiers.spaces import space_of
+from hornlens.targets.classifiers.ruletables import RuleTable
+from hornlens.targets.classifiers.spaces import space_apart
 
 if TYPE_CHECKING:
     from hornlens.targets.classifiers.voting import Vote
@@ -93,7 +91,7 @@ class Explained(Result):
         """Return the result of boxes: the same rules as an envelope, and as a table."""
         classifier = binned.classifier
         assumed = Background(background, classifier.table.names).rules(binned.features)
-        space = _space(binned, target, assumed)
+        space = space_apart(binned.features, target, classifier.labels, assumed)
         decisions = CellDecisions(space, labelled)
         label = space.label
         words = zip(() if label is None else label.variables, classifier.labels, strict=True)
@@ -156,22 +154,12 @@ class Explained(Result):
     @cached_property
     def rules(self) -> Rules:
         """The rules, those first that apply to most rows of X."""
-        who = "the model" if self.certificate.scope.direct else "the binned model"
-        return self._table.rows(self.boxes, self.labelled, self.certificate, who)
+        return self._table.rows(self.boxes, self.labelled, self.certificate)
 
     @cached_property  # type: ignore[misc]
     def envelope(self) -> Envelope:
         """The same rules in variables."""
-        lines, table, width = self.rules, self._table, self.space.width
-        return Envelope(
-            self.space,
-            Theory(width, tuple(table.rule(row, table.whole) for row in lines)),
-            Theory(width, tuple(table.rule(row, table.short) for row in lines)),
-            self.claim,
-            support=[row.support for row in lines],
-            statistics={"cells": len(self.decisions), "rows": len(self.rows)},
-            own_warrants=tuple(row.warrant for row in lines),
-        )
+        return self._table.envelope(self.rules, self.claim, len(self.decisions))
 
     def predict(self, rows: Any, otherwise: Any = None) -> NDArray[Any]:
         """Return the class that the rules give to each row; `otherwise` where they give none."""
@@ -193,13 +181,3 @@ class Explained(Result):
     def describe_cell(self, cell: Sequence[int]) -> dict[str, Any]:
         """Return the point of a cell: a value for each column."""
         return point_of(self.binned, cell)
-
-
-def _space(binned: Binned, target: str, assumed: tuple[Rule, ...]) -> Space:
-    """Return what can be said of rows and classes; names that clash get numbers."""
-    features, labels = binned.features, binned.classifier.labels
-    try:
-        return space_of(features, target, labels, assumed)
-    except InputError:
-        apart = [replace(each, name=f"{each.name} [{i}]") for i, each in enumerate(features, 1)]
-        return space_of(apart, f"{target} (predicted)", labels, assumed)

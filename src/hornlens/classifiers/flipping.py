@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hornlens.classifiers.explain import Options, explain_with
+from hornlens.classifiers.explain import explain_with
 from hornlens.classifiers.flips import flips_of
 from hornlens.classifiers.progress import shown
 from hornlens.errors import HornlensError
@@ -13,6 +13,7 @@ from hornlens.results.documents.flips import Flips
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.columns import column_of
 from hornlens.targets.classifiers.metering import Progress, meter_of
+from hornlens.targets.classifiers.options import Options
 
 
 def flips(

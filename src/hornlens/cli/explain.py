@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hornlens.classifiers.explain import Options, explain_with
+from hornlens.classifiers.explain import explain_with
 from hornlens.classifiers.saving import with_flips
 from hornlens.cli.options import renamed_option
 from hornlens.counts import plural
@@ -17,6 +17,7 @@ from hornlens.report.terminal import Terminal
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.files import identity_of, open_classifier
 from hornlens.targets.classifiers.metering import Meter
+from hornlens.targets.classifiers.options import Options
 
 if TYPE_CHECKING:
     from hornlens.cli.commands.models import ExplainOptions

@@ -30,32 +30,32 @@ def almost_rules_of_grid(
     yet. At last those go that the others make superfluous, the last first. With `min_support`, only
     rules that speak of so many cells are looked at.
     """
-    found = candidates_of(labelled, max_conditions, min_confidence)
-    found = found.some((found.broken > 0) & (found.of >= min_support))
+    candidates = candidates_of(labelled, max_conditions, min_confidence)
+    candidates = candidates.some((candidates.broken > 0) & (candidates.of >= min_support))
     left = labelled.allowed() & labelled.left_by(exact)
-    kept = _without_superfluous(labelled, left, found, _chosen(labelled, left, found))
+    kept = _without_superfluous(labelled, left, candidates, _chosen(labelled, left, candidates))
     positive = Sums(labelled.space, labelled.positive)
     return AlmostRules(
         min_confidence,
         max_conditions,
         min_support or None,
-        tuple(_with_exceptions(positive, found, place) for place in kept),
+        tuple(_with_exceptions(positive, candidates, place) for place in kept),
     )
 
 
-def _order(found: Candidates) -> list[int]:
+def _order(rules: Candidates) -> list[int]:
     """Short ones first; of one length ⊥ first, which says the most; then the fewest exceptions."""
-    share = found.broken / np.maximum(found.of, 1)
-    order = np.lexsort((found.head, found.at, -found.of, share, found.head >= 0, found.conditions))
+    share = rules.broken / np.maximum(rules.of, 1)
+    order = np.lexsort((rules.head, rules.at, -rules.of, share, rules.head >= 0, rules.conditions))
     return [int(place) for place in order]
 
 
-def _chosen(labelled: LabelledSpace, left: Flags, found: Candidates) -> list[int]:
+def _chosen(labelled: LabelledSpace, left: Flags, candidates: Candidates) -> list[int]:
     """Return the places of the candidates that do not follow from the ones before them."""
     rest = Sums(labelled.space, left)
-    at, join = found.at.tolist(), found.join.tolist()
+    at, join = candidates.at.tolist(), candidates.join.tolist()
     chosen = []
-    for place in _order(found):
+    for place in _order(candidates):
         if rest.rejects(at[place], join[place]):
             rest.take_away(at[place], join[place])
             chosen.append(place)
@@ -63,14 +63,16 @@ def _chosen(labelled: LabelledSpace, left: Flags, found: Candidates) -> list[int
 
 
 def _without_superfluous(
-    labelled: LabelledSpace, left: Flags, found: Candidates, chosen: list[int]
+    labelled: LabelledSpace, left: Flags, candidates: Candidates, chosen: list[int]
 ) -> list[int]:
     """Return the chosen ones without those that follow from the others, the last looked at first.
 
     A rule follows if whatever it rejects is rejected by another one.
     """
     rest = Sums(labelled.space, left)
-    rejected = [rest.those(int(found.at[place]), int(found.join[place])) for place in chosen]
+    rejected = [
+        rest.those(int(candidates.at[place]), int(candidates.join[place])) for place in chosen
+    ]
     times = np.zeros(len(left), dtype=np.int64)
     for points in rejected:
         times[points] += 1
@@ -83,11 +85,11 @@ def _without_superfluous(
     return kept[::-1]
 
 
-def _with_exceptions(positive: Sums, found: Candidates, place: int) -> AlmostRule:
-    exceptions = positive.those(int(found.at[place]), int(found.join[place]))
+def _with_exceptions(positive: Sums, candidates: Candidates, place: int) -> AlmostRule:
+    exceptions = positive.those(int(candidates.at[place]), int(candidates.join[place]))
     return AlmostRule(
-        found.rule(place),
-        int(found.of[place]),
-        int(found.broken[place]),
-        tuple(found.masks(exceptions)),
+        candidates.rule(place),
+        int(candidates.of[place]),
+        int(candidates.broken[place]),
+        tuple(candidates.masks(exceptions)),
     )

@@ -48,18 +48,18 @@ def almost_rules_of_table(
     width = len(table.vocabulary)
     having = sets_having(pack(table.rows, width), width)
     least = Fraction(repr(float(min_confidence)))
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for sets, among in _frequent(having, width, max_conditions, max(1, min_support)):
-        found += _candidates(having, sets, among, width, least)
-        if len(found) > MOST_FOUND:
+        candidates += _candidates(having, sets, among, width, least)
+        if len(candidates) > MOST_FOUND:
             raise InputError(
                 f"has more than {MOST_FOUND:,} rules that hold almost always: raise "
                 "--min-confidence or --min-support, or lower --max-conditions"
             )
-    found.sort(key=lambda one: (one[0], Fraction(one[1], one[2]), -one[2], one[3], one[4]))
-    chosen = [Rule(x, x | 1 << head) for *_, x, head in found]
+    candidates.sort(key=lambda one: (one[0], Fraction(one[1], one[2]), -one[2], one[3], one[4]))
+    chosen = [Rule(x, x | 1 << head) for *_, x, head in candidates]
     kept = _not_superfluous(exact, _not_following(exact, chosen))
-    counts = {(x, head): (of, broken) for _, broken, of, x, head in found}
+    counts = {(x, head): (of, broken) for _, broken, of, x, head in candidates}
     return AlmostRules(
         min_confidence,
         max_conditions,
@@ -101,7 +101,7 @@ def _candidates(
     having: NDArray[np.uint64], sets: Sets, among: NDArray[np.uint64], width: int, least: Fraction
 ) -> list[Candidate]:
     """Return the rules of some left sides that hold often enough, and not always."""
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for start in range(0, len(sets), TOGETHER):
         rows = among[start : start + TOGETHER]
         of = count_members(rows)
@@ -113,8 +113,8 @@ def _candidates(
                 if head not in left:
                     x = sum(1 << v for v in left)
                     broken = int(of[place] - kept[place])
-                    found.append((len(left), broken, int(of[place]), x, head))
-    return found
+                    candidates.append((len(left), broken, int(of[place]), x, head))
+    return candidates
 
 
 def _not_following(exact: Theory, rules: list[Rule]) -> list[Rule]:

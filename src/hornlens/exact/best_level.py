@@ -25,17 +25,19 @@ def best_level(labelled: LabelledSpace, levels: Levels, rules: int) -> Levels:
     Best: the most explained rejections, less the cost of each exception. A HornlensError if there
     are too many candidates to be sure.
     """
-    found = candidates_of(labelled, levels.max_conditions, levels.min_confidence)
+    candidates = candidates_of(labelled, levels.max_conditions, levels.min_confidence)
     rejected = labelled.inside() & ~labelled.positive
     unexplained, accepted = Sums(labelled.space, rejected), Sums(labelled.space, labelled.positive)
-    found = _undominated(found.some(unexplained.rejected(found.at, found.join) > 0), unexplained)
-    if len(found) > MOST_CANDIDATES or labelled.space.count > MOST_POINTS:
+    candidates = _undominated(
+        candidates.some(unexplained.rejected(candidates.at, candidates.join) > 0), unexplained
+    )
+    if len(candidates) > MOST_CANDIDATES or labelled.space.count > MOST_POINTS:
         raise HornlensError(
-            f"{len(found):,} rules over {labelled.space.count:,} interpretations are too many to "
-            f"find the best {rules} of them ({MOST_CANDIDATES} over {MOST_POINTS:,} at most): "
+            f"{len(candidates):,} rules over {labelled.space.count:,} interpretations are too many "
+            f"to find the best {rules} of them ({MOST_CANDIDATES} over {MOST_POINTS:,} at most): "
             "leave out --optimal, or lower --max-conditions"
         )
-    pairs = list(zip(found.at.tolist(), found.join.tolist(), strict=True))
+    pairs = list(zip(candidates.at.tolist(), candidates.join.tolist(), strict=True))
     chosen = _solve(
         [unexplained.those(*pair).tolist() for pair in pairs],
         [accepted.those(*pair).tolist() for pair in pairs],
@@ -48,25 +50,25 @@ def best_level(labelled: LabelledSpace, levels: Levels, rules: int) -> Levels:
         place = max(chosen, key=lambda i: (unexplained.rejects(*pairs[i]), -i))
         chosen.remove(place)
         explained += len(unexplained.take_away(*pairs[place]))
-        exceptions = tuple(found.masks(accepted.take_away(*pairs[place])))
-        steps.append(Step(found.rule(place), explained, exceptions, levels.rejections))
+        exceptions = tuple(candidates.masks(accepted.take_away(*pairs[place])))
+        steps.append(Step(candidates.rule(place), explained, exceptions, levels.rejections))
     return replace(levels, steps=tuple(steps), chosen=len(steps), optimal=True)
 
 
-def _undominated(found: Candidates, unexplained: Sums) -> Candidates:
+def _undominated(rules: Candidates, unexplained: Sums) -> Candidates:
     """Leave out exact rules that explain nothing but what a shorter exact rule explains."""
-    order = np.lexsort((found.head, found.at, -unexplained.rejected(found.at, found.join)))
+    order = np.lexsort((rules.head, rules.at, -unexplained.rejected(rules.at, rules.join)))
     seen: list[frozenset[int]] = []
     kept = []
     for place in order.tolist():
-        region = frozenset(unexplained.those(int(found.at[place]), int(found.join[place])).tolist())
-        if found.broken[place] or not any(region <= other for other in seen):
+        region = frozenset(unexplained.those(int(rules.at[place]), int(rules.join[place])).tolist())
+        if rules.broken[place] or not any(region <= other for other in seen):
             kept.append(place)
-            if not found.broken[place]:
+            if not rules.broken[place]:
                 seen.append(region)
         if len(kept) > MOST_CANDIDATES:
-            return found
-    return found.some(np.array(sorted(kept), dtype=np.intp))
+            return rules
+    return rules.some(np.array(sorted(kept), dtype=np.intp))
 
 
 def _solve(

@@ -69,8 +69,8 @@ class _Search(Protocol):
         """Look at all; yield the share that is settled, again and again."""
         ...
 
-    def found(self) -> Short:
-        """Return what was found so far, small left sides first."""
+    def left_sides(self) -> Short:
+        """Return the left sides so far, small ones first, and what follows from each."""
         ...
 
 
@@ -90,18 +90,18 @@ class ShortRules:
         for settled in self.search.steps():
             yield Step(settled=settled)
         self._saturating = True
-        found = self.search.found()
-        for pairs, settled in saturation(found.xs, found.closures, self.background):
+        short = self.search.left_sides()
+        for pairs, settled in saturation(short.xs, short.closures, self.background):
             self._pairs += pairs
             yield Step([rule for rule, _ in pairs], settled)
 
     def proved(self) -> list[Rule]:
         """Return the rules so far; before there are any, those of the smallest left sides."""
         if not self._saturating:
-            found = self.search.found()
-            xs, closures = found.xs[:FIRST], found.closures[:FIRST]
+            short = self.search.left_sides()
+            xs, closures = short.xs[:FIRST], short.closures[:FIRST]
             self._pairs = [p for some, _ in saturation(xs, closures, self.background) for p in some]
-            if len(xs) == len(found.xs) and self.search.complete_to >= 0:
+            if len(xs) == len(short.xs) and self.search.complete_to >= 0:
                 self._complete_to = self.search.complete_to
         return [rule for rule, _ in self._pairs]
 
@@ -109,14 +109,14 @@ class ShortRules:
         self, claim: Certificate, limits: Limits | None = None, progress: Progress | None = None
     ) -> Certificate:
         """Find the rules, `result`, unless a limit is reached; return what may be claimed."""
-        found = run(self, limits, progress)
+        proved = run(self, limits, progress)
         # Rules with smaller closures come first, and those are what the left sides rest on.
-        self.result = in_order(self._pairs[: len(found.basis)], self.width)
+        self.result = in_order(self._pairs[: len(proved.basis)], self.width)
         rules = len(self.result.basis)
-        if found.ended is None:
+        if proved.ended is None:
             return replace(claim, rules=rules)
         whole = rules == len(self._pairs) and not claim.complete.min_support
-        return ended_early(found.ended, rules, max_conditions=self._complete_to if whole else None)
+        return ended_early(proved.ended, rules, max_conditions=self._complete_to if whole else None)
 
     def envelope(
         self,
@@ -143,17 +143,17 @@ class ShortPoints:
         """Begin with nothing found."""
         self.labelled, self.most, self.enough, self.complete_to = labelled, most, enough, -1
         none = pack([], labelled.space.width)
-        self._found = Short(none, none, 0)
+        self._left_sides = Short(none, none, 0)
 
     def steps(self) -> Iterator[float]:
         """Find all."""
-        self._found = Short(*short_points(self.labelled, self.most, self.enough), 0)
+        self._left_sides = Short(*short_points(self.labelled, self.most, self.enough), 0)
         self.complete_to = self.most
         yield 1.0
 
-    def found(self) -> Short:
-        """Return what was found so far."""
-        return self._found
+    def left_sides(self) -> Short:
+        """Return the left sides so far, and what follows from each."""
+        return self._left_sides
 
 
 def short_points(
@@ -167,16 +167,16 @@ def short_points(
     """
     space, closures = labelled.space, labelled.closures
     conditions = np.zeros(space.shape, dtype=np.int64)
-    told = np.zeros(space.shape, dtype=np.bool_)
+    redundant = np.zeros(space.shape, dtype=np.bool_)
     grid = closures.reshape(*space.shape, -1)
     for axis, length in enumerate(space.shape):
         around = [1] * len(space.shape)
         around[axis] = length
-        said = (np.arange(length) > 0).reshape(around)
-        conditions += said
+        is_set = (np.arange(length) > 0).reshape(around)
+        conditions += is_set
         same = (grid == grid.take([0], axis=axis)).all(axis=-1)
-        told |= said & same
-    short = np.flatnonzero(((conditions <= most) & ~told).ravel())
+        redundant |= is_set & same
+    short = np.flatnonzero(((conditions <= most) & ~redundant).ravel())
     if enough is not None:
         short = short[enough[short]]
     short = short[np.argsort(conditions.ravel()[short], kind="stable")]
@@ -231,8 +231,8 @@ def bounded_envelope_of_table(
     if space.count <= GRID_LIMIT and not min_support:
         labels = labels_of_positives(space, list(table.rows))
         labelled = LabelledSpace(space, labels)
-        found = bounded_envelope_of_grid(labelled, max_conditions, None, limits, progress)
-        return with_support(found, table)
+        envelope = bounded_envelope_of_grid(labelled, max_conditions, None, limits, progress)
+        return with_support(envelope, table)
     if not all(isinstance(attribute, Nominal) for attribute in space.all_attributes):
         raise InputError(
             "has too many combinations for short rules over intervals: scale the numbers as "

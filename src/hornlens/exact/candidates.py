@@ -84,25 +84,25 @@ def candidates_of(
     if space.label is None:
         accepted = accepted[..., None]
     cells = _Cells(space, labelled.cells(), max_conditions, Fraction(repr(float(min_confidence))))
-    found: list[_Found] = []
+    blocks: list[_Block] = []
     if space.label is None:
-        found += cells.look(accepted[..., 0], 0, 0)
+        blocks += cells.look(accepted[..., 0], 0, 0)
     else:
         anything: Flags = np.logical_or.reduce(accepted, axis=-1)
-        found += cells.look(anything, 0, 0)
+        blocks += cells.look(anything, 0, 0)
         for place in range(1, space.shape[-1]):
-            found += cells.look(accepted[..., place], place, 1)
+            blocks += cells.look(accepted[..., place], place, 1)
             others: Flags = np.logical_or.reduce(np.delete(accepted, place, axis=-1), axis=-1)
             head = space.offsets[-1] + place - 1
-            found += cells.look_at_label(others, place, head)
-    columns = [np.concatenate(each) for each in zip(*found, strict=True)] if found else None
+            blocks += cells.look_at_label(others, place, head)
+    columns = [np.concatenate(each) for each in zip(*blocks, strict=True)] if blocks else None
     if columns is None:
         nothing = np.zeros(0, dtype=np.intp)
         columns = [nothing] * 6
     return Candidates(space, *columns)
 
 
-_Found = tuple[Places, Places, Places, Counts, Counts, Counts]
+_Block = tuple[Places, Places, Places, Counts, Counts, Counts]
 
 
 class _Cells:
@@ -122,7 +122,7 @@ class _Cells:
         self.conditions = conditions.reshape(-1)
         self.strides = [int(np.prod(self.shape[axis + 1 :])) for axis in range(len(self.shape))]
 
-    def look(self, bad: Flags, label: int, labelled: int) -> list[_Found]:
+    def look(self, bad: Flags, label: int, labelled: int) -> list[_Block]:
         """Look at rules whose left side has this label (0: none), and ⊥ or a value as the right.
 
         `bad` says of each cell whether the target accepts what ⊥ would reject.
@@ -133,17 +133,17 @@ class _Cells:
         possible = (self.conditions <= self.most - labelled) & (self.total > 0)
         lefts = np.flatnonzero(possible)
         none = np.full(len(lefts), -1, dtype=np.intp)
-        found = [self._keep(lefts, none, -1, exceptions, label, labelled)]
+        blocks = [self._keep(lefts, none, -1, exceptions, label, labelled)]
         for axis, attribute in enumerate(self.attributes):
             places = lefts // self.strides[axis] % self.shape[axis]
             for variable, at, to in _right_sides(attribute, lefts, places):
                 both = at + to * self.strides[axis]
                 real = self.total[both] > 0  # or else it says no more than ⊥
                 head = self.space.offsets[axis] + variable
-                found.append(self._keep(at[real], both[real], head, exceptions, label, labelled))
-        return found
+                blocks.append(self._keep(at[real], both[real], head, exceptions, label, labelled))
+        return blocks
 
-    def look_at_label(self, others: Flags, label: int, head: int) -> list[_Found]:
+    def look_at_label(self, others: Flags, label: int, head: int) -> list[_Block]:
         """Look at rules without a label on the left, and this one on the right.
 
         `others` says of each cell whether the target accepts it with another label, or none.
@@ -161,7 +161,7 @@ class _Cells:
 
     def _keep(
         self, at: Places, both: Places, head: int, exceptions: Counts, label: int, labelled: int
-    ) -> _Found:
+    ) -> _Block:
         of, broken = self.total[at], exceptions[at]
         if head >= 0:
             of, broken = of - self.total[both], broken - exceptions[both]

@@ -13,11 +13,11 @@ from hornlens.logic.inclusion import pairs_inside
 
 def union_inside(xs: Words, lefts: Words, rights: Words) -> Words:
     """Return for each x the union of the rights whose left side lies inside it."""
-    found = np.zeros_like(xs)
+    unions = np.zeros_like(xs)
     for x, left in pairs_inside(xs, lefts):
         first = np.flatnonzero(np.diff(x, prepend=-1))
-        found[x[first]] = np.bitwise_or.reduceat(rights[left], first, axis=0)
-    return found
+        unions[x[first]] = np.bitwise_or.reduceat(rights[left], first, axis=0)
+    return unions
 
 
 def closed_under(xs: Words, lefts: Words, rights: Words) -> Words:

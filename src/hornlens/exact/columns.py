@@ -28,24 +28,24 @@ class Columns:
 
     def cover(self, x: int) -> int:
         """Return the rows that contain `x`."""
-        found = self.all
+        rows = self.all
         for variable in bits(x):
-            found &= self.having[variable]
-        return found
+            rows &= self.having[variable]
+        return rows
 
     def common(self, rows: int) -> int:
         """Return what all of some rows have; BOTTOM if there are none."""
         if not rows:
             return BOTTOM
         # What all have, the first of them has: mostly far less than there is.
-        found = self.rows[(rows & -rows).bit_length() - 1]
-        left = found
+        mask = self.rows[(rows & -rows).bit_length() - 1]
+        left = mask
         while left:
             bit = left & -left
             if rows & self.having[bit.bit_length() - 1] != rows:
-                found ^= bit
+                mask ^= bit
             left ^= bit
-        return found
+        return mask
 
     def closure(self, x: int) -> int:
         """Return what all rows that contain `x` have; BOTTOM if there are none."""
@@ -63,11 +63,11 @@ def turned(rows: Sequence[int], width: int) -> list[int]:
     size = -(-width // 8)
     table = np.frombuffer(b"".join(row.to_bytes(size, "little") for row in rows), dtype=np.uint8)
     table = table.reshape(len(rows), size)
-    found: list[int] = []
+    columns: list[int] = []
     together = max(1, AT_ONCE // (8 * len(rows)))
     for start in range(0, size, together):
         part = np.ascontiguousarray(table[:, start : start + together])
         cells = np.unpackbits(part, axis=1, bitorder="little")
         packed = np.packbits(np.ascontiguousarray(cells.T), axis=1, bitorder="little")
-        found += [int.from_bytes(column.tobytes(), "little") for column in packed]
-    return found[:width]
+        columns += [int.from_bytes(column.tobytes(), "little") for column in packed]
+    return columns[:width]

@@ -77,25 +77,27 @@ def envelope_of_formula(
         return _of_grid(LabelledSpace(space, both.accepts(space.masks())), progress, limits)
     if is_far_from_horn(both):
         implicates = ImplicateSearch(formula, assumed)
-        found = run(implicates, limits, progress)
+        proved = run(implicates, limits, progress)
         calls, kept = implicates.source.calls, len(implicates.positives)
         statistics = {**NO_QUERIES, "sat_calls": calls, "models_kept": kept}
     else:
         target = FormulaSource(formula, assumed)
         search = EnvelopeSearch(target, assumed)
-        found = run(search, limits, progress)
+        proved = run(search, limits, progress)
         statistics = {**_statistics(search), "sat_calls": search.solved + target.calls}
-    return _of_found(
-        space, found, lambda: non_horn_of(both, found.basis + assumed), statistics=statistics
+    return _of_proved(
+        space, proved, lambda: non_horn_of(both, proved.basis + assumed), statistics=statistics
     )
 
 
-def _of_found(
-    space: Space, found: ProvedRules, non_horn: Callable[[], NonHorn], **rest: Any
+def _of_proved(
+    space: Space, proved: ProvedRules, non_horn: Callable[[], NonHorn], **rest: Any
 ) -> Envelope:
-    """Return the envelope of what an engine found; where it was ended, nothing more is counted."""
-    counted = UNKNOWN if found.ended is not None else non_horn()
-    return Envelope.of(space, found.basis, certificate=found.certificate, non_horn=counted, **rest)
+    """Return the envelope of proved rules; if ended early, nothing else is counted."""
+    counted = UNKNOWN if proved.ended is not None else non_horn()
+    return Envelope.of(
+        space, proved.basis, certificate=proved.certificate, non_horn=counted, **rest
+    )
 
 
 def is_far_from_horn(formula: Cnf) -> bool:
@@ -108,7 +110,7 @@ def _of_grid(
     labelled: LabelledSpace, progress: Progress | None = None, limits: Limits | None = None
 ) -> Envelope:
     """Return the envelope of a target that is small enough to be labelled whole."""
-    return _of_found(
+    return _of_proved(
         labelled.space,
         run(GridEngine(labelled), limits, progress),
         lambda: NonHorn.of(labelled.non_horn()),
@@ -152,8 +154,8 @@ def envelope_of_table(
         clarified = Clarified.of(table)
         small = clarified.reduced()
         if len(small.vocabulary) < len(table.vocabulary):
-            found = envelope_of_table(small, None, progress, limits)
-            return with_support(clarified.widened(found), table)
+            inner = envelope_of_table(small, None, progress, limits)
+            return with_support(clarified.widened(inner), table)
     if len(table.vocabulary) > MOST_COLUMNS:
         raise InputError(
             f"has {len(table.vocabulary):,} columns that differ: up to {MOST_COLUMNS:,} of them "
@@ -180,9 +182,9 @@ def _of_rows(
     points = 0 if len(space.background) else groups.space.count
     if 0 < points <= GRID_LIMIT and (points <= SMALL_GRID or points <= POINTS_A_ROW * len(rows)):
         labelled = groups.labelled(rows)
-        found = run(GroupsEngine(groups, labelled), limits, progress)
+        proved = run(GroupsEngine(groups, labelled), limits, progress)
         counted = {**NO_QUERIES, "interpretations_labelled": points}
-        return _of_found(space, found, lambda: groups.non_horn(labelled), statistics=counted)
+        return _of_proved(space, proved, lambda: groups.non_horn(labelled), statistics=counted)
 
     def non_horn() -> NonHorn:
         some = _count_some(intersections(search.columns))
@@ -190,9 +192,9 @@ def _of_rows(
             return groups.non_horn(groups.labelled(rows))
         return some
 
-    found = run(search, limits, progress)
+    proved = run(search, limits, progress)
     counted = {**NO_QUERIES, "weakest_premises": len(search.premises)}
-    return _of_found(space, found, non_horn, statistics=counted)
+    return _of_proved(space, proved, non_horn, statistics=counted)
 
 
 def check_rows(table: Table, background: Theory | None) -> Theory:
@@ -224,7 +226,7 @@ def _statistics(search: EnvelopeSearch) -> dict[str, int]:
     }
 
 
-def _count_some(found: Iterator[int]) -> NonHorn:
+def _count_some(negatives: Iterator[int]) -> NonHorn:
     """Count up to the limit; past it, say that there are more."""
-    counted = list(islice(found, COUNT_LIMIT))
-    return NonHorn.of(counted, complete=next(found, None) is None)
+    counted = list(islice(negatives, COUNT_LIMIT))
+    return NonHorn.of(counted, complete=next(negatives, None) is None)

@@ -41,15 +41,15 @@ class Groups:
     @classmethod
     def of(cls, columns: Columns) -> Groups:
         """Put each column into the first group that none of its rows has a column of."""
-        found: list[tuple[int, list[int]]] = []
+        groups: list[tuple[int, list[int]]] = []
         for column, rows in enumerate(columns.having):
-            for place, (taken, members) in enumerate(found):
+            for place, (taken, members) in enumerate(groups):
                 if not taken & rows:
-                    found[place] = taken | rows, [*members, column]
+                    groups[place] = taken | rows, [*members, column]
                     break
             else:
-                found.append((rows, [column]))
-        return cls(tuple(tuple(members) for _, members in found))
+                groups.append((rows, [column]))
+        return cls(tuple(tuple(members) for _, members in groups))
 
     @cached_property
     def space(self) -> Space:
@@ -86,12 +86,12 @@ class Groups:
 
     def non_horn(self, labelled: LabelledSpace) -> NonHorn:
         """Return what to say of the non-Horn negatives: how many, and the smallest of them."""
-        found = labelled.points[labelled.closed() & ~labelled.positive]
-        sizes = count_members(labelled.rows.words(found).view(np.uint64))
+        negatives = labelled.points[labelled.closed() & ~labelled.positive]
+        sizes = count_members(labelled.rows.words(negatives).view(np.uint64))
         few = np.sort(sizes)[:EXAMPLES][-1:]
-        small = labelled.rows.masks(found[sizes <= few]) if len(found) else []
+        small = labelled.rows.masks(negatives[sizes <= few]) if len(negatives) else []
         shown = NonHorn.of([self.columns(x) for x in small])
-        return replace(shown, count=len(found), at_least=len(found))
+        return replace(shown, count=len(negatives), at_least=len(negatives))
 
     def columns(self, mask: int) -> int:
         """Return the columns of the table that a point of the grid, or BOTTOM, stands for."""

@@ -49,12 +49,12 @@ class LabelledSpace:
 
     def inside(self) -> Labels:
         """Say of every point of the grid whether it occurs: in a complete space with all set."""
-        space, found = self.space, self.allowed()
+        space, allowed = self.space, self.allowed()
         if not space.complete:
-            return found
+            return allowed
         whole = np.zeros(space.shape, dtype=np.bool_)
         whole[cell_index(space)] = True
-        return found & whole.reshape(-1)
+        return allowed & whole.reshape(-1)
 
     def allowed(self) -> Labels:
         """Say of every point of the grid whether it obeys what is taken for granted."""
@@ -170,9 +170,9 @@ class LabelledSpace:
         places, total = np.flatnonzero(open_still).tolist(), int(open_still.sum())
         yield Step(settled=0.0 if total else 1.0)
         for size in places:
-            found = np.flatnonzero((candidates & (sizes == size)).ravel())
-            for start in range(0, len(found), TOGETHER):
-                some = found[start : start + TOGETHER]
+            lefts = np.flatnonzero((candidates & (sizes == size)).ravel())
+            for start in range(0, len(lefts), TOGETHER):
+                some = lefts[start : start + TOGETHER]
                 sides = self.rows.masks(points[some]), self.rows.masks(closures[some])
                 new = list(map(Rule, *sides))
                 for rule in new:  # whatever breaks the rule is no candidate any more

@@ -64,8 +64,8 @@ def minimal_hitting_sets(
     vertices = [
         Vertex(1 << v, meets.all & ~meets.having[v], having.having[v]) for v in range(width)
     ]
-    for found in grow(vertices, meets.all, having.all, support, at_most):
-        yield pack(found, width)
+    for sets in grow(vertices, meets.all, having.all, support, at_most):
+        yield pack(sets, width)
 
 
 def grow(
@@ -78,7 +78,7 @@ def grow(
     in_order = sorted(vertices, key=lambda vertex: -vertex.leaves.bit_count())
     # Plain tuples: the loop over them is where the time goes, and fields with names take longer.
     first = [(vertex.leaves, vertex.rows, vertex.bit, vertex.alone) for vertex in in_order]
-    found: list[int] = [0] if not edges and rows.bit_count() >= support else []
+    sets: list[int] = [0] if not edges and rows.bit_count() >= support else []
     limit = len(first) if at_most is None else at_most
     counted = support > 1
     waiting: list[tuple[int, list[tuple[int, int, int, int]], int, int, list[int]]] = []
@@ -89,8 +89,8 @@ def grow(
         chosen, free, unmet, rows, critical = waiting.pop()
         looked += 1
         if looked % TOGETHER == 0:
-            yield found
-            found = []
+            yield sets
+            sets = []
         among, to_try, later = unmet, [], []
         for vertex in free:
             if fewer := among & vertex[0]:
@@ -113,13 +113,13 @@ def grow(
             if not own and (chosen or left):
                 continue  # weaker ones do in its place, and so in all that is larger
             if not left:
-                found.append(chosen | bit)
+                sets.append(chosen | bit)
             else:
                 if may_grow:
                     still.append(own)
                     waiting.append((chosen | bit, later, left, left_rows, still))
                 later = [*later, vertex]
-    yield found
+    yield sets
 
 
 def spread(masks: Words, width: int) -> NDArray[np.bool_]:

@@ -60,8 +60,8 @@ class ImplicateSearch:
         self._saturating = True
         xs = distinct(np.concatenate([lefts for _, lefts in self._implicates[own:]]))
         closures = common_above(xs, pack(sorted(self.positives), self.width))
-        for found, settled in saturation(xs, closures, self.background):
-            new = [rule for rule, _ in found]
+        for pairs, settled in saturation(xs, closures, self.background):
+            new = [rule for rule, _ in pairs]
             self._rules += new
             yield Step(new, settled)
 
@@ -97,12 +97,12 @@ class ImplicateSearch:
         return [having[place] for place in np.flatnonzero(follows).tolist()]
 
     def _maximal(self, head: int, known: Sequence[int] = ()) -> Generator[Step, None, list[int]]:
-        found = []
+        positives = []
         for positive in self.source.maximal(head, known):
-            found.append(positive)
+            positives.append(positive)
             yield Step()
-        self.positives.update(found)
-        return found
+        self.positives.update(positives)
+        return positives
 
     def proved(self) -> Sequence[Rule]:
         """Return the rules so far. Before there are any, what some implicates say."""
@@ -126,7 +126,7 @@ class ImplicateSearch:
             lefts, np.concatenate([lefts, sides[0]]), np.concatenate([rights, sides[1]])
         )
         return [
-            rule for found, _ in saturation(lefts, closures, self.background) for rule, _ in found
+            rule for pairs, _ in saturation(lefts, closures, self.background) for rule, _ in pairs
         ]
 
     def run(self) -> Theory:

@@ -28,33 +28,38 @@ def all_concepts(columns: Columns, most: int) -> list[Concept] | None:
 
     As concept analysis has it, the last one has every variable, also where no row has all of them.
     """
-    found = list(islice(concepts(columns), most + 1))
+    concept_list = list(islice(concepts(columns), most + 1))
     full = (1 << columns.width) - 1
-    if not any(concept.variables == full for concept in found):
-        found.append(Concept(0, full))
-    if len(found) > most:
+    if not any(concept.variables == full for concept in concept_list):
+        concept_list.append(Concept(0, full))
+    if len(concept_list) > most:
         return None
-    return sorted(found, key=lambda c: (-c.rows.bit_count(), c.variables.bit_count(), c.variables))
+    return sorted(
+        concept_list, key=lambda c: (-c.rows.bit_count(), c.variables.bit_count(), c.variables)
+    )
 
 
-def lattice(found: list[Concept], columns: Columns) -> list[Node]:
+def lattice(concept_list: list[Concept], columns: Columns) -> list[Node]:
     """Return the nodes of all concepts, in the order given: larger ones before smaller ones."""
-    place = {concept.variables: i for i, concept in enumerate(found)}
+    place = {concept.variables: i for i, concept in enumerate(concept_list)}
     full = (1 << columns.width) - 1
-    own_variables = [0] * len(found)
+    own_variables = [0] * len(concept_list)
     for v in range(columns.width):
         closed = columns.common(columns.having[v])
         own_variables[place[full if closed < 0 else closed]] |= 1 << v
-    own_rows = [0] * len(found)
+    own_rows = [0] * len(concept_list)
     for row in range(columns.count):
         own_rows[place[columns.common(1 << row)]] |= 1 << row
     nodes = []
-    for i, concept in enumerate(found):
-        larger = [j for j in range(i) if found[j].variables & ~concept.variables == 0]
+    for i, concept in enumerate(concept_list):
+        larger = [j for j in range(i) if concept_list[j].variables & ~concept.variables == 0]
         right_above = [
             j
             for j in larger
-            if not any(k != j and found[j].variables & ~found[k].variables == 0 for k in larger)
+            if not any(
+                k != j and concept_list[j].variables & ~concept_list[k].variables == 0
+                for k in larger
+            )
         ]
         nodes.append(Node(concept, tuple(right_above), own_variables[i], own_rows[i]))
     return nodes

@@ -35,26 +35,26 @@ def levels_of_grid(
     """
     rejected = labelled.inside() & ~labelled.positive
     left = labelled.left_by(exact)
-    found = candidates_of(labelled, max_conditions, min_confidence)
+    candidates = candidates_of(labelled, max_conditions, min_confidence)
     unexplained, accepted = Sums(labelled.space, rejected), Sums(labelled.space, labelled.positive)
-    found = found.some(unexplained.rejected(found.at, found.join) > 0)
-    candidates = len(found)
+    candidates = candidates.some(unexplained.rejected(candidates.at, candidates.join) > 0)
+    total = len(candidates)
     steps: list[Step] = []
     rejections = int(rejected.sum())
     explained, bounds = 0, np.full(most, rejections, dtype=np.int64)
-    while len(found) and len(steps) < most:
-        gains = unexplained.rejected(found.at, found.join)
+    while len(candidates) and len(steps) < most:
+        gains = unexplained.rejected(candidates.at, candidates.join)
         _tighten(bounds, explained, gains)
-        net = gains - exception_cost * accepted.rejected(found.at, found.join)
-        best = _best(found, gains, net)
+        net = gains - exception_cost * accepted.rejected(candidates.at, candidates.join)
+        best = _best(candidates, gains, net)
         if net[best] <= 0 or not gains[best]:
             break
-        at, join = int(found.at[best]), int(found.join[best])
+        at, join = int(candidates.at[best]), int(candidates.join[best])
         explained += len(unexplained.take_away(at, join))
-        exceptions = tuple(found.masks(accepted.take_away(at, join)))
-        steps.append(Step(found.rule(best), explained, exceptions, 0))
+        exceptions = tuple(candidates.masks(accepted.take_away(at, join)))
+        steps.append(Step(candidates.rule(best), explained, exceptions, 0))
         if len(steps) % 16 == 0:  # what explains nothing new will never do so again
-            found = found.some(unexplained.rejected(found.at, found.join) > 0)
+            candidates = candidates.some(unexplained.rejected(candidates.at, candidates.join) > 0)
     bounded = tuple(
         Step(step.rule, step.explained, step.exceptions, int(bounds[i]))
         for i, step in enumerate(steps)
@@ -63,7 +63,7 @@ def levels_of_grid(
         min_confidence,
         max_conditions,
         exception_cost,
-        candidates,
+        total,
         rejections,
         len(exact.rules),
         int((rejected & ~left).sum()),
@@ -71,10 +71,10 @@ def levels_of_grid(
     )
 
 
-def _best(found: Candidates, gains: np.ndarray, net: np.ndarray) -> int:
+def _best(rules: Candidates, gains: np.ndarray, net: np.ndarray) -> int:
     """Return the place of the best: of equal ones the shortest, then the first."""
     top = np.flatnonzero(net == net.max())
-    order = np.lexsort((found.head[top], found.at[top], -gains[top], found.conditions[top]))
+    order = np.lexsort((rules.head[top], rules.at[top], -gains[top], rules.conditions[top]))
     return int(top[order[0]])
 
 

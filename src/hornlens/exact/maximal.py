@@ -39,8 +39,8 @@ class LargePositives:
         """Return a large positive that contains `x` and lacks the variable; None if none does."""
         self.calls += 1
         fixed = [] if without == ABSURD else [-(without + 1)]
-        found = solve(self._solver, [*(i + 1 for i in bits(x)), *fixed], self.width)
-        return None if found is None else self._flipped(found, self._all_but(without))
+        model = solve(self._solver, [*(i + 1 for i in bits(x)), *fixed], self.width)
+        return None if model is None else self._flipped(model, self._all_but(without))
 
     def maximal(self, without: int, known: Sequence[int] = ()) -> Iterator[int]:
         """Yield every maximal one of the positives that lack the variable, each once.
@@ -53,14 +53,14 @@ class LargePositives:
             for positive in known:
                 solver.add_clause([i + 1 for i in bits(top & ~positive)])
                 yield positive
-            while (found := self._solve(solver, 0)) is not None:
-                larger: int | None = found
+            while (model := self._solve(solver, 0)) is not None:
+                larger: int | None = model
                 while larger is not None:
-                    found = self._flipped(larger, top)
+                    model = self._flipped(larger, top)
                     # From now on nothing inside it; so what is found above it is larger.
-                    solver.add_clause([i + 1 for i in bits(top & ~found)])
-                    larger = self._solve(solver, found)
-                yield found
+                    solver.add_clause([i + 1 for i in bits(top & ~model)])
+                    larger = self._solve(solver, model)
+                yield model
 
     def _solve(self, solver: Solver, above: int) -> int | None:
         self.calls += 1

@@ -74,8 +74,8 @@ class Occurring:
         """Return the non-Horn negatives with any of the other variables, and their number."""
         here = set(self.places)
         free = [i for i in range(width) if i not in here]
-        found = islice(_extended([self._wide(x) for x in small.examples], free), COUNT_LIMIT)
-        shown = NonHorn.of(list(found), complete=False)
+        examples = islice(_extended([self._wide(x) for x in small.examples], free), COUNT_LIMIT)
+        shown = NonHorn.of(list(examples), complete=False)
         if small.count == 0:
             return small
         if small.count is not None and len(free) < SAID - small.count.bit_length():

@@ -66,8 +66,8 @@ class PremiseSearch:
         if self._saturating:
             return self._rules
         some = sorted(self.premises, key=int.bit_count)[:FIRST]
-        found = self._rules_of({x: self.premises[x] for x in some})
-        return [rule for new, _ in found for rule in new]
+        batches = self._rules_of({x: self.premises[x] for x in some})
+        return [rule for new, _ in batches for rule in new]
 
     def run(self) -> Theory:
         """Find all rules; return the DG basis."""
@@ -75,8 +75,8 @@ class PremiseSearch:
 
     def _rules_of(self, premises: dict[int, int]) -> Iterator[tuple[list[Rule], float]]:
         xs, closures = (pack(list(side), self.width) for side in (premises, premises.values()))
-        for found, settled in saturation(xs, closures, self.background):
-            yield [rule for rule, _ in found], settled
+        for pairs, settled in saturation(xs, closures, self.background):
+            yield [rule for rule, _ in pairs], settled
 
     @cached_property
     def _implying(self) -> list[list[int]] | None:
@@ -88,7 +88,7 @@ class PremiseSearch:
         rows = self.columns.rows
         if sum(map(int.bit_count, rows)) > MOST_LOOKED_UP:
             return None
-        found: list[list[int]] = [[] for _ in range(self.width)]
+        implying: list[list[int]] = [[] for _ in range(self.width)]
         once: set[int] = set()
         shared = set(rows)
         for row in rows:
@@ -107,8 +107,8 @@ class PremiseSearch:
                 bit = left & -left
                 left ^= bit
                 if row ^ bit not in shared:
-                    found[bit.bit_length() - 1].append(row)
-        return found
+                    implying[bit.bit_length() - 1].append(row)
+        return implying
 
     def _rows_implying(self, head: int) -> list[int]:
         if self._implying is not None:

@@ -28,8 +28,8 @@ def reading(knowledge: Knowledge, may: bool = True) -> LabelledSpace:
 
 def _among_all_choices(space: Space, lines: Labels) -> Labels:
     """Return what is accepted, by cell and label, in the grid of all that can be said."""
-    found = np.zeros(space.shape, dtype=np.bool_)
+    accepted = np.zeros(space.shape, dtype=np.bool_)
     where = cell_index(space)
     labelled = lines if space.label is None else lines[:, 1:]
-    found[where] = labelled.reshape(found[where].shape)
-    return found
+    accepted[where] = labelled.reshape(accepted[where].shape)
+    return accepted

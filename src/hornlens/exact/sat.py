@@ -26,9 +26,9 @@ def cnf_counterexample(target: Cnf, hypothesis: Cnf, rng: Random | None = None) 
                 if clause.antecedent & clause.consequent:
                     continue  # a tautology
                 broken = [-literal for literal in literals(clause)]
-                found = solve(solver, broken, left.width)
-                if found is not None:
-                    return found
+                model = solve(solver, broken, left.width)
+                if model is not None:
+                    return model
     return None
 
 
@@ -42,9 +42,9 @@ def outside(theory: Theory, formula: Cnf) -> Iterator[int]:
 
 
 def _each(solver: Solver, assumptions: list[int], width: int) -> Iterator[int]:
-    while (found := solve(solver, assumptions, width)) is not None:
-        yield found
-        solver.add_clause(literals(quasi(found, width)))
+    while (model := solve(solver, assumptions, width)) is not None:
+        yield model
+        solver.add_clause(literals(quasi(model, width)))
 
 
 def solver_of(clauses: Iterable[Clause], width: int) -> Solver:

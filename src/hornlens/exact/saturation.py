@@ -42,14 +42,16 @@ def saturate(xs: Words, closures: Words, background: Theory) -> Saturated:
     Each closure has to be all that follows from its x, by these rules and the background. Of the
     left sides that lead to one antecedent, the first is kept as its generator.
     """
-    found = [pair for some, _ in saturation(xs, closures, background) for pair in some]
-    return in_order(found, background.width)
+    pairs = [pair for some, _ in saturation(xs, closures, background) for pair in some]
+    return in_order(pairs, background.width)
 
 
-def in_order(found: Sequence[Pair], width: int) -> Saturated:
+def in_order(pairs: Sequence[Pair], width: int) -> Saturated:
     """Return rules that `saturation` gave, or some of them, in canonical order."""
-    pairs = sorted(found, key=lambda pair: pair[0].key)
-    return Saturated(Theory(width, tuple(rule for rule, _ in pairs)), tuple(x for _, x in pairs))
+    ordered = sorted(pairs, key=lambda pair: pair[0].key)
+    return Saturated(
+        Theory(width, tuple(rule for rule, _ in ordered)), tuple(x for _, x in ordered)
+    )
 
 
 def saturation(
@@ -134,10 +136,10 @@ class _Chain:
                             having[variable] = now
                             variables |= 1 << variable
                             sets |= them
-        found = turned(having[:-1], len(xs))
+        masks = turned(having[:-1], len(xs))
         for absurd in bits(having[-1]):
-            found[absurd] = BOTTOM
-        return pack(found, self.width)
+            masks[absurd] = BOTTOM
+        return pack(masks, self.width)
 
 
 def _sides(rules: Iterable[Rule], width: int) -> tuple[Words, Words]:

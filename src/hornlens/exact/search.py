@@ -74,11 +74,11 @@ class EnvelopeSearch:
     def steps(self) -> Iterator[Step]:
         """Find all rules, one after the other. How many there will be, nobody knows."""
         while (x := self._candidate()) is not None:
-            found = self._refute(x)
+            refutation = self._refute(x)
             yield Step()
-            if found is None:
+            if refutation is None:
                 continue
-            rule = yield from self._smallest(found)
+            rule = yield from self._smallest(refutation)
             self.rules.append(rule)
             self._obey((rule,))
             yield Step((rule,))
@@ -129,10 +129,10 @@ class EnvelopeSearch:
         smaller = sum(1 << (i - 1) for i in chained if 0 < i <= self.width)
         return smaller, closed if smaller == x else self.closure(smaller)
 
-    def _smallest(self, found: tuple[int, int]) -> Generator[Step, None, Rule]:
+    def _smallest(self, refutation: tuple[int, int]) -> Generator[Step, None, Rule]:
         """Go down to a smallest interpretation that obeys L and is not closed."""
         while True:
-            x, closed = found
+            x, closed = refutation
             below = self._fresh
             self._fresh += 1
             self._search.add_clause([-below, *(-(i + 1) for i in bits(x))])
@@ -144,7 +144,7 @@ class EnvelopeSearch:
             self._search.add_clause([-below])
             if smaller is None:
                 return Rule(x, closed)
-            found = smaller
+            refutation = smaller
 
     def _candidate(self, assumptions: Iterable[int] = ()) -> int | None:
         """Return an interpretation that obeys L and is no intersection of known positives."""

@@ -114,8 +114,8 @@ class ShortSearch:
             done += comb(self.width, size)
             yield done / total
 
-    def found(self) -> Short:
-        """Return what follows from the sets that were looked at so far."""
+    def left_sides(self) -> Short:
+        """Return the left sides so far, and what follows from each."""
         none = self.pool[:0]
         xs, closures = np.concatenate([none, *self.xs]), np.concatenate([none, *self.closures])
         return Short(xs, closures, self.rare)

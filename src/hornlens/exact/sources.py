@@ -53,14 +53,14 @@ class FormulaSource:
     def positive(self, above: int, without: int) -> int | None:
         """Return a maximal positive above `above` without the variable, by SAT calls."""
         fixed = [] if without == ABSURD else [-(without + 1)]
-        found = self._solve(above, fixed)
-        if found is None:
+        model = self._solve(above, fixed)
+        if model is None:
             return None
         top = ((1 << self.width) - 1) & ~(0 if without == ABSURD else 1 << without)
-        for index in bits(top & ~found):
-            if not found >> index & 1:
-                found = self._solve(found | 1 << index, fixed) or found
-        return found
+        for index in bits(top & ~model):
+            if not model >> index & 1:
+                model = self._solve(model | 1 << index, fixed) or model
+        return model
 
     def reason(self, x: int, head: int) -> int:
         """Return a minimal reason: the solver's core, then each variable tried without."""

@@ -17,16 +17,16 @@ Flags = NDArray[np.bool_]
 
 def sums_above(points: NDArray[np.generic], attributes: Sequence[Attribute]) -> Counts:
     """Return for each point how many (or how much) of `points` lie above it, itself included."""
-    found = points.astype(np.int32)
+    sums = points.astype(np.int32)
     for axis, attribute in enumerate(attributes):
-        along = np.moveaxis(found, axis, 0)
+        along = np.moveaxis(sums, axis, 0)
         if isinstance(attribute, Nominal):
             along[0] = along.sum(axis=0)
         else:
             before = along.copy()
             for place in range(attribute.count):
                 along[place] = before[attribute.above(place)].sum(axis=0)
-    return found
+    return sums
 
 
 class Sums:
@@ -78,8 +78,8 @@ class Sums:
                     around[axis] = -1
                     inside = inside & ~spared[ranges[axis]].reshape(around)
         by_axis = np.nonzero(inside)
-        found = tuple(r[b] for r, b in zip(ranges, by_axis, strict=True))
-        return ranges, inside, np.ravel_multi_index(found, shape)
+        indices = tuple(r[b] for r, b in zip(ranges, by_axis, strict=True))
+        return ranges, inside, np.ravel_multi_index(indices, shape)
 
     def _lower(
         self, inside: Flags, ranges: Sequence[NDArray[np.intp]], places: Sequence[int]
@@ -120,7 +120,7 @@ def _below(
     column[some] = np.arange(len(some))
     for place in range(attribute.count):
         above: Places = attribute.above(place)
-        found = column[above]
-        lies[place, found[found >= 0]] = 1
+        columns = column[above]
+        lies[place, columns[columns >= 0]] = 1
     below = np.flatnonzero(lies.any(axis=1))
     return below, lies[below]

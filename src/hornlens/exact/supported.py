@@ -84,11 +84,11 @@ def only_supported(envelope: Envelope, table: Table, min_support: int) -> Envelo
     claim = bounded(None, len(kept), min_support)
     if envelope.certificate.ended is not None:  # then others of them may be missing, too
         claim = replace(envelope.certificate, rules=len(kept))
-    found = Envelope.of(
+    small = Envelope.of(
         envelope.space,
         Theory(envelope.space.width, kept),
         certificate=claim,
         non_horn=envelope.non_horn,
         statistics={**envelope.statistics, "rules_left_out": len(support) - len(kept)},
     )
-    return with_support(found, table)
+    return with_support(small, table)

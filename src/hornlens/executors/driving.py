@@ -54,7 +54,7 @@ class _Run(Generic[T]):
     deaths: int = 0
     done: int = 0
     """How many prompts it has had since it was begun, for the last time, and ever."""
-    told: int = 0
+    reported: int = 0
 
 
 class Driver(Generic[T, R]):
@@ -104,11 +104,11 @@ class Driver(Generic[T, R]):
             self._look_again()
             for pool in pools:
                 for block, answers in pool.take(done):
-                    said = dict(zip(block.prompts, answers, strict=True))
-                    self._answered(block.question, said)
+                    by_prompt = dict(zip(block.prompts, answers, strict=True))
+                    self._answered(block.question, by_prompt)
             for ref in done:
                 if ref in saying:
-                    yield from self._said(saying[ref])
+                    yield from self._receive(saying[ref])
         for actor in self._free:
             self._cluster.ray.kill(actor)
 
@@ -143,28 +143,28 @@ class Driver(Generic[T, R]):
             for key in {key[:2] for key, prompts in self._asked.items() if prompts}
         ]
 
-    def _said(self, run: _Run[T]) -> Iterator[tuple[T, R]]:
-        """Take what a run says: a question, its end, or nothing, as it is dead."""
+    def _receive(self, run: _Run[T]) -> Iterator[tuple[T, R]]:
+        """Handle the next message of a run: a question, its end, or its death."""
         from ray.exceptions import RayError
 
         ref, run.ref = run.ref, None
         try:
-            said = self._cluster.ray.get(ref)
+            event = self._cluster.ray.get(ref)
         except RayError as error:
             self._lost(run, error)
             return
-        if isinstance(said, Broken):
-            raise (HornlensError if said.for_people else RuntimeError)(said.message)
-        if isinstance(said, RunQuestion):
-            self._ask(run, said)
+        if isinstance(event, Broken):
+            raise (HornlensError if event.for_people else RuntimeError)(event.message)
+        if isinstance(event, RunQuestion):
+            self._ask(run, event)
             return
-        assert isinstance(said, Finished)
+        assert isinstance(event, Finished)
         self._active.remove(run)
         self._free.append(run.actor)
         key = (run.task.spec, run.task.options)
         if all((r.task.spec, r.task.options) != key for r in (*self._active, *self._queue)):
             self._executor.drop(self._model(run.task))  # others may need the room
-        yield run.task, said.value
+        yield run.task, event.value
 
     def _lost(self, run: _Run[T], error: Exception) -> None:
         """Put a run that is lost to the front."""
@@ -238,13 +238,13 @@ class Driver(Generic[T, R]):
                 model.rest()
             self._busy = self._looked
 
-    def _answered(self, key: Any, said: dict[str, Answer]) -> None:
+    def _answered(self, key: Any, answers: dict[str, Answer]) -> None:
         """Write answers down; reply to those who waited for them."""
-        self._answers[key].take(said)
-        self._asked[key] -= said.keys()
+        self._answers[key].take(answers)
+        self._asked[key] -= answers.keys()
         if not self._asked[key]:
             self._answers[key].release()
-        self._settle(key, said)
+        self._settle(key, answers)
 
     def _settle(self, key: _Key, known: Collection[str]) -> None:
         """Reply to those who waited for nothing else."""
@@ -269,9 +269,9 @@ class Driver(Generic[T, R]):
         reply = RunReply({prompt: as_kept(known[prompt]) for prompt in prompts}, run.new)
         run.question, run.ref = None, run.actor.go_on.remote(reply)
         run.done += len(prompts)
-        if self._advance is not None and run.done > run.told:
-            self._advance(run.done - run.told)
-        run.told = max(run.told, run.done)
+        if self._advance is not None and run.done > run.reported:
+            self._advance(run.done - run.reported)
+        run.reported = max(run.reported, run.done)
 
 
 def _line(error: Exception) -> str:

@@ -66,7 +66,7 @@ class LocalExecutor:
             initializer=_begin_worker,
             initargs=(counter, heeds_ctrl_c),
         )
-        told = 0
+        reported = 0
         try:
             with holding_ctrl_c():  # in workers too, until they are ready for it
                 waiting = {
@@ -76,9 +76,9 @@ class LocalExecutor:
             while waiting:
                 done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
                 ended = [(waiting.pop(future), future.result()) for future in done]
-                if advance is not None and counter.value > told:
-                    told, before = counter.value, told
-                    advance(told - before)
+                if advance is not None and counter.value > reported:
+                    reported, before = counter.value, reported
+                    advance(reported - before)
                 yield from ended
         except BrokenProcessPool:
             raise HornlensError(

@@ -51,8 +51,8 @@ class RunActor:
     def __init__(self, version: str):
         """Take the driver's version."""
         self._version = version
-        self._said: SimpleQueue[RunQuestion | Finished | Broken] = SimpleQueue()
-        self._told: SimpleQueue[RunReply] = SimpleQueue()
+        self._outbox: SimpleQueue[RunQuestion | Finished | Broken] = SimpleQueue()
+        self._inbox: SimpleQueue[RunReply] = SimpleQueue()
 
     def begin(
         self, work: Work[Task, Any], task: Task, name: str
@@ -67,25 +67,25 @@ class RunActor:
                 True,
             )
         threading.Thread(target=self._run, args=(work, task, name), daemon=True).start()
-        return self._said.get()
+        return self._outbox.get()
 
     def go_on(self, reply: RunReply) -> RunQuestion | Finished | Broken:
         """Answer the last question; return the next one, or the end."""
-        self._told.put(reply)
-        return self._said.get()
+        self._inbox.put(reply)
+        return self._outbox.get()
 
     def _run(self, work: Work[Task, Any], task: Task, name: str) -> None:
         driver = _Driver(self._ask, task.identity, name)
         try:
-            self._said.put(Finished(work(task, driver, driver, None)))
+            self._outbox.put(Finished(work(task, driver, driver, None)))
         except HornlensError as error:
-            self._said.put(Broken(str(error), True))
+            self._outbox.put(Broken(str(error), True))
         except BaseException:
-            self._said.put(Broken(traceback.format_exc(), False))
+            self._outbox.put(Broken(traceback.format_exc(), False))
 
     def _ask(self, question: RunQuestion) -> RunReply:
-        self._said.put(question)
-        return self._told.get()
+        self._outbox.put(question)
+        return self._inbox.get()
 
 
 class _Driver:

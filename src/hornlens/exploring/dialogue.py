@@ -142,11 +142,11 @@ class Person:
         for item in (part.strip() for part in listed.split(",")):
             if item in ("", "-"):
                 continue
-            found = 1 << self._variable(item.lstrip("?").strip())
+            bit = 1 << self._variable(item.lstrip("?").strip())
             if item.startswith("?"):
-                unsure |= found
+                unsure |= bit
             else:
-                has |= found
+                has |= bit
         reply = Counterexample(has, has | unsure if unsure & ~has else None)
         example = Example.of(reply)
         if not example.refutes(rule):

@@ -128,13 +128,13 @@ class TargetEntailment:
         for axis, group in enumerate(self.space.groups):
             if not x & group:
                 continue
-            said = x & group
+            choice = x & group
             if self.space.complete and axis < len(self.space.attributes):
-                fitting = [leaf for leaf in self.space.leaves[axis] if not said & ~leaf]
+                fitting = [leaf for leaf in self.space.leaves[axis] if not choice & ~leaf]
                 if not fitting:
                     return None
-                said = self.rng.choice(fitting)
-            drawn = drawn & ~group | said
+                choice = self.rng.choice(fitting)
+            drawn = drawn & ~group | choice
         return drawn if drawn in self.space else None
 
 

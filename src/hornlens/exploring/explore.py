@@ -41,16 +41,16 @@ def explore_with(
         if limits is not None and limits.reached():
             return False
         try:
-            found = experts.consult(rule)
+            opinion = experts.consult(rule)
         except Undo:
             back = session.undo(PERSON)
             say(f"   Taken back: {back[0].rule}" if back else "   There is nothing to undo.")
         except Redo:
             again = session.redo(PERSON)
-            told = (
+            line = (
                 f"   Again: {again[0].rule}, {again[0].answer}" if again else "   Nothing to redo."
             )
-            say(told)
+            say(line)
         except Leave:
             return False
         except Stopped as stopped:
@@ -59,15 +59,15 @@ def explore_with(
             limits.reason = stopped.reason
             return False
         else:
-            person = next((each for each in people if each.name == found.by), None)
+            person = next((each for each in people if each.name == opinion.by), None)
             name = person.example_name if person is not None else ""
-            shown = name if isinstance(found.reply, Counterexample) else ""
+            shown = name if isinstance(opinion.reply, Counterexample) else ""
             try:
-                session.answer(rule, found.reply, found.by, shown, found.against)
+                session.answer(rule, opinion.reply, opinion.by, shown, opinion.against)
             except Conflict as conflict:
                 if person is None:
                     raise HornlensError(
-                        f"expert {found.by} contradicts what was said before: "
+                        f"expert {opinion.by} contradicts what was said before: "
                         f"{session.say(conflict)}"
                     ) from None
                 person.objects(conflict)
@@ -114,19 +114,19 @@ def explore(
     names = variables.vocabulary
     session = Session(variables, [names.mask(row) for row in rows])
     while (rule := session.question()) is not None:
-        said = yield NamedRule.of(rule, names)
+        answer = yield NamedRule.of(rule, names)
         try:
-            session.answer(rule, _reply(said, names))
+            session.answer(rule, _reply(answer, names))
         except Conflict as conflict:
             raise InputError(session.say(conflict)) from None
     return session.envelope()
 
 
-def _reply(said: ExpertAnswer, names: Vocabulary) -> Reply:
-    if isinstance(said, Holds | Counterexample | Unknown):
-        return said
-    if said is None or isinstance(said, bool):
-        if said is False:
+def _reply(answer: ExpertAnswer, names: Vocabulary) -> Reply:
+    if isinstance(answer, Holds | Counterexample | Unknown):
+        return answer
+    if answer is None or isinstance(answer, bool):
+        if answer is False:
             raise InputError("a rule that does not hold needs an example: send what it has")
-        return Unknown() if said is None else Holds()
-    return Counterexample(names.mask(said))
+        return Unknown() if answer is None else Holds()
+    return Counterexample(names.mask(answer))

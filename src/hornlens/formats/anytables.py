@@ -45,7 +45,7 @@ def open_values(
     values: Values, scales: Mapping[str, Scale] | None = None, label: str | None = None
 ) -> Opened:
     """Return the table that values become, each column in its scale."""
-    found = scaled(values, scales, label)
-    if found.space.label is None and not len(found.space.background) and not scales:
-        return Opened(found.table)
-    return Opened(found.table, found.space, found.said)
+    context = scaled(values, scales, label)
+    if context.space.label is None and not len(context.space.background) and not scales:
+        return Opened(context.table)
+    return Opened(context.table, context.space, context.said)

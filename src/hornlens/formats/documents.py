@@ -175,10 +175,10 @@ def _line(node: yaml.Node, where: Sequence[int | str]) -> int:
     line: int = node.start_mark.line + 1
     for part in where:
         if isinstance(node, yaml.MappingNode):
-            found = next((pair for pair in node.value if pair[0].value == part), None)
-            if found is None:
+            entry = next((pair for pair in node.value if pair[0].value == part), None)
+            if entry is None:
                 break
-            line, node = found[0].start_mark.line + 1, found[1]
+            line, node = entry[0].start_mark.line + 1, entry[1]
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
             node = node.value[part]
             line = node.start_mark.line + 1
@@ -194,7 +194,7 @@ def _dotted(where: Sequence[int | str]) -> str:
     return text
 
 
-def _said(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     try:
         return repr(value)[:100]
     except ValueError:  # Python writes no integers of more than 4,300 digits
@@ -209,7 +209,7 @@ def _plain(error: Any) -> str:
         case "extra_forbidden":
             return "there is no such field"
         case "string_type":
-            return f"must be text, not {_said(error['input'])}: put it in quotes"
+            return f"must be text, not {_short_repr(error['input'])}: put it in quotes"
         case "string_too_short":
             return "must not be empty"
         case "model_type" | "dict_type":

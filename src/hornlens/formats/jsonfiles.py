@@ -59,12 +59,12 @@ def encoded(content: Any, compact: bool = False) -> str:
         text = _STRICT[separators](content)
     except ValueError:  # an infinite number
         text = _LENIENT[separators](content)
-        text = _NOT_FINITE.sub(lambda found: _IN_JSON.get(found[0], found[0]), text)
+        text = _NOT_FINITE.sub(lambda match: _IN_JSON.get(match[0], match[0]), text)
     return text if text.isascii() and "\x7f" not in text else _OBEYED.sub(_escaped, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def _spread(content: Any, encode: Callable[[Any], str], newline: str) -> str:

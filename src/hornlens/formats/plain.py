@@ -24,7 +24,7 @@ def visible(text: str) -> str:
 
 def escaped(text: str, escape: Callable[[str], str]) -> str:
     """Return text with all that a terminal would obey escaped, in a format's own way."""
-    return _OBEYED.sub(lambda found: escape(found[0]), text)
+    return _OBEYED.sub(lambda match: escape(match[0]), text)
 
 
 def one_line(text: str) -> str:

@@ -71,7 +71,7 @@ def scaled(
             )
     attributes: list[Attribute] = []
     masks: list[list[int]] = []
-    said: list[str] = []
+    descriptions: list[str] = []
     names = [name for name in values.columns if name != label]
     for name in names if label is None else [*names, label]:
         cells = values.columns[name]
@@ -80,10 +80,10 @@ def scaled(
         if made is None and name == label:
             raise InputError(f"the label {name!r} has no values")
         if made is None:
-            said.append(f"{name}: left out")
+            descriptions.append(f"{name}: left out")
             continue
         attribute, masks_of = made
-        said.append(_say(name, attribute, scale, name == label))
+        descriptions.append(_say(name, attribute, scale, name == label))
         attributes.append(attribute)
         masks.append([masks_of[cell] for cell in cells])
     last = attributes.pop() if label is not None and attributes else None
@@ -93,7 +93,7 @@ def scaled(
         for i, mask in enumerate(column):
             if mask:
                 rows[i] |= mask << at
-    return Scaled(Table(space.vocabulary, tuple(rows), values.lines), space, tuple(said))
+    return Scaled(Table(space.vocabulary, tuple(rows), values.lines), space, tuple(descriptions))
 
 
 def default_scale(cells: Sequence[str]) -> Scale:

@@ -68,7 +68,7 @@ def parse_scores(text: str, path: Path) -> Recorded:
     if chosen is not None:
         del words[chosen]
     numbers = {str(number): word for number, word in enumerate(words, 1)}
-    found: Scored = {}
+    scored: Scored = {}
     named: dict[str, str] = {}
     for line, cells in rows:
         if len(cells) != len(columns):
@@ -87,10 +87,10 @@ def parse_scores(text: str, path: Path) -> Recorded:
             raise InputError(f"a line has scores and a number under {NAMED}", path, line)
         if choice and choice not in numbers:
             raise InputError(f"{NAMED} must be the number of a word, from 1 on", path, line)
-        known, word = prompt in found, numbers.get(choice)
-        if known and (found[prompt], named.get(prompt)) != (scores, word):
+        known, word = prompt in scored, numbers.get(choice)
+        if known and (scored[prompt], named.get(prompt)) != (scores, word):
             raise InputError("a second row for this prompt", path, line)
-        found[prompt] = scores
+        scored[prompt] = scores
         if word is not None:
             named[prompt] = word
-    return Recorded(words, found, None if chosen is None else named)
+    return Recorded(words, scored, None if chosen is None else named)

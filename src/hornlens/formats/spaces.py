@@ -23,12 +23,12 @@ def space_as_json(space: Space) -> dict[str, Any]:
 
 def space_from_json(content: Mapping[str, Any]) -> Space:
     """Return the space of an envelope.json; one without a space or a probe has plain variables."""
-    if found := content.get("space"):
-        attributes = tuple(_attribute_from_json(line) for line in found["attributes"])
-        label = None if found["label"] is None else _attribute_from_json(found["label"])
+    if fields := content.get("space"):
+        attributes = tuple(_attribute_from_json(line) for line in fields["attributes"])
+        label = None if fields["label"] is None else _attribute_from_json(fields["label"])
         if not (label is None or isinstance(label, Nominal)):
             raise InputError("the label must have plain values")
-        always, complete = found.get("label_always", True), found.get("complete", False)
+        always, complete = fields.get("label_always", True), fields.get("complete", False)
         return Space(attributes, label, label_always=always, complete=complete)
     if probe := content.get("probe"):  # of 0.1
         groups = (Nominal(name, tuple(values)) for name, values in probe["attributes"].items())

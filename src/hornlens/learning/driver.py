@@ -58,14 +58,14 @@ def run(
     certificate claims no rule: the driver knows the answers, and not what follows from them.
     """
     queries, certificate = Queries(), None
-    told = watch or (lambda event: None)
+    watcher = watch or (lambda event: None)
     try:
         for event in events_of(learner, membership, equivalence, speculate, entailment):
             if isinstance(event, Progress):
                 queries = event.queries
             elif isinstance(event, Ended):
                 certificate = event.certificate
-            told(event)
+            watcher(event)
             if limits is not None and certificate is None:
                 limits.check(_rules_of(event))
     except Exception as error:
@@ -75,7 +75,7 @@ def run(
             certificate = ended_early("interrupt", 0)
         else:
             raise
-        told(Ended(certificate))
+        watcher(Ended(certificate))
     assert certificate is not None  # or else `events_of` had raised
     return Run(learner.learned(), certificate, queries)
 

@@ -91,9 +91,9 @@ class EnvelopeLearner:
                     and rule.antecedent & x not in self.antecedents
                 ]
                 ordered = self.order(candidates) if self.order else candidates
-                found = yield from first_rejected(ordered)  # 6: MQ(x ∩ e) = no
-                if found is not None:
-                    position, after = found  # 7
+                rejected = yield from first_rejected(ordered)  # 6: MQ(x ∩ e) = no
+                if rejected is not None:
+                    position, after = rejected  # 7
                     before: int | None = self.rules[position].antecedent
                 else:  # 9
                     position, after, before = self._positions, x, None

@@ -81,9 +81,9 @@ class HornLearner:
                 for i, e in enumerate(self.negatives)
                 if e & ~x and (self.textbook or e & x not in self.negatives)  # 7: x ∩ e ⊂ e
             ]
-            found = yield from first_rejected(meets)  # 7: MQ(x ∩ e) = no
-            if found is not None:
-                position, after = found  # 8
+            rejected = yield from first_rejected(meets)  # 7: MQ(x ∩ e) = no
+            if rejected is not None:
+                position, after = rejected  # 8
                 before: int | None = self.negatives[position]
                 self.negatives[position] = after  # 9
                 self._closures[position] = closure_in(self.positives, after)

@@ -74,17 +74,17 @@ def distinct(words: Words) -> Words:
 
 
 def _unpack_wide(words: Words) -> list[int]:
-    found = [0] * len(words)
+    masks = [0] * len(words)
     bottom = words[:, 0] == BOTTOM
     rows, columns = np.nonzero(words)
     kept = ~bottom[rows]
     rows, columns = rows[kept], columns[kept]
     values = words[rows, columns].tolist()
     for row, column, word in zip(rows.tolist(), columns.tolist(), values, strict=True):
-        found[row] |= word << (WORD * column)
+        masks[row] |= word << (WORD * column)
     for row in np.flatnonzero(bottom).tolist():
-        found[row] = BOTTOM
-    return found
+        masks[row] = BOTTOM
+    return masks
 
 
 def contains(batch: Words, row: Words) -> NDArray[np.bool_]:

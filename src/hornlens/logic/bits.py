@@ -58,10 +58,10 @@ def canonical(mask: int) -> tuple[int, tuple[int, ...]]:
     """Return the sort key used everywhere: smaller sets first, then vocabulary order."""
     if mask < 0 or mask.bit_length() > LONG:
         return mask.bit_count(), tuple(bits(mask))
-    found = []  # as `bits` does, without the cost of a generator: this sorts millions of rules
+    indices = []  # as `bits` does, without the cost of a generator: this sorts millions of rules
     rest = mask
     while rest:
         low = rest & -rest
-        found.append(low.bit_length() - 1)
+        indices.append(low.bit_length() - 1)
         rest ^= low
-    return len(found), tuple(found)
+    return len(indices), tuple(indices)

@@ -297,7 +297,10 @@ class Certificate:
         return f"Every {complete.which} follows from these."
 
     def _of(self, lead: str = "") -> str:
-        return f"{lead}, {self.scope.words}" if self.scope.words else ""
+        words = self.scope.words
+        if not words or words.startswith("of "):
+            return f"{lead}, {words}" if words else ""
+        return f"{lead} over the cells, {words}"
 
     def _about(self, claim: str) -> str:
         """Return a claim, and of what it is true."""
@@ -310,11 +313,11 @@ class Certificate:
         if scope.direct:
             return claim
         bins = f" ({scope.how})" if scope.how else ""
-        said = f"{claim} That is of the binned model{bins}, not of yours"
+        sentence = f"{claim} That is of the binned model{bins}, not of yours"
         if agreement is None:
-            return f"{said}."
-        said = f"{said}: it {agreement.shares}."
-        return f"{said} {agreement.varying}" if agreement.varied else said
+            return f"{sentence}."
+        sentence = f"{sentence}: it {agreement.shares}."
+        return f"{sentence} {agreement.varying}" if agreement.varied else sentence
 
     def _ended(self, ended: Ending) -> str:
         if self.weakest == "open" and ended.samples is not None:

@@ -76,9 +76,9 @@ class Rows:
 
     def masks(self, rows: Words) -> list[int]:
         """Return settled rows as masks of the space."""
-        found = unpack(rows)
+        masks = unpack(rows)
         if self._is_plain:
-            return found
+            return masks
         parts = [
             (axis.at, (1 << (2 * axis.half or len(attribute.variables))) - 1, table)
             for axis, attribute, table in zip(
@@ -87,7 +87,7 @@ class Rows:
         ]
         return [
             x if x == BOTTOM else sum(table[x >> at & full] for at, full, table in parts)
-            for x in found
+            for x in masks
         ]
 
     def words(self, rows: Words) -> Words:

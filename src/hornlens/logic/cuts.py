@@ -143,12 +143,12 @@ def _known(numbers: Sequence[float] | Numbers) -> Numbers:
 
 def _short(known: Numbers, edges: Numbers) -> list[float]:
     """Return cuts in few digits that part the numbers as `edges` do; those that part none go."""
-    found = []
+    cuts = []
     for edge in edges.tolist():
         place = int(np.searchsorted(known, edge, side="left"))
         if 0 < place < len(known):
-            found.append(shortest_between(float(known[place - 1]), float(known[place])))
-    return found
+            cuts.append(shortest_between(float(known[place - 1]), float(known[place])))
+    return cuts
 
 
 def shortest_between(low: float, high: float) -> float:

@@ -41,9 +41,9 @@ def difference(left: Theory, right: Theory, background: Theory | None = None) ->
 
 
 def _unshared(theory: Theory, other: Theory) -> tuple[Unshared, ...]:
-    found = []
+    unshared = []
     for rule in theory:
         witness = other.closure(rule.antecedent)
         if rule.consequent & ~witness:
-            found.append(Unshared(rule, witness))
-    return tuple(found)
+            unshared.append(Unshared(rule, witness))
+    return tuple(unshared)

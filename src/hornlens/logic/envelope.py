@@ -36,10 +36,10 @@ class NonHorn:
     at_least: int = 0
 
     @classmethod
-    def of(cls, found: Collection[int], complete: bool = True) -> NonHorn:
-        """Return what to say of those that were found, smallest first; are they all there are?"""
-        examples = tuple(sorted(found, key=canonical)[:EXAMPLES])
-        return cls(len(found) if complete else None, examples, len(found))
+    def of(cls, negatives: Collection[int], complete: bool = True) -> NonHorn:
+        """Return the number of these (if `complete`, of all), and the smallest as examples."""
+        examples = tuple(sorted(negatives, key=canonical)[:EXAMPLES])
+        return cls(len(negatives) if complete else None, examples, len(negatives))
 
 
 @dataclass(frozen=True)

@@ -58,10 +58,10 @@ def _compared(
         inside = (own[:, 0] & missing[:, :1]) == 0
         for word in range(1, xs.shape[1]):
             inside &= (own[:, word] & missing[:, word, None]) == 0
-        found = np.flatnonzero(inside)  # far quicker than in two dimensions
-        if len(found):
-            x = found // len(among)
-            yield part[x], among[found - x * len(among)]
+        pairs = np.flatnonzero(inside)  # far quicker than in two dimensions
+        if len(pairs):
+            x = pairs // len(among)
+            yield part[x], among[pairs - x * len(among)]
 
 
 def _has(masks: Words, variable: int) -> NDArray[np.bool_]:

@@ -97,16 +97,16 @@ class Knowledge:
         return [YES] if label is None else [-1, *range(len(label.variables))]
 
     def lines(self, cells: Sequence[int], may: bool) -> NDArray[np.bool_]:
-        """Say of cells, with each of `labels`, whether they are accepted, or may be."""
-        found = np.zeros((len(cells), len(self.labels)), dtype=np.bool_)
+        """Return, for each cell and each of `labels`, whether it is accepted, or may be."""
+        accepted = np.zeros((len(cells), len(self.labels)), dtype=np.bool_)
         claimed = np.array(self.labels) >= 0
         for policy, decisions, _ in self.worlds:
             known = [decisions.get(cell) for cell in cells]
             places = np.array([-1 if d is None else d.place for d in known], dtype=np.int64)
             lines = accepts(policy, places[:, None], self.labels, undecided=may)
             unasked = np.array([d is None for d in known], dtype=np.bool_)[:, None]
-            found |= np.where(unasked & claimed, may, lines)
-        return found
+            accepted |= np.where(unasked & claimed, may, lines)
+        return accepted
 
     def interpretations(self, cells: Iterable[int], lines: NDArray[np.bool_]) -> Iterator[int]:
         """Yield the interpretations that lines of labels say yes to."""

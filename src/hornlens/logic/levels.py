@@ -107,9 +107,9 @@ def parse_detail(text: str) -> Detail:
     """Return what "5", "90%", "best:5" or "exact" asks for; anything else is a HornlensError."""
     if text == "exact":
         return Detail()
-    if found := re.fullmatch(r"(best:)?([0-9]{1,9})", text, re.ASCII):
-        rules = int(found[2])
-        return Detail(best=rules) if found[1] else Detail(rules=rules)
+    if match := re.fullmatch(r"(best:)?([0-9]{1,9})", text, re.ASCII):
+        rules = int(match[2])
+        return Detail(best=rules) if match[1] else Detail(rules=rules)
     if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,9})?%", text, re.ASCII) and float(text[:-1]) <= 100:
         return Detail(share=float(Fraction(text[:-1]) / 100))
     raise HornlensError(

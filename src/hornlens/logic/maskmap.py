@@ -24,10 +24,10 @@ def mask_map(width: int, items: Iterable[tuple[int, V]] = ()) -> MutableMapping[
     """Return a dictionary from masks of `width` variables: a plain one, if that is fast."""
     if width <= LONG:
         return dict(items)
-    found = MaskMap[V]()
+    mapping = MaskMap[V]()
     for mask, value in items:
-        found[mask] = value
-    return found
+        mapping[mask] = value
+    return mapping
 
 
 class _Items(ItemsView[int, V]):

@@ -45,22 +45,22 @@ class NamedRule:
         token = re.compile(_TOKEN)
         ready, at = True, 0  # ready for a name: at the start and after a sign
         while at < len(text.rstrip()):
-            found = token.match(text, at)
-            if found is None or (found[3] and ready):
+            match = token.match(text, at)
+            if match is None or (match[3] and ready):
                 raise _bad(text)
-            if found[2] and (len(sides) == 2 or (ready and sides[0])):
+            if match[2] and (len(sides) == 2 or (ready and sides[0])):
                 raise _bad(text)
-            at = found.end()
-            if found[2]:
+            at = match.end()
+            if match[2]:
                 sides.append([])
                 ready = True
-            elif found[3]:
+            elif match[3]:
                 ready = True
             elif not ready:
                 raise _bad(text)
             else:
-                quoted = found[1] is not None
-                name = re.sub(r"\\(.)", r"\1", found[1]) if quoted else found[4]
+                quoted = match[1] is not None
+                name = re.sub(r"\\(.)", r"\1", match[1]) if quoted else match[4]
                 sides[-1].append((name, quoted))
                 ready = False
         if len(sides) != 2 or ready:

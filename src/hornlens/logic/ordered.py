@@ -177,8 +177,8 @@ class Ordered:
     @cached_property
     def leaves(self) -> tuple[int, ...]:
         """The choices that leave nothing open: the single values, from low to high; missing."""
-        found = tuple(self.interval(place, place) for place in range(len(self.levels)))
-        return (*found, self._absent) if self.missing else found
+        values = tuple(self.interval(place, place) for place in range(len(self.levels)))
+        return (*values, self._absent) if self.missing else values
 
     @property
     def rules_of_leaves(self) -> tuple[Rule, ...]:
@@ -252,10 +252,10 @@ class Ordered:
     def spans(self) -> list[list[int]]:
         """Return each choice's first and last value: one says another if it lies within it."""
         last = self._cuts
-        found = [
+        spans = [
             [low, low + last - shorter] for shorter in range(last + 1) for low in range(shorter + 1)
         ]
-        return [[0, last + 1], *found, [last + 1, last + 1]] if self.missing else found
+        return [[0, last + 1], *spans, [last + 1, last + 1]] if self.missing else spans
 
     def as_json(self) -> dict[str, Any]:
         """Return the attribute as files have it."""

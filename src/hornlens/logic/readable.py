@@ -71,13 +71,13 @@ def _each_inside(
     lefts = pack(antecedents, width)
     for start in range(0, len(targets), TOGETHER):
         xs = pack(targets[start : start + TOGETHER], width)
-        found = [np.zeros(0, dtype=np.intp)] * len(xs)
+        inside = [np.zeros(0, dtype=np.intp)] * len(xs)
         for x, left in pairs_inside(xs, lefts):
             first = np.flatnonzero(np.diff(x, prepend=-1)).tolist()
             ends = [*first[1:], len(x)]
             for place, begin, end in zip(x[first].tolist(), first, ends, strict=True):
-                found[place] = left[begin:end]
-        for places in found:
+                inside[place] = left[begin:end]
+        for places in inside:
             yield places.tolist()
 
 

@@ -122,10 +122,10 @@ class Space:
     @cached_property
     def offsets(self) -> tuple[int, ...]:
         """For each axis, the bit of its first variable."""
-        found = [0]
+        offsets = [0]
         for attribute in self.all_attributes:
-            found.append(found[-1] + len(attribute.variables))
-        return tuple(found[:-1])
+            offsets.append(offsets[-1] + len(attribute.variables))
+        return tuple(offsets[:-1])
 
     @cached_property
     def groups(self) -> tuple[int, ...]:
@@ -281,15 +281,15 @@ class Space:
     @cached_property
     def _drawn_from(self) -> tuple[Sequence[int], ...]:
         """For each axis, the choices that a sample can have; a long axis is not written out."""
-        found: list[Sequence[int]] = []
+        axes: list[Sequence[int]] = []
         for attribute, at in zip(self.all_attributes, self.offsets, strict=True):
             if self.complete and attribute is not self.label:
-                found.append(tuple(leaf << at for leaf in attribute.leaves))
+                axes.append(tuple(leaf << at for leaf in attribute.leaves))
                 continue
             first = int(attribute is self.label and self.label_always)
             choices: Sequence[int] = _Choices(attribute, at, first)
-            found.append(choices if attribute.count > LONG else tuple(choices))
-        return tuple(found)
+            axes.append(choices if attribute.count > LONG else tuple(choices))
+        return tuple(axes)
 
     def chance(self, x: int) -> float | None:
         """Return how likely a sample has all of `x`; None where that is not known.

@@ -32,8 +32,8 @@ class Supersets:
     def places(self, wanted: int) -> list[int]:
         """Return the places of the interpretations that have all of `wanted`."""
         if not self._is_wide:
-            found = contains(self._packed, pack([wanted], self.width)[0])
-            return np.flatnonzero(found).tolist()
+            above = contains(self._packed, pack([wanted], self.width)[0])
+            return np.flatnonzero(above).tolist()
         if not wanted:
             return list(range(len(self.masks)))
         near = min((self._places.get(bit, []) for bit in bits(wanted)), key=len)

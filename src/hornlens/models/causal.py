@@ -134,10 +134,10 @@ class CausalModel:
                 for index in batch
                 for candidate in range(len(sentences[index].tokens))
             ]
-            found = iter(likelihoods_of(read, places))
+            likelihoods = iter(likelihoods_of(read, places))
             answers = []
             for index in batch:
-                row = [next(found) for _ in sentences[index].tokens]
+                row = [next(likelihoods) for _ in sentences[index].tokens]
                 answers.append((index, answer_of(sentences[index], row)))
             yield answers
 
@@ -198,7 +198,7 @@ class CausalModel:
         """Return the same as `_shared`, each sentence computed by itself."""
         torch = require("torch")
         model, tokenizer = self._checkpoint().model, self._checkpoint().tokenizer
-        found = [Likelihood([]) for _ in sentences]
+        likelihoods = [Likelihood([]) for _ in sentences]
         order = sorted(range(len(sentences)), key=lambda index: len(sentences[index]))
         for start in range(0, len(order), SENTENCES_A_BATCH):
             batch = order[start : start + SENTENCES_A_BATCH]
@@ -217,8 +217,8 @@ class CausalModel:
                     edges = list(enumerate(sentences[index][1:]))
                     at = places[index]
                     first = first_words(row[at - 1 : at].float(), tokenizer)[0] if at else ()
-                    found[index] = Likelihood(_log_probabilities(row, edges), first)
-        return found
+                    likelihoods[index] = Likelihood(_log_probabilities(row, edges), first)
+        return likelihoods
 
     @cached_property
     def _source(self) -> Source:

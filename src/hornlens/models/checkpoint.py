@@ -161,12 +161,12 @@ def locate(
     file = gguf_file or "config.json"
     with quiet(loading=False):
         try:
-            found = Path(download(name_or_path, file, revision=revision))
+            cached = Path(download(name_or_path, file, revision=revision))
         except Exception as error:
             raise ModelError(f"{name_or_path}: {_hub_trouble(error, file)}") from error
     # The hub's cache: models--owner--name/snapshots/COMMIT/file
-    commit = found.parts[found.parts.index("snapshots") + 1]
-    return Source(name_or_path, f"hub:{name_or_path}@{commit}", found.parent, commit, gguf_file)
+    commit = cached.parts[cached.parts.index("snapshots") + 1]
+    return Source(name_or_path, f"hub:{name_or_path}@{commit}", cached.parent, commit, gguf_file)
 
 
 def _check_folder(folder: Path, gguf_file: str | None) -> None:

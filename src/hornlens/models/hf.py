@@ -73,10 +73,10 @@ class HfMaskedModel:
             troubles = []
             for form in FORMS:
                 mask, filled = self._tokens([_put(form, tokenizer.mask_token), _put(form, word)])
-                found = self._word(mask, filled, word, form)
-                if isinstance(found, int):
+                outcome = self._word(mask, filled, word, form)
+                if isinstance(outcome, int):
                     break
-                troubles.append(found)
+                troubles.append(outcome)
             else:
                 raise ModelError(troubles[0])
 
@@ -126,8 +126,8 @@ class HfMaskedModel:
                 row = tuple(min(score, 0.0) for score in scores[position])
                 ranked = tuple(rank[position] for rank in ranks)
                 share = min(math.fsum(map(math.exp, row)), 1.0)
-                said = Answer(row, ranked, first[position], share, each.unknown)
-                answers.append((each.index, said))
+                answer = Answer(row, ranked, first[position], share, each.unknown)
+                answers.append((each.index, answer))
             yield answers
 
     def _mask_logits(self, ids: list[list[int]], rows: list[int]) -> Any:
@@ -210,15 +210,15 @@ class HfMaskedModel:
             check_length(self.name, prompt, len(ids), longest)
             words: list[int] = []
             for word, column in zip(candidates, filled, strict=True):
-                found = self._word(ids, column[index], word, prompt)
-                if isinstance(found, str):
-                    raise ModelError(found)
-                if found in words:
-                    twin = candidates[words.index(found)]
+                outcome = self._word(ids, column[index], word, prompt)
+                if isinstance(outcome, str):
+                    raise ModelError(outcome)
+                if outcome in words:
+                    twin = candidates[words.index(outcome)]
                     raise ModelError(
                         f"{self.name}: {twin!r} and {word!r} are one and the same token"
                     )
-                words.append(found)
+                words.append(outcome)
             unknown = unknown_in(_put(prompt, tokenizer.mask_token), ids, tokenizer)
             yield Encoded(index, ids, ids.index(tokenizer.mask_token_id), words, unknown)
 

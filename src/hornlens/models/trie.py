@@ -41,10 +41,10 @@ class Trie:
 
     def ancestors(self, node: int) -> list[int]:
         """Return the nodes above a node, from the top."""
-        found = []
+        nodes = []
         while (node := self.parents[node]) >= 0:
-            found.append(node)
-        return found[::-1]
+            nodes.append(node)
+        return nodes[::-1]
 
 
 def trie_of(sequences: Sequence[list[int]]) -> Trie:

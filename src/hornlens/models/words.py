@@ -16,14 +16,14 @@ def first_words(logits: Any, tokenizer: Any) -> list[FirstWords]:
     values, tokens = logits.topk(min(FIRST, logits.shape[-1]), dim=-1)
     shares = (values - logits.logsumexp(-1, keepdim=True)).exp().clamp(max=1.0).tolist()
     rows: list[list[int]] = tokens.tolist()
-    said = {token: _said(tokenizer, token) for token in {t for row in rows for t in row}}
+    words = {token: _word_of(tokenizer, token) for token in {t for row in rows for t in row}}
     return [
-        tuple((said[token], share) for token, share in zip(row, line, strict=True))
+        tuple((words[token], share) for token, share in zip(row, line, strict=True))
         for row, line in zip(rows, shares, strict=True)
     ]
 
 
-def _said(tokenizer: Any, token: int) -> str:
+def _word_of(tokenizer: Any, token: int) -> str:
     text = str(tokenizer.decode([token]))
     word = text.strip() or text
     if not word:  # a place of the vocabulary that no word has

@@ -89,10 +89,10 @@ class Closures:
     def closure(self, x: int) -> int:
         """Return what all positives above `x` have; BOTTOM if there are none."""
         if x not in self._known:
-            self._known[x] = self._found(x)
+            self._known[x] = self._asked_closure(x)
         return self._known[x]
 
-    def _found(self, x: int) -> int:
+    def _asked_closure(self, x: int) -> int:
         common = BOTTOM
         for positive in self._shown:
             if x & ~positive == 0:

@@ -169,9 +169,9 @@ class SampledEquivalence:
     def judging(self, hypothesis: Hypothesis) -> Generator[Ask, Sequence[bool] | None, Verdict]:
         """Yield the samples to be asked about, and return the verdict; nothing is asked here."""
         self.queries += 1
-        found = self.known.first_wrong(hypothesis)
-        if found is not None:
-            return Counterexample(found)
+        example = self.known.first_wrong(hypothesis)
+        if example is not None:
+            return Counterexample(example)
         samples = self.samples or pac_samples(self.queries, self.epsilon, self.delta)
         accepted = 0
         for start in range(0, samples, self.chunk):
@@ -182,9 +182,9 @@ class SampledEquivalence:
             if len(wrong):
                 return Counterexample(self.choose([batch[i] for i in wrong]))
             accepted += int(labels.sum())
-        found = self.known.first_wrong(hypothesis)  # a sample can tell of more than itself
-        if found is not None:
-            return Counterexample(found)
+        example = self.known.first_wrong(hypothesis)  # a sample can tell of more than itself
+        if example is not None:
+            return Counterexample(example)
         epsilon = self.epsilon
         if self.samples is not None:  # what so many samples are good for, by the same reckoning
             epsilon = _doubt(self.queries, self.delta) / samples

@@ -142,18 +142,18 @@ def _check_names(document: Document[ProbeFile]) -> None:
             raise refuse("a name must not contain braces or a colon", "attributes", i, "name")
         if attribute.phrase is not None and len(PHRASE_SLOT.findall(attribute.phrase)) != 1:
             raise refuse("must have {value} or {a:value} once", "attributes", i, "phrase")
-        said: set[str] = {attribute.unset}
+        texts: set[str] = {attribute.unset}
         above: set[str] = set()
         for j, value in enumerate(attribute.values):
             if value.name in names:
                 raise refuse(f"a second value {value.name!r}", "attributes", i, "values", j)
-            if value.text in said:
+            if value.text in texts:
                 raise refuse(f"{value.text!r} is said twice", "attributes", i, "values", j)
             if value.under is not None and value.under not in above:
                 problem = _not_above(value.under, value.name, attribute)
                 raise refuse(problem, "attributes", i, "values", j, "under")
             names.add(value.name)
-            said.add(value.text)
+            texts.add(value.text)
             above.add(value.name)
     words: set[str] = set()
     for j, label_value in enumerate(content.label.values):
@@ -203,7 +203,7 @@ def _variant(document: Document[ProbeFile], k: int, probe: Probe) -> Variant:
     for name in own.attributes:
         if name not in names:
             raise refuse(f"no attribute {name!r}", "attributes", name)
-    said = []
+    attributes = []
     for attribute in probe.attributes:
         if attribute.name not in {m[2] for m in slots}:
             raise refuse(f"no slot for the attribute {attribute.name!r}", "template")
@@ -229,7 +229,7 @@ def _variant(document: Document[ProbeFile], k: int, probe: Probe) -> Variant:
             for value in attribute.choices:
                 if value.article is None:
                     raise refuse(f"give {value.text!r} its article in {own.language}", "attributes")
-        said.append(attribute)
+        attributes.append(attribute)
     label = probe.label
     if own.label is not None:
         if own.label.keys() != {value.name for value in label.values}:
@@ -242,7 +242,7 @@ def _variant(document: Document[ProbeFile], k: int, probe: Probe) -> Variant:
             values=tuple(LabelValue(v.name, own.label[v.name]) for v in label.values)
         )
     asked = _elicitation(document, own.elicitation, "variants", k)
-    return Variant(own.name, own.template, own.language, tuple(said), label, asked)
+    return Variant(own.name, own.template, own.language, tuple(attributes), label, asked)
 
 
 def _not_above(under: str, name: str, attribute: AttributeFile) -> str:

@@ -154,11 +154,11 @@ class Probe:
 
     def only(self, name: str) -> Probe:
         """Return the probe with one of its variants."""
-        found = tuple(variant for variant in self.variants if variant.name == name)
-        if not found:
+        variants = tuple(variant for variant in self.variants if variant.name == name)
+        if not variants:
             known = ", ".join(variant.name for variant in self.variants)
             raise InputError(f"probe {self.name} has no variant {name!r} (there are: {known})")
-        return replace(self, variants=found)
+        return replace(self, variants=variants)
 
     @property
     def prompt_count(self) -> int:
@@ -175,10 +175,10 @@ class Probe:
         The label's place may hold the mask (label unset) or a candidate word.
         """
         readings = (wording.read(sentence) for wording in self.wordings)
-        found = next((x for x in readings if x is not None), None)
-        if found is None:
+        interpretation = next((x for x in readings if x is not None), None)
+        if interpretation is None:
             raise InputError(f"no template of the probe gives the sentence {sentence!r}")
-        return found
+        return interpretation
 
     @cached_property
     def phrases(self) -> dict[str, str]:

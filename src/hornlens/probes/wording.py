@@ -54,7 +54,7 @@ class Wording:
         """Return the prompt of an interpretation; it never contains the label."""
         form, slots = self._form
         return form % tuple(
-            [said[((x & group) >> first).bit_length()] for group, first, said in slots]
+            [texts[((x & group) >> first).bit_length()] for group, first, texts in slots]
         )
 
     @cached_property
@@ -95,16 +95,16 @@ class Wording:
         The label's place may hold the mask (label unset) or a candidate word. None: it is not said
         like this.
         """
-        found = self._pattern.fullmatch(sentence)
-        if not found:
+        match = self._pattern.fullmatch(sentence)
+        if not match:
             return None
-        x, parts = 0, found.groupdict()
+        x, parts = 0, match.groupdict()
         for i, (attribute, group) in enumerate(
             zip(self.attributes, self.space.groups, strict=False)
         ):
             text = parts.get(f"a{i}")
-            said = [v.text if v.text == text else v.with_article() for v in attribute.choices]
-            if text is not None and (at := said.index(text)):
+            texts = [v.text if v.text == text else v.with_article() for v in attribute.choices]
+            if text is not None and (at := texts.index(text)):
                 first = (group & -group).bit_length() - 1
                 x |= self.space.background.closure(1 << first + at - 1)
         word = parts[LABEL]

@@ -51,13 +51,13 @@ def read_countries(path: Path | None = None) -> dict[str, str]:
 
 def of_country(continents: Iterable[str], table: str) -> str:
     """Return the continent of a country that is recorded on these; `table` settles mixtures."""
-    found = set(continents)
-    if len(found) == 1:
-        return found.pop()
+    distinct = set(continents)
+    if len(distinct) == 1:
+        return distinct.pop()
     for name, parts in MERGED.items():
-        if found and found <= parts:
+        if distinct and distinct <= parts:
             return name
-    return table if table in found else ""
+    return table if table in distinct else ""
 
 
 def of_person(countries: Iterable[str], table: Mapping[str, str]) -> tuple[str, str]:
@@ -66,9 +66,9 @@ def of_person(countries: Iterable[str], table: Mapping[str, str]) -> tuple[str, 
     A country on an unknown continent says nothing.
     """
     continents = [table.get(country, "") for country in countries]
-    found = set(continents) - {""}
-    if len(found) == 1:
-        return found.pop(), ""
+    distinct = set(continents) - {""}
+    if len(distinct) == 1:
+        return distinct.pop(), ""
     if not continents:
         return "", "continent: no citizenship"
-    return "", "continent: several" if found else "continent: not known of the country"
+    return "", "continent: several" if distinct else "continent: not known of the country"

@@ -188,8 +188,8 @@ def probe_yaml(
             for name, text in zip(periods.names, periods.texts, strict=True)
         ]
     }
-    for attribute, found in (("continent", continents), ("occupation", occupations)):
-        known = _in_order(found, attributes[attribute].values)
+    for attribute, names in (("continent", continents), ("occupation", occupations)):
+        known = _in_order(names, attributes[attribute].values)
         if not known and attribute == "occupation":
             raise InputError("no occupation is known: there is nothing to ask about")
         values[attribute] = known or [value.name for value in attributes[attribute].values]
@@ -217,7 +217,7 @@ def probe_yaml(
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _in_order(found: Iterable[str], built_in: Iterable[Value]) -> list[str]:
-    names = set(found) - {""}
+def _in_order(candidates: Iterable[str], built_in: Iterable[Value]) -> list[str]:
+    names = set(candidates) - {""}
     first = [value.name for value in built_in if value.name in names]
     return first + sorted(names - set(first))

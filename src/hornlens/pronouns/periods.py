@@ -51,9 +51,9 @@ class Periods:
         return self._between("between {} and {}")
 
     def _between(self, form: str) -> tuple[str, ...]:
-        said = [year_text(year) for year in self.bounds]
-        inner = (form.format(*pair) for pair in pairwise(said))
-        return (f"before {said[0]}", *inner, f"after {said[-1]}")
+        years = [year_text(year) for year in self.bounds]
+        inner = (form.format(*pair) for pair in pairwise(years))
+        return (f"before {years[0]}", *inner, f"after {years[-1]}")
 
     def of(self, year: int | None) -> str:
         """Return the name of the period that a year falls in; empty for an unknown year."""

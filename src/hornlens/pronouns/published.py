@@ -85,10 +85,10 @@ def published_minutes(spec: str, budget: int) -> float | None:
 def read_rule(text: str, probe: Probe) -> Rule:
     """Return a rule that is written in the paper's words, such as ``nurse & male -> false``."""
     names = {value.text: value.name for attribute in probe.attributes for value in attribute.values}
-    said = NamedRule.parse(text)
+    rule = NamedRule.parse(text)
 
     def named(side: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(names.get(word, word) for word in side)
 
-    right = None if said.consequent is None else named(said.consequent)
-    return NamedRule(named(said.antecedent), right).rule(probe.vocabulary)
+    right = None if rule.consequent is None else named(rule.consequent)
+    return NamedRule(named(rule.antecedent), right).rule(probe.vocabulary)

@@ -128,8 +128,8 @@ class Endpoint:
                 ) from None
             if isinstance(cause, http.client.IncompleteRead):
                 raise _Temporary("the answer broke off") from None
-            said = str(cause) or type(cause).__name__
-            raise _Temporary(f"the connection failed ({said})") from None
+            reason = str(cause) or type(cause).__name__
+            raise _Temporary(f"the connection failed ({reason})") from None
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
         """Return what an HTTP error means for us."""
@@ -137,13 +137,13 @@ class Endpoint:
             body = error.read(100_000).decode("utf-8", "replace")
         except (OSError, http.client.HTTPException):
             body = ""
-        said = f"it answers {error.code} {error.reason}"
+        status = f"it answers {error.code} {error.reason}"
         if error.code not in TEMPORARY_STATUSES:
             lines = [line.strip() for line in body.splitlines() if line.strip()]
             more = f": {lines[0][:200]}" if lines and not _is_html(body) else ""
-            return HornlensError(f"{self.url}: {said}{more}")
+            return HornlensError(f"{self.url}: {status}{more}")
         timed_out = error.code == 504 or _tells_of_timeout(body)
-        return _Temporary(said, retry_after(error.headers.get("Retry-After")), timed_out)
+        return _Temporary(status, retry_after(error.headers.get("Retry-After")), timed_out)
 
 
 def retry_after(value: str | None) -> float | None:

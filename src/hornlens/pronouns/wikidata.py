@@ -111,8 +111,8 @@ class Facts:
         """Return the facts that solutions of `facts_query` tell, in whatever order they come."""
 
         def items(what: str) -> tuple[str, ...]:
-            told = (s.get("value", "") for s in solutions if s.get("what") == what)
-            return tuple(in_order(told))
+            values = (s.get("value", "") for s in solutions if s.get("what") == what)
+            return tuple(in_order(values))
 
         births = []
         for solution in solutions:

@@ -251,16 +251,16 @@ def prepare(connection: sqlite3.Connection) -> None:
 
 def check_schema(connection: sqlite3.Connection) -> set[str]:
     """Return which of our tables are there; raise DatabaseError if one is not as it was made."""
-    found: dict[str, str] = {}
+    tables: dict[str, str] = {}
     _patiently(
-        lambda: found.update(
+        lambda: tables.update(
             connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
         )
     )
-    ours = {name: sql for name, sql in found.items() if name in TABLES}
+    ours = {name: sql for name, sql in tables.items() if name in TABLES}
     changed = any(_bare(sql) != _bare(TABLES[name]) for name, sql in ours.items())
     # A newer version may have more tables, and an older one fewer.
-    renamed = set(TABLES) - set(ours) and set(found) - set(ours) - _EARLIER
+    renamed = set(TABLES) - set(ours) and set(tables) - set(ours) - _EARLIER
     if changed or renamed:
         raise _Damaged("its tables are not as they were made")
     return set(ours)

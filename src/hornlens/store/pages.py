@@ -51,10 +51,10 @@ class _Page(NamedTuple):
         begin = int.from_bytes(self.data[self.start : self.start + 4], "big")
         if begin <= len(self.data) // self.size:
             return  # it goes on with what another page had no room for
-        said = self.data[self.start]
-        if said == _INNER_TABLE:
+        header = self.data[self.start]
+        if header == _INNER_TABLE:
             return
-        for kind in sorted(_HEADERS, key=lambda kind: kind != said):
+        for kind in sorted(_HEADERS, key=lambda kind: kind != header):
             rows = [*self._rows_of(kind)]
             yield from rows
             if rows:

@@ -239,13 +239,13 @@ class PostgresStore:
             )
             return row
 
-        def remember(state: State, found: str, seal: str) -> None:
+        def remember(state: State, digest: str, seal: str) -> None:
             key = _digest(machine, *state)
             self._server.do(
                 lambda server: server.execute(
                     "INSERT INTO hornlens_hashes VALUES (%s, %s, %s) ON CONFLICT (key) DO UPDATE "
                     "SET (hash, checksum) = (excluded.hash, excluded.checksum)",
-                    (key, found, seal),
+                    (key, digest, seal),
                 )
             )
 
@@ -349,8 +349,8 @@ def _key(prompt: str) -> bytes:
 
 def _written(text: str) -> str:
     """Return a text as JSON: PostgreSQL's own texts have no zero character."""
-    found = json.dumps(text, ensure_ascii=False)
-    return found if found.isprintable() else json.dumps(text)
+    encoded = json.dumps(text, ensure_ascii=False)
+    return encoded if encoded.isprintable() else json.dumps(text)
 
 
 def _read(text: Any) -> Any:

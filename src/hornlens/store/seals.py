@@ -104,9 +104,9 @@ def _has_form(candidates: str, row: Row) -> bool:
     )
 
 
-def _are_numbers(found: object, count: int, *kinds: type) -> bool:
+def _are_numbers(numbers: object, count: int, *kinds: type) -> bool:
     return (
-        isinstance(found, list)
-        and len(found) == count
-        and all(type(each) in (int, *kinds) for each in found)
+        isinstance(numbers, list)
+        and len(numbers) == count
+        and all(type(each) in (int, *kinds) for each in numbers)
     )

@@ -205,10 +205,11 @@ class AnswerCache:
             )
             return row
 
-        def remember(state: State, found: str, seal: str) -> None:
+        def remember(state: State, digest: str, seal: str) -> None:
             self._file.write(
                 lambda connection: connection.execute(
-                    "INSERT OR REPLACE INTO hashes VALUES (?, ?, ?, ?, ?, ?)", (*state, found, seal)
+                    "INSERT OR REPLACE INTO hashes VALUES (?, ?, ?, ?, ?, ?)",
+                    (*state, digest, seal),
                 )
             )
 
@@ -278,13 +279,13 @@ def _look(
         for start in range(0, len(prompts), 500):
             part = prompts[start : start + 500]
             marks = ",".join("?" * len(part))
-            found = connection.execute(
+            cursor = connection.execute(
                 "SELECT prompt, scores, ranks, content FROM answers "
                 "LEFT JOIN details USING (model, candidates, prompt, repeat, written) "
                 f"WHERE model = ? AND candidates = ? AND repeat = ? AND prompt IN ({marks})",
                 (number, question.candidates, question.repeat, *part),
             )
-            rows += map(Row._make, found)
+            rows += map(Row._make, cursor)
     return opened(question, rows)
 
 

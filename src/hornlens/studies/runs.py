@@ -106,13 +106,13 @@ def run_study(
 ) -> list[ModelRuns]:
     """Carry a plan out, or go on with it, under a folder; return everything that was found.
 
-    Without an executor, all is done in this process. `on_prompts` and `on_runs` are told how many
-    more are done.
+    Without an executor, all is done in this process. `on_prompts` and `on_runs` are called with
+    how many more are done.
     """
     executor = executor or LocalExecutor()
     chosen = options or ModelOptions()
     folders = _folders(plan.models)
-    found: list[ModelRuns] = []
+    models: list[ModelRuns] = []
     for spec in plan.models:  # all of them first: the last must not fail after hours
         model = executor.model(spec, chosen)
         identity = prompted(plan.probe, model, plan.policy, cache).identity()
@@ -120,22 +120,22 @@ def run_study(
             raise HornlensError(
                 f"{spec} has no identity: its finished runs could not be told apart"
             )
-        if twin := next((each.spec for each in found if each.identity == identity), None):
+        if twin := next((each.spec for each in models if each.identity == identity), None):
             raise HornlensError(f"{twin} and {spec} are the same model: leave one out")
-        found.append(ModelRuns(spec, model.name, identity, folders[spec]))
+        models.append(ModelRuns(spec, model.name, identity, folders[spec]))
 
     def task(each: ModelRuns, settings: Settings, folder: str) -> _Task:
         place = out / folder
         return _Task(each.spec, each.identity, chosen, plan.probe, plan.policy, settings, place)
 
     if plan.enumerable:
-        for each in found:
+        for each in models:
             exact = task(each, plan.exact, f"exact/{each.folder}")
-            found_exactly = _extract(exact, executor.model(each.spec, chosen), cache, on_prompts)
-            each.exact = _written(exact, found_exactly)
+            findings = _extract(exact, executor.model(each.spec, chosen), cache, on_prompts)
+            each.exact = _written(exact, findings)
     tasks = [
         (each, budget, seed, task(each, plan.run(budget, seed), _run_folder(each, budget, seed)))
-        for each in found
+        for each in models
         for budget in plan.budgets
         for seed in plan.seeds
     ]
@@ -158,7 +158,7 @@ def run_study(
         each.runs.append(
             Run(budget, seed, _run_folder(each, budget, seed), loaded[0].learned, loaded[1])
         )
-    return found
+    return models
 
 
 def _folders(specs: Sequence[str]) -> dict[str, str]:
@@ -178,10 +178,10 @@ def _run_folder(model: ModelRuns, budget: int, seed: int) -> str:
     return f"runs/{model.folder}/budget-{budget}/seed-{seed}"
 
 
-def _written(task: _Task, found: Findings) -> Findings:
+def _written(task: _Task, findings: Findings) -> Findings:
     """Write a model's exact envelope. How long it took is kept from the first time."""
     before = task.load()
-    exact = replace(found, record=before[1].record) if before else found
+    exact = replace(findings, record=before[1].record) if before else findings
     write_extraction(task.folder, exact, task.key)
     return exact
 
@@ -194,15 +194,15 @@ class _Files(NamedTuple):
 
 
 def _run(task: _Task, model: Model, store: AnswerStore, on_prompts: Advance | None) -> _Files:
-    found = _extract(task, model, store, on_prompts)
-    return _Files(RUN.text(run_record(found, task.key)), json_text(summary_as_json(found)))
+    findings = _extract(task, model, store, on_prompts)
+    return _Files(RUN.text(run_record(findings, task.key)), json_text(summary_as_json(findings)))
 
 
 def _extract(task: _Task, model: Model, store: AnswerStore, on_prompts: Advance | None) -> Findings:
     """Return what a run found. A study's run has to be whole, or it is not counted among them."""
     target = prompted(task.probe, model, task.policy, store, on_prompts)
-    found = extract(target, settings=task.settings)
-    envelope = found.envelope
+    findings = extract(target, settings=task.settings)
+    envelope = findings.envelope
     reason = envelope.certificate.stopped or envelope.learned.certificate.stopped
     if reason is not None:
         limit = getattr(task.options.limits, reason.removeprefix("max_"), None)
@@ -210,4 +210,4 @@ def _extract(task: _Task, model: Model, store: AnswerStore, on_prompts: Advance 
             f"--{reason.replace('_', '-')} {'' if limit is None else f'{limit:,} '}is reached; "
             "what was answered before is kept, run the same command to go on"
         )
-    return found
+    return findings

@@ -28,17 +28,17 @@ class Judge:
     envelope: Envelope
     labels: Sequence[int]
     _known: Theory = field(init=False)
-    _found: frozenset[Rule] = field(init=False)
+    _readable: frozenset[Rule] = field(init=False)
     _closures: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Put the rules and the background together."""
         self._known = self.envelope.basis + self.envelope.background
-        self._found = frozenset(self.envelope.readable)
+        self._readable = frozenset(self.envelope.readable)
 
     def finds(self, rule: Rule) -> bool:
-        """Say whether a rule is literally among the readable ones."""
-        return rule in self._found
+        """Return whether a rule is literally among the readable ones."""
+        return rule in self._readable
 
     def entails(self, rule: Rule) -> bool:
         """Say whether the envelope's rules entail another, whatever the label is."""

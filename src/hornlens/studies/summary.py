@@ -37,10 +37,10 @@ VARIED = ("max_equivalence_queries", "seed")
 """What differs from run to run."""
 
 
-def summarise(plan: Plan, found: Sequence[ModelRuns], published: Published | None = None) -> Study:
+def summarise(plan: Plan, runs: Sequence[ModelRuns], published: Published | None = None) -> Study:
     """Return what a study found, with what was published of its models beside it."""
     known = published or Published()
-    models = tuple(_model(plan, each, known) for each in found)
+    models = tuple(_model(plan, each, known) for each in runs)
     settings = asdict(plan.settings)
     return Study(
         StudyPlan(
@@ -57,18 +57,18 @@ def summarise(plan: Plan, found: Sequence[ModelRuns], published: Published | Non
         plan.probe.vocabulary.names,
         models,
         tuple(_intersection(models, i, plan.stable) for i in range(len(plan.budgets))),
-        _published_intersection(plan, found, known),
-        _common(found),
+        _published_intersection(plan, runs, known),
+        _common(runs),
     )
 
 
 def times_of(
-    plan: Plan, found: Sequence[ModelRuns], published: Published | None = None
+    plan: Plan, runs: Sequence[ModelRuns], published: Published | None = None
 ) -> StudyTimes:
     """Return how long each run of a study took, and what it asked the model."""
     minutes = (published or Published()).minutes
     models = []
-    for each in found:
+    for each in runs:
         budgets = []
         for budget in plan.budgets:
             records = [run.record for run in each.runs if run.budget == budget]
@@ -191,22 +191,22 @@ def _intersection(models: Sequence[ModelFindings], position: int, stable: int) -
     }
     shared = []
     for line in budgets[0].rules:
-        found = {name: by_rule.get(line.rule, 0) for name, by_rule in counts.items()}
-        if min(found.values()) >= stable:
-            shared.append(SharedRule(line.rule, found))
+        times = {name: by_rule.get(line.rule, 0) for name, by_rule in counts.items()}
+        if min(times.values()) >= stable:
+            shared.append(SharedRule(line.rule, times))
     shared.sort(key=lambda line: -min(line.found.values()))
     return SharedRules(budgets[0].budget, tuple(shared))
 
 
-def _common(found: Sequence[ModelRuns]) -> CommonRules | None:
+def _common(runs: Sequence[ModelRuns]) -> CommonRules | None:
     """Return what holds in every model, if all have exact envelopes and there are several."""
-    exact = [each.exact for each in found if each.exact is not None]
-    if len(exact) < max(2, len(found)):
+    exact = [each.exact for each in runs if each.exact is not None]
+    if len(exact) < max(2, len(runs)):
         return None
     common = common_consequences([each.envelope for each in exact])
     if common is None:
         return None
-    names, vocabulary = [each.name for each in found], exact[0].space.vocabulary
+    names, vocabulary = [each.name for each in runs], exact[0].space.vocabulary
     rules = (*common, *(rule for each in exact for rule in each.envelope.readable))
     return CommonRules(
         tuple(NamedRule.of(rule, vocabulary) for rule in common),
@@ -222,7 +222,7 @@ def _common(found: Sequence[ModelRuns]) -> CommonRules | None:
 
 
 def _published_intersection(
-    plan: Plan, found: Sequence[ModelRuns], published: Published
+    plan: Plan, models: Sequence[ModelRuns], published: Published
 ) -> SharedRules | None:
     """Return the rules that were published of all models, and how often they were found here."""
     budget, rules = published.intersection or (None, ())
@@ -230,7 +230,7 @@ def _published_intersection(
         return None
     judges = {
         each.name: _judges(plan, (run for run in each.runs if run.budget == budget))
-        for each in found
+        for each in models
     }
     return SharedRules(
         budget,

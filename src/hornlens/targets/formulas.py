@@ -17,6 +17,7 @@ from hornlens.logic.decisions import NO, YES, Decision
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
+from hornlens.logic.vocabulary import Vocabulary
 from hornlens.targets.functions import row_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ class FormulaTarget:
 
     def identity(self) -> str | None:
         """Return the hash of the formula."""
-        return f"formula:{hashlib.sha256(repr(self.formula).encode()).hexdigest()}"
+        clauses = [(each.antecedent, each.consequent) for each in self.formula.clauses]
+        return f"formula:{_digest(self.formula, self.formula.vocabulary, clauses)}"
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
         """Evaluate the formula."""
@@ -111,8 +113,8 @@ class TableTarget:
 
     def identity(self) -> str | None:
         """Return the hash of the rows."""
-        content = repr((self.table.vocabulary, sorted(self._rows)))
-        return f"rows:{hashlib.sha256(content.encode()).hexdigest()}"
+        rows = sorted(self._rows)
+        return f"rows:{_digest((self.table.vocabulary, rows), self.table.vocabulary, rows)}"
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
         """Look each cell up."""
@@ -133,3 +135,13 @@ class TableTarget:
         from hornlens.results.documents.tables import table_document
 
         return table_document(self.table, self.notes)
+
+
+def _digest(content: object, names: Vocabulary, masks: Sequence[int | tuple[int, int]]) -> str:
+    """Return the hash of what is told by names and masks; decimals are not made of long masks."""
+    try:
+        text = repr(content)
+    except ValueError:  # more variables than Python writes digits
+        pairs = [mask if isinstance(mask, tuple) else (mask,) for mask in masks]
+        text = f"{names!r} {[[hex(each) for each in pair] for pair in pairs]}"
+    return hashlib.sha256(text.encode()).hexdigest()

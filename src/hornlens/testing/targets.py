@@ -117,8 +117,8 @@ class TargetConformance:
 
     def test_decisions_come_in_the_order_of_the_cells(self) -> None:
         for target, cells, decisions in self._decided():
-            found = dict(zip(cells, decisions, strict=True))
-            assert target.decide(cells[::-1]) == [found[cell] for cell in reversed(cells)]
+            by_cell = dict(zip(cells, decisions, strict=True))
+            assert target.decide(cells[::-1]) == [by_cell[cell] for cell in reversed(cells)]
 
     def test_what_else_is_in_a_batch_changes_no_decision(self) -> None:
         for _, cells, decisions in self._decided():

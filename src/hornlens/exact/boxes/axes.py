@@ -44,20 +44,20 @@ class Axis:
     @cached_property
     def ranges(self) -> tuple[Range, ...]:
         """All that can be said, beginning with nothing."""
-        found = [self.whole, *self.nodes]
+        ranges = [self.whole, *self.nodes]
         for low in range(self.known):
             last = self.known if self.is_ranged else low + 1
-            found += [(low, high) for high in range(low, last)]
-        found += [(level, level) for level in range(self.known, self.size)]
-        return tuple(dict.fromkeys(found))
+            ranges += [(low, high) for high in range(low, last)]
+        ranges += [(level, level) for level in range(self.known, self.size)]
+        return tuple(dict.fromkeys(ranges))
 
-    def wider(self, said: Range) -> Iterator[Range]:
+    def wider(self, span: Range) -> Iterator[Range]:
         """Yield the ranges right above one: each says a little less."""
-        low, high = said
-        if said == self.whole:
+        low, high = span
+        if span == self.whole:
             return
         if self.nodes:
-            yield next(wide for wide in self.around[low] if _is_within(said, wide))
+            yield next(wide for wide in self.around[low] if _is_within(span, wide))
             return
         steps = []
         if self.is_ranged and high < self.known:

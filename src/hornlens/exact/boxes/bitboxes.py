@@ -35,7 +35,7 @@ class BitBoxes:
             level, cell = divmod(cell, step)
             blocked = blocked >> level * step & (1 << step) - 1
             parts.append(level)
-        inside, first, last, found = 1, 0, 0, []
+        inside, first, last, box = 1, 0, 0, []
         for axis, step in zip(self._axes, self._steps, strict=True):
             level, near = parts.pop(), parts.pop()
             known = axis.known
@@ -57,7 +57,7 @@ class BitBoxes:
                 low = high = level
             else:
                 low, high = axis.whole
-            found.append((low, high))
+            box.append((low, high))
             first, last = first + low * step, last + high * step
             have, count = 1, high - low + 1
             while have < count:  # the same of every level
@@ -65,7 +65,7 @@ class BitBoxes:
                 inside |= inside << more * step
                 have += more
             inside <<= low * step
-        return found, inside, first, last
+        return box, inside, first, last
 
 
 def widest(axis: Axis, level: int, hit: Callable[[int], object]) -> Range:

@@ -32,11 +32,11 @@ def distinct_cells(
 ) -> tuple[Levels, NDArray[np.intp], NDArray[np.intp]]:
     """Return the cells that there are, in order, which of them each was, and how often it was."""
     if not shape or prod(shape) >= 1 << 62:
-        found, where, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
-        return found, where.reshape(-1), counts
+        unique, where, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+        return unique, where.reshape(-1), counts
     flat = np.ravel_multi_index(tuple(cells.T), shape)
-    found, where, counts = np.unique(flat, return_inverse=True, return_counts=True)
-    return cells_at(found, shape), where, counts
+    unique, where, counts = np.unique(flat, return_inverse=True, return_counts=True)
+    return cells_at(unique, shape), where, counts
 
 
 def cells_at(flat: NDArray[np.intp], shape: tuple[int, ...]) -> Levels:
@@ -64,8 +64,8 @@ class GridCells:
 
     def classes_in(self, box: Box) -> int:
         """Return the classes in a box, as bits."""
-        found = np.unique(self.labels[_slices(box)]).tolist()
-        return sum(1 << place for place in found if place >= 0)
+        labels = np.unique(self.labels[_slices(box)]).tolist()
+        return sum(1 << place for place in labels if place >= 0)
 
     def count_in(self, box: Box) -> int:
         """Return how many cells a box has."""
@@ -92,8 +92,8 @@ class GridCells:
         """Return the label of each of some cells."""
         if not self.labels.ndim:
             return np.full(len(cells), int(self.labels), dtype=np.intp)
-        found: Levels = self.labels[tuple(np.asarray(cells).T)].astype(np.intp)
-        return found
+        labels: Levels = self.labels[tuple(np.asarray(cells).T)].astype(np.intp)
+        return labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +110,8 @@ class ListedCells:
 
     def classes_in(self, box: Box) -> int:
         """Return the classes in a box, as bits."""
-        found = np.unique(self.labels[self.inside(box)]).tolist()
-        return sum(1 << place for place in found if place >= 0)
+        labels = np.unique(self.labels[self.inside(box)]).tolist()
+        return sum(1 << place for place in labels if place >= 0)
 
     def count_in(self, box: Box) -> int:
         """Return how many cells a box has."""
@@ -129,8 +129,8 @@ class ListedCells:
     @property
     def asked(self) -> Levels:
         """The cells with a label, in rows."""
-        found: Levels = self.cells[self.labels >= 0]
-        return found
+        cells: Levels = self.cells[self.labels >= 0]
+        return cells
 
     def at(self, cells: Levels) -> Levels:
         """Return the label of each of some cells; OPEN where none is listed."""
@@ -159,11 +159,11 @@ class ListedCells:
 
 def rows_in(cells: Levels, box: Box, axes: Sequence[Axis]) -> NDArray[np.bool_]:
     """Say of each row of levels whether it lies in a box."""
-    found = np.ones(len(cells), dtype=np.bool_)
+    inside = np.ones(len(cells), dtype=np.bool_)
     for place, (axis, (low, high)) in enumerate(zip(axes, box, strict=True)):
         if (low, high) != axis.whole:
-            found &= (cells[:, place] >= low) & (cells[:, place] <= high)
-    return found
+            inside &= (cells[:, place] >= low) & (cells[:, place] <= high)
+    return inside
 
 
 def _slices(box: Box) -> tuple[slice, ...]:

@@ -40,21 +40,21 @@ def cover_of_grid(cells: GridCells, first: Levels, stops: Stops = never) -> list
     seeds = np.zeros(0, np.intp)
     if shape and len(first):
         seeds = np.ravel_multi_index(tuple(first.T), shape)
-    found = []
+    boxes = []
     for cell in _in_turn(seeds, grid):
         if stops():
             break
         grown = grid.grown(cell, int(labels[cell]))
         grid.decide(grown)
-        found.append(grown)
-    found.sort(key=lambda one: _volume(one.found.box))
-    return [one.found for one in _without_spare(found, grid)]
+        boxes.append(grown)
+    boxes.sort(key=lambda one: _volume(one.rule.box))
+    return [one.rule for one in _without_spare(boxes, grid)]
 
 
 class _Grown(NamedTuple):
     """A rule in a grid, the cell it was grown from, and where its cells are: words of some rows."""
 
-    found: BoxRule
+    rule: BoxRule
     cell: int
     where: tuple[slice, ...]
     words: Words
@@ -118,11 +118,11 @@ class _Grid:
         for done, axis in enumerate(self._far, 1):
             level, where[-1 - done] = where[-1 - done], slice(None)
             hits = UNION(blocked[tuple(where)] & words, AXES[:done]).tolist()
-            low, high = said = widest(axis, level, hits.__getitem__)
+            low, high = span = widest(axis, level, hits.__getitem__)
             where[-1 - done] = slice(low, high + 1)
-            box.append(said)
-        found = BoxRule(tuple([box[at] for at in self._places]), place)
-        return _Grown(found, cell, tuple(where), words)
+            box.append(span)
+        rule = BoxRule(tuple([box[at] for at in self._places]), place)
+        return _Grown(rule, cell, tuple(where), words)
 
     def decide(self, one: _Grown) -> None:
         """Note that a rule decides its cells."""
@@ -140,9 +140,9 @@ def _in_turn(seeds: NDArray[np.intp], grid: _Grid) -> Iterator[int]:
             places, masks = places[order], masks[order]
         at, length = 0, LEAST
         while at < len(places):
-            said = decided[places[at : at + length]] & masks[at : at + length]
-            where = int(said.argmin())
-            if said[where]:
+            decisions = decided[places[at : at + length]] & masks[at : at + length]
+            where = int(decisions.argmin())
+            if decisions[where]:
                 at, length = at + length, min(MOST, 2 * length)
                 continue
             at, length = at + where + 1, LEAST
@@ -161,21 +161,21 @@ def _by_influence(labels: NDArray[np.int8]) -> list[int]:
     return sorted(range(labels.ndim), key=lambda axis: (changes[axis], axis))
 
 
-def _without_spare(found: list[_Grown], grid: _Grid) -> list[_Grown]:
+def _without_spare(boxes: list[_Grown], grid: _Grid) -> list[_Grown]:
     """Return the rules without those whose cells all lie in others, the first ones left out first.
 
     What decides a cell alone stays. Of the others one may be spared only because another is not.
     """
     twice = grid.twice.reshape(-1).view(np.uint8)
-    cells = np.array([one.cell for one in found], dtype=np.intp)
+    cells = np.array([one.cell for one in boxes], dtype=np.intp)
     alone = (twice[grid.bytes[cells]] & grid.masks[cells] == 0).tolist()
-    for place, one in enumerate(found):
+    for place, one in enumerate(boxes):
         alone[place] = alone[place] or bool((one.words & ~grid.twice[one.where]).any())
     if all(alone):
-        return found
-    doubtful = [one for one, sure in zip(found, alone, strict=True) if not sure]
+        return boxes
+    doubtful = [one for one, sure in zip(boxes, alone, strict=True) if not sure]
     later = grid.outside.copy()
-    for one, sure in zip(found, alone, strict=True):
+    for one, sure in zip(boxes, alone, strict=True):
         if sure:
             later[one.where] |= one.words
     own = []
@@ -189,7 +189,7 @@ def _without_spare(found: list[_Grown], grid: _Grid) -> list[_Grown]:
             kept[one.where] |= one.words
         else:
             spare.add(one.cell)
-    return [one for one in found if one.cell not in spare]
+    return [one for one in boxes if one.cell not in spare]
 
 
 def cover_of_list(
@@ -201,7 +201,7 @@ def cover_of_list(
     """
     open_ = cells.labels != OPEN
     inside: list[NDArray[np.bool_]] = []
-    found: list[BoxRule] = []
+    rules: list[BoxRule] = []
     spread = [len(np.unique(cells.cells[:, axis])) for axis in range(len(cells.axes))]
     order = sorted(range(len(cells.axes)), key=lambda axis: (-spread[axis], axis))
     for seed in np.argsort(-weights, kind="stable").tolist():
@@ -213,10 +213,10 @@ def cover_of_list(
         box = cells.grown(cells.cells[seed].tolist(), place, order)
         inside.append(cells.inside(box))
         open_ &= ~inside[-1]
-        found.append(BoxRule(box, place))
+        rules.append(BoxRule(box, place))
     times = np.sum(inside, axis=0) if inside else np.zeros(0)
     kept = []
-    for one, where in sorted(zip(found, inside, strict=True), key=lambda pair: int(pair[1].sum())):
+    for one, where in sorted(zip(rules, inside, strict=True), key=lambda pair: int(pair[1].sum())):
         if times[where].min() > 1:
             times[where] -= 1
         else:

@@ -36,8 +36,8 @@ class Forbidden:
     @cached_property
     def boxes(self) -> tuple[LevelSets, ...]:
         """The boxes of cells that do not occur; a cell may lie in several."""
-        found = [box for rule in self.space.assumed for box in self._of(rule)]
-        return tuple(dict.fromkeys(box for box in found if all(box)))
+        boxes = [box for rule in self.space.assumed for box in self._of(rule)]
+        return tuple(dict.fromkeys(box for box in boxes if all(box)))
 
     def _of(self, rule: Rule) -> list[LevelSets]:
         """Return what has a rule's left side and, on one axis, not what the right side says."""

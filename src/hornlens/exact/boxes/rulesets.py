@@ -68,41 +68,41 @@ def every_rule(bits: Bits, axes: Sequence[Axis]) -> list[BoxRule]:
         bits = np.moveaxis(np.stack(parts), 0, place)
     general = (bits != 0) & ((bits & (bits - np.uint64(1))) == 0)
     for place, axis in enumerate(axes):
-        at = {said: number for number, said in enumerate(axis.ranges)}
+        at = {span: number for number, span in enumerate(axis.ranges)}
         along, still = np.moveaxis(bits, place, 0), np.moveaxis(general, place, 0)
-        for number, said in enumerate(axis.ranges):
-            for wider in axis.wider(said):
+        for number, span in enumerate(axis.ranges):
+            for wider in axis.wider(span):
                 still[number] &= along[at[wider]] != along[number]
-    found = []
+    rules = []
     for where in np.argwhere(general).tolist():
         box = tuple(axis.ranges[number] for axis, number in zip(axes, where, strict=True))
-        found.append(BoxRule(box, int(bits[tuple(where)]).bit_length() - 1))
-    return found
+        rules.append(BoxRule(box, int(bits[tuple(where)]).bit_length() - 1))
+    return rules
 
 
 def short_rules_of_table(axes: Sequence[Axis], some: Sequence[int], bits: Bits) -> list[BoxRule]:
     """Return the rules that speak of just these axes, of what may be said in their cells."""
     own = [axes[place] for place in some]
-    found = []
+    rules = []
     for small, label in every_rule(bits, own):
-        if all(said != axis.whole for said, axis in zip(small, own, strict=True)):
+        if all(span != axis.whole for span, axis in zip(small, own, strict=True)):
             box = [axis.whole for axis in axes]
-            for at, said in zip(some, small, strict=True):
-                box[at] = said
-            found.append(BoxRule(tuple(box), label))
-    return found
+            for at, span in zip(some, small, strict=True):
+                box[at] = span
+            rules.append(BoxRule(tuple(box), label))
+    return rules
 
 
 def short_rules(bits: Bits, axes: Sequence[Axis], most: int, stops: Stops = never) -> list[BoxRule]:
     """Return every rule with at most so many conditions; those found by then, if it is stopped."""
-    found = []
+    rules = []
     for some in subsets(axes, most):
         if stops():
             break
         others = tuple(place for place in range(bits.ndim) if place not in some)
         table = np.bitwise_or.reduce(bits, axis=others) if others else bits
-        found += short_rules_of_table(axes, some, np.asarray(table))
-    return found
+        rules += short_rules_of_table(axes, some, np.asarray(table))
+    return rules
 
 
 def short_rules_of_grid(cells: GridCells, most: int, stops: Stops = never) -> list[BoxRule]:
@@ -152,9 +152,9 @@ def subsets(axes: Sequence[Axis], most: int) -> Iterator[tuple[int, ...]]:
         yield from combinations(telling, size)
 
 
-def decided_by(found: Sequence[BoxRule], cells: Levels, axes: Sequence[Axis]) -> Levels:
+def decided_by(rules: Sequence[BoxRule], cells: Levels, axes: Sequence[Axis]) -> Levels:
     """Return the label that the rules give to each row of levels; OUTSIDE where they give none."""
-    said = np.full(len(cells), OUTSIDE, dtype=np.intp)
-    for box, place in found:
-        said[rows_in(cells, box, axes)] = place
-    return said
+    labels = np.full(len(cells), OUTSIDE, dtype=np.intp)
+    for box, place in rules:
+        labels[rows_in(cells, box, axes)] = place
+    return labels

@@ -44,20 +44,20 @@ def axes_of(space: Space) -> tuple[Axis, ...]:
 
 def mask_of_box(space: Space, box: Box) -> int:
     """Return what is said of all cells of a box: what they have in common."""
-    found = 0
+    mask = 0
     for leaves, (low, high) in zip(space.leaves, box, strict=True):
         common = -1
         for leaf in leaves[low : high + 1]:
             common &= leaf
-        found |= common
-    return found
+        mask |= common
+    return mask
 
 
 def short_mask_of_box(space: Space, box: Box) -> int:
     """Return the variables from which all that is said of a box follows: its bounds."""
-    said, short = mask_of_box(space, box), 0
+    mask, short = mask_of_box(space, box), 0
     for attribute, at, group in zip(space.attributes, space.offsets, space.groups, strict=False):
-        if own := (said & group) >> at:
+        if own := (mask & group) >> at:
             implied = 0
             for rule in attribute.rules:  # each from one variable to another
                 if not rule.antecedent & ~own:
@@ -66,10 +66,10 @@ def short_mask_of_box(space: Space, box: Box) -> int:
     return short
 
 
-def rules_of(space: Space, found: Sequence[BoxRule]) -> list[Rule]:
+def rules_of(space: Space, boxes: Sequence[BoxRule]) -> list[Rule]:
     """Return boxes with their labels as rules of a space."""
     made = []
-    for box, place in found:
+    for box, place in boxes:
         left = mask_of_box(space, box)
         made.append(Rule(left, space.with_label(left, place)))
     return made

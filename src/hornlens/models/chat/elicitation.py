@@ -145,17 +145,17 @@ def _chosen(
 ) -> tuple[tuple[float | None, ...], float]:
     """Return each candidate's log-probability, and what one that is not listed has at most."""
     named = dict(zip(keys(len(order)), order, strict=True))
-    found: dict[int, float] = {}
+    by_place: dict[int, float] = {}
     for token, value in first:
         place = named.get(token.strip())
         if place is not None:  # " 1" and "1" say the same
-            share = math.exp(found.get(place, -math.inf)) + math.exp(value)
-            found[place] = math.log(share) if share > 0 else value
+            share = math.exp(by_place.get(place, -math.inf)) + math.exp(value)
+            by_place[place] = math.log(share) if share > 0 else value
     listed = math.fsum(math.exp(value) for _, value in first)
     last = min((value for _, value in first), default=0.0)
     bound = min(last, math.log(max(1.0 - listed, 1e-6)))
     scores = tuple(
-        min(found[place], 0.0) if place in found else None for place in range(len(order))
+        min(by_place[place], 0.0) if place in by_place else None for place in range(len(order))
     )
     return scores, min(bound, 0.0)
 

@@ -235,14 +235,14 @@ def _echoed(content: Any, call: Call) -> Response:
     values = list(scored.get("token_logprobs") or ())
     if tokens and values[0] is None and not call.user.startswith(tokens[0]):
         tokens, values = tokens[1:], values[1:]  # what stands before every text
-    found: list[tuple[str, float]] = []
+    logprobs: list[tuple[str, float]] = []
     text = ""
     for token, value in zip(tokens, values, strict=True):
         if text == call.user:
             break
         text += token
         if value is not None:
-            found.append((token, float(value)))
+            logprobs.append((token, float(value)))
     # An endpoint that ignores `echo` gives the tokens of its own continuation.
     reply = Reply(
         str(choice.get("text") or ""),
@@ -250,7 +250,7 @@ def _echoed(content: Any, call: Call) -> Response:
         tokens=_tokens(content, "prompt_tokens", "completion_tokens"),
         fingerprint=_fingerprint(content),
     )
-    return Response(reply, tuple(found) if text == call.user else (), _model(content))
+    return Response(reply, tuple(logprobs) if text == call.user else (), _model(content))
 
 
 def _messaged(content: Any, call: Call) -> Response:

@@ -65,8 +65,8 @@ class Server:
                 _log.info("gguf/%s: loaded by llama.cpp, process %d", self.file, self._process.pid)
                 return Address("openai", f"{line.removeprefix(LISTENS).strip()}/v1", key)
         self.stop()
-        said = _last_line(log)
-        raise ModelError(f"gguf/{self.file}: llama.cpp could not load it: {said}")
+        reason = _last_line(log)
+        raise ModelError(f"gguf/{self.file}: llama.cpp could not load it: {reason}")
 
     def stop(self) -> None:
         """End it for certain; doing so twice is no error."""

@@ -10,27 +10,27 @@ from hornlens.errors import HornlensError
 from hornlens.formats.files import write_file
 from hornlens.models.protocol import ELICITATIONS
 
-_found: dict[str, str] = {}
+_methods: dict[str, str] = {}
 """In this process."""
 
 
 def recall(endpoint: str) -> str:
     """Return the method that was found for an endpoint; empty: none yet."""
-    if endpoint not in _found:
+    if endpoint not in _methods:
         method = _read().get(endpoint, "")
-        _found[endpoint] = method if method in ELICITATIONS else ""
-    return _found[endpoint]
+        _methods[endpoint] = method if method in ELICITATIONS else ""
+    return _methods[endpoint]
 
 
 def remember(endpoint: str, method: str) -> None:
     """Keep it; where nothing can be written, only as long as this process runs."""
-    _found[endpoint] = method
+    _methods[endpoint] = method
     _write({**_read(), endpoint: method})
 
 
 def forget(endpoint: str) -> None:
     """Let go of what has turned out to be so no more."""
-    _found.pop(endpoint, None)
+    _methods.pop(endpoint, None)
     known = _read()
     if known.pop(endpoint, None):
         _write(known)

@@ -83,7 +83,7 @@ class ChatModel:
 
     def ways(self, candidates: Sequence[str]) -> dict[str, Model]:
         """Return the model asked by each of several methods, or in each order of the candidates."""
-        options, found = self.options, dict[str, Model]()
+        options, models = self.options, dict[str, Model]()
         methods = list(dict.fromkeys(options.elicit.split(",")))
         for method in methods:
             ways = {method: "rotate" if options.orders == "each" else options.orders}
@@ -94,8 +94,8 @@ class ChatModel:
                 }
             for name, order in ways.items():
                 own = replace(options, elicit=method, orders=order)
-                found[name] = ChatModel(self.name, self.connection, own, self._content)
-        return found if len(found) > 1 else {}
+                models[name] = ChatModel(self.name, self.connection, own, self._content)
+        return models if len(models) > 1 else {}
 
     @property
     def sampled(self) -> bool:
@@ -172,8 +172,8 @@ class ChatModel:
         """Return a kept answer, its replies read again by the patterns of now."""
         if not answer.replies:
             return answer
-        found = self._asking().answer(answer.replies, tuple(candidates))
-        return found._replace(first=answer.first)
+        reading = self._asking().answer(answer.replies, tuple(candidates))
+        return reading._replace(first=answer.first)
 
     def estimate(self, prompts: Sequence[str], candidates: Sequence[str]) -> Estimate:
         """Return the most that answers to these take; nothing is sent.

@@ -61,9 +61,9 @@ class Pace:
             started = time.monotonic()
             try:
                 async with asyncio.timeout(self.patience.timeout):
-                    found = await send()
+                    response = await send()
                 self._faster()
-                return found
+                return response
             except TimeoutError:
                 trouble = Passing(f"no answer in {self.patience.timeout:g} s", paid=True)
             except Passing as error:

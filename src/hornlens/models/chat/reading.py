@@ -47,7 +47,7 @@ def read_choice(text: str, words: Sequence[str]) -> int | str:
 
 def _spans(text: str, word: str, patterns: tuple[str, ...]) -> list[tuple[int, int]]:
     compiled = _compiled(word, patterns)
-    return [found.span() for pattern in compiled for found in pattern.finditer(text)]
+    return [match.span() for pattern in compiled for match in pattern.finditer(text)]
 
 
 @lru_cache(maxsize=1024)
@@ -60,7 +60,7 @@ def _inside(span: tuple[int, int], spans: Sequence[list[tuple[int, int]]], place
     begin, end = span
     return any(
         b <= begin and end <= e and e - b > end - begin
-        for other, found in enumerate(spans)
+        for other, elsewhere in enumerate(spans)
         if other != place
-        for b, e in found
+        for b, e in elsewhere
     )

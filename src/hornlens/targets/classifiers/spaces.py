@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from hornlens.errors import InputError
 from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.ordered import Ordered
 from hornlens.logic.rule import Rule
@@ -26,6 +28,17 @@ def space_of(
     attributes = tuple(map(attribute_of, features))
     label = Nominal(target, tuple(f"{target} = {name}" for name in labels))
     return Space(attributes, label, assumed, complete=complete)
+
+
+def space_apart(
+    features: Sequence[Feature], target: str, labels: Sequence[str], assumed: tuple[Rule, ...]
+) -> Space:
+    """Return the same, also where names clash: they get numbers then."""
+    try:
+        return space_of(features, target, labels, assumed)
+    except InputError:
+        apart = [replace(each, name=f"{each.name} [{i}]") for i, each in enumerate(features, 1)]
+        return space_of(apart, f"{target} (predicted)", labels, assumed)
 
 
 def attribute_of(feature: Feature) -> Attribute:

@@ -12,25 +12,32 @@ only if it holds of all complete cells.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from hornlens.deprecation import deprecated, renamed_argument
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels
+from hornlens.exact.grid import MOST_POINTS
 from hornlens.logic.decisions import Decision
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.background import Background
-from hornlens.targets.classifiers.binning import Bins, bin_columns
+from hornlens.targets.classifiers.binning import Binning, Bins, bin_columns
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.spaces import space_of
+
+if TYPE_CHECKING:
+    from hornlens.results.documents.settings import Settings
+    from hornlens.targets.classifiers.metering import Meter
+    from hornlens.targets.classifiers.search import Search
+    from hornlens.targets.protocol import RuleEngine
 
 Partial: TypeAlias = Literal["typical"]
 
@@ -67,6 +74,10 @@ class ClassifierTarget:
     partial: Partial | None = None
     assumed: tuple[Rule, ...] = ()
     """The background, as rules of the space: what breaks one of them does not occur."""
+    binning: Binning | None = None
+    """How its columns were cut, with the trees that were looked into, if any."""
+    background: tuple[str, ...] = ()
+    """The background as it was given."""
 
     def __post_init__(self) -> None:
         """Refuse an unknown way to ask cells that leave something open."""
@@ -94,11 +105,12 @@ class ClassifierTarget:
         given = (background,) if isinstance(background, str) else background
         assumed = Background(given, classifier.table.names)
         more = assumed.cuts(classifier.table)
-        binned = Binned(classifier, bin_columns(clf, classifier, bins, n_bins, more).features)
+        binning = bin_columns(clf, classifier, bins, n_bins, more)
+        binned = Binned(classifier, binning.features)
         if not binned.features:
             raise InputError("there is nothing to ask: every column has one level")
         rows, rules = binned.places(classifier.table), assumed.rules(binned.features)
-        return cls(binned, rows, label, identity, partial, rules)
+        return cls(binned, rows, label, identity, partial, rules, binning, tuple(given))
 
     @property
     def target(self) -> str:
@@ -134,6 +146,41 @@ class ClassifierTarget:
         asked, where = np.unique(rows, axis=0, return_inverse=True)
         said = self.binned.ask(asked)[where.reshape(-1)]
         return [Decision(place) for place in said.tolist()]
+
+    def engine(self, settings: Settings) -> RuleEngine | None:
+        """Return what finds its rules of classes, where a basis of all rules is out of reach.
+
+        None where that can be had by asking every cell.
+        """
+        wanted = (settings.min_support, settings.min_confidence, settings.detail)
+        if self.binning is None or self.partial is not None or any(wanted):
+            return None
+        if self.space.count <= MOST_POINTS and self.space.cell_count <= settings.limit:
+            return None
+        from hornlens.targets.classifiers.engine import box_engine
+
+        return box_engine(partial(self.search, settings))
+
+    def search(self, settings: Settings, meter: Meter | None = None) -> Search:
+        """Return the search for the rules of classes that settings want."""
+        from hornlens.targets.classifiers.options import Options
+        from hornlens.targets.classifiers.search import Search
+
+        if self.binning is None:
+            raise InputError("nothing is known of the bins: make the target by ClassifierTarget.of")
+        options = Options(
+            background=self.background,
+            max_conditions=settings.max_conditions,
+            limit=settings.limit,
+            epsilon=settings.epsilon,
+            delta=settings.delta,
+            seed=settings.seed,
+            label=self.label,
+        )
+        identity = self.binned.classifier.identity or self.given_identity
+        classifier = replace(self.binned.classifier, identity=identity)
+        background = Background(self.background, classifier.table.names)
+        return Search.of(classifier, self.binning, background, options, meter)
 
     def _levels(self, cell: int) -> list[int]:
         """Return the levels of a cell; with `partial`, those that stand for it."""

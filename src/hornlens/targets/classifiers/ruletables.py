@@ -12,9 +12,11 @@ from hornlens.exact.boxes.cells import GridCells, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.exact.boxes.spaces import mask_of_box, short_mask_of_box
 from hornlens.logic.certificates import Certificate
+from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.theory import Theory
 from hornlens.logic.warrants import PROVED
 from hornlens.results.documents.rules import RuleRow, Rules
 from hornlens.results.wording.sentences import class_rule
@@ -37,9 +39,9 @@ class RuleTable:
         boxes: Sequence[BoxRule],
         labelled: GridCells | ListedCells,
         certificate: Certificate,
-        who: str,
     ) -> Rules:
         """Return the rules with what they apply to, those first that apply to most rows of X."""
+        who = "the model" if certificate.scope.direct else "the binned model"
         made = [self._row(one, labelled.count_in(one.box), certificate, who) for one in boxes]
         made.sort(key=lambda r: (-r.support, len(r.conditions), -(r.cells or 0), r.place, r.box))
         return Rules(made)
@@ -71,6 +73,19 @@ class RuleTable:
             confidence=right / support if support else None,
             box=rule.box,
             place=rule.place,
+        )
+
+    def envelope(self, lines: Rules, certificate: Certificate, cells: int) -> Envelope:
+        """Return the rules of some lines in variables; so many cells were asked."""
+        width = self.space.width
+        return Envelope(
+            self.space,
+            Theory(width, tuple(self.rule(row, self.whole) for row in lines)),
+            Theory(width, tuple(self.rule(row, self.short) for row in lines)),
+            certificate,
+            support=[row.support for row in lines],
+            statistics={"cells": cells, "rows": len(self.cells)},
+            own_warrants=tuple(row.warrant for row in lines),
         )
 
     def _bounded(self, box: Box) -> Iterator[tuple[int, Range]]:

@@ -1,0 +1,60 @@
+"""How a classifier is explained: its bins, which cells are asked, and which rules are wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hornlens.deprecation import renamed_argument
+from hornlens.errors import InputError
+from hornlens.logic.certificates import check_tolerances
+from hornlens.results.documents.settings import Settings
+from hornlens.targets.classifiers.binning import Bins
+
+Domain = Literal["grid", "data"]
+Which = Literal["cover", "all"]
+
+
+@renamed_argument("target", "label", since="0.3", removal="0.5")
+@dataclass(frozen=True)
+class Options:
+    """How to explain; see `explain`."""
+
+    bins: Bins = "auto"
+    n_bins: int = 4
+    domain: Domain = "grid"
+    changes: int = 1
+    background: tuple[str, ...] = ()
+    rules: Which = "cover"
+    max_conditions: int | None = None
+    limit: int = 200_000
+    samples: int = 50_000
+    epsilon: float = 0.05
+    delta: float = 0.05
+    seed: int = 0
+    label: str = "class"
+
+    @property
+    def settings(self) -> Settings:
+        """The part of it that every result tells of."""
+        return Settings(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            limit=self.limit,
+            seed=self.seed,
+            max_conditions=self.max_conditions,
+        )
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        for name, known in (("domain", ("grid", "data")), ("rules", ("cover", "all"))):
+            if getattr(self, name) not in known:
+                raise InputError(
+                    f"{name} must be {' or '.join(known)}, not {getattr(self, name)!r}"
+                )
+        check_tolerances(self.epsilon, self.delta)
+        least = {"n_bins": 2, "changes": 0, "limit": 1, "samples": 1, "max_conditions": 0}
+        for name, bound in least.items():
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < bound):
+                raise InputError(f"{name} must be {bound} or more, not {value!r}")

@@ -97,7 +97,7 @@ class ClassifierTarget:
         binned = Binned(classifier, bin_columns(clf, classifier, bins, n_bins, more).features)
         if not binned.features:
             raise InputError("there is nothing to ask: every column has one level")
-        rows, rules = binned.places(classifier.table), assumed.rules(binned.features)
+        rows, rules = binned.places(classifier.table), assumed.rules(binned.every)
         return cls(binned, rows, label, identity, partial, rules)
 
     @property

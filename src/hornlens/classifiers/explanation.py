@@ -191,7 +191,7 @@ class Explained(Result):
         """Return the place of the class that the rules give to each cell; -1 where none."""
         said = np.full(len(cells), OUTSIDE, dtype=np.intp)
         for rule in reversed(self.rules):
-            said[rows_in(cells, rule.box or (), self.binned.axes)] = rule.place
+            said[rows_in(cells, rule.box or (), self.binned.axes)] = rule.place or 0
         return said
 
     def describe_cell(self, cell: Sequence[int]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class Explained(Result):
     ) -> Any:
         """Return the result of boxes: the same rules as an envelope, and as a table."""
         classifier = binned.classifier
-        assumed = Background(background, classifier.table.names).rules(binned.features)
+        assumed = Background(background, classifier.table.names).rules(binned.every)
         space = space_apart(binned.features, target, classifier.labels, assumed)
         decisions = CellDecisions(space, labelled)
         label = space.label
@@ -162,7 +162,11 @@ class Explained(Result):
         return self._table.envelope(self.rules, self.claim, len(self.decisions))
 
     def predict(self, rows: Any, otherwise: Any = None) -> NDArray[Any]:
-        """Return the class that the rules give to each row; `otherwise` where they give none."""
+        """Return the class that the rules give to each row; `otherwise` where they give none.
+
+        Where rules contradict each other (in cells that were not asked, or do not occur), the first
+        one decides, as in `rules`.
+        """
         table = self.binned.classifier.table.like(rows)
         places = self.decided(self.binned.places(table))
         classes = np.array([*self.classes, otherwise], dtype=object)
@@ -174,8 +178,8 @@ class Explained(Result):
     def decided(self, cells: Levels) -> Levels:
         """Return the place of the class that the rules give to each cell; -1 where none."""
         said = np.full(len(cells), OUTSIDE, dtype=np.intp)
-        for box, place in reversed(self.boxes):
-            said[rows_in(cells, box, self.binned.axes)] = place
+        for rule in reversed(self.rules):
+            said[rows_in(cells, rule.box or (), self.binned.axes)] = rule.place or 0
         return said
 
     def describe_cell(self, cell: Sequence[int]) -> dict[str, Any]:

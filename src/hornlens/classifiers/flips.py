@@ -21,6 +21,7 @@ from hornlens.exact.boxes.cells import GridCells, Levels
 from hornlens.limits import Stopped
 from hornlens.results.analysis.flips import EXAMPLES, attributes_named
 from hornlens.results.documents.flips import FlipPair, Flips
+from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.columns import column_of
 from hornlens.targets.classifiers.metering import LARGEST, Meter
 from hornlens.targets.classifiers.points import Binned
@@ -63,7 +64,7 @@ def flips_of(
         proved = not result.labelled.open
         if ends is not None and not examples:
             examples = [_pair(binned, *ends)]
-    elif result.vote is not None and by_proofs:
+    if not proved and result.vote is not None and by_proofs:
         status, ends = _by_trees(result.vote, axes, meter)
         proved = status != -1
         if ends is not None and not examples:
@@ -131,15 +132,21 @@ def _changed(
     meter: Meter | None,
     examples: list[FlipPair],
 ) -> NDArray[np.bool_] | None:
-    """Say of some rows whether a change of the features changes the class; None past a limit."""
+    """Say of some rows whether a change of the features changes the class; None past a limit.
+
+    Rows that the background rules out, before or after the change, do not count.
+    """
     binned, table = result.binned, result.binned.classifier.table
     rows, known = result.rows[some], result.said[some]
     features = [binned.features[axis] for axis in axes]
     given = [column[some] for column in table.columns]
     labels, decide = binned.classifier.labels, binned.classifier.decide
+    forbidden = Background(result.background, table.names).over(binned.every)
+    occurs = forbidden.allows(rows)
     changed = np.zeros(len(rows), dtype=np.bool_)
     for levels in product(*(range(feature.size) for feature in features)):
-        columns = list(given)
+        columns, cells = list(given), rows.copy()
+        cells[:, list(axes)] = levels
         there = np.zeros(len(rows), dtype=np.bool_)
         for axis, feature, level in zip(axes, features, levels, strict=True):
             other = rows[:, axis] != level
@@ -151,7 +158,7 @@ def _changed(
         said = decide(columns) if meter is None else meter.answers(decide, columns)
         if len(said) < len(rows):
             return None
-        flipped = there & (said != known)
+        flipped = there & (said != known) & occurs & forbidden.allows(cells)
         for row in np.flatnonzero(flipped & ~changed)[: EXAMPLES - len(examples)].tolist():
             first = _row(table.names, [column[row] for column in given])
             second = _row(table.names, [column[row] for column in columns])

@@ -23,7 +23,14 @@ from hornlens.logic.warrants import PROVED
 from hornlens.results.analysis.judging import SHOWN, Exceptions, Judgement
 from hornlens.results.analysis.truth import Truth
 from hornlens.results.documents.checks import ShownAnswer
-from hornlens.targets.classifiers.boxes import NO_VALUE, box_of, exactly, opposites, value_in
+from hornlens.targets.classifiers.boxes import (
+    NO_VALUE,
+    box_of,
+    exactly,
+    never_missing,
+    opposites,
+    value_in,
+)
 from hornlens.targets.classifiers.conditions import Condition, parse_conditions
 
 TRIED = 100
@@ -62,11 +69,23 @@ def judge_by_cells(result: Explained, rule: NamedRule, owner: Explained | None =
 
     Thresholds of a rule of another classifier, its `owner`, are those that it shows so.
     """
+    meant = _meant(result, rule)
+    judgement = _judged(result, meant, owner)
+    if meant == rule:
+        return judgement
+    return replace(judgement, finding=f"{judgement.finding} Read as: {meant}.")
+
+
+def _judged(result: Explained, rule: NamedRule, owner: Explained | None) -> Judgement:
     read = _read(result, rule)
     if owner is not None:
         columns = {feature.name: feature for feature in owner.binned.every}
         read = replace(read, given=tuple(exactly(one, columns[one.name]) for one in read.given))
     small = _small(result, read.given)
+    known = (Condition(one.name, "missing") for one in read.follows if one.sign == "known")
+    unseen = never_missing((*read.given, *known), result.binned.every)
+    if unseen is not None:
+        return Judgement(Truth("open"), f"Not known: no row of X has a missing {unseen}.")
     if small is None:
         return Judgement(Truth("vacuous", PROVED), "No input meets its conditions.")
     of = result.labelled.count_in(small)
@@ -94,7 +113,7 @@ def judge_by_cells(result: Explained, rule: NamedRule, owner: Explained | None =
 
 def exceptions_by_cells(result: Explained, rule: NamedRule) -> Exceptions:
     """Count the asked cells that break a rule: those whose points meet its conditions."""
-    read = _read(result, rule)
+    read = _read(result, _meant(result, rule))
     whole = tuple(axis.whole for axis in result.binned.axes)
     given, follows = (_fits(result, each)[0] for each in (read.given, read.follows))
     both = [one & other for one, other in zip(given, follows, strict=True)]
@@ -117,13 +136,29 @@ def exceptions_by_cells(result: Explained, rule: NamedRule) -> Exceptions:
 # --- reading ---
 
 
+def _meant(result: Explained, rule: NamedRule) -> NamedRule:
+    """Return a rule whose right side is ⊤ or ⊥ as one of the class that is called True or False.
+
+    "age < 30 → True" is how a rule of a Boolean class is shown, and nobody requires ⊤. That
+    something never has a class names one on the left.
+    """
+    if rule.consequent or (
+        rule.consequent is None
+        and any(_class_of(result, name) is not None for name in rule.antecedent)
+    ):
+        return rule
+    word = "false" if rule.consequent is None else "true"
+    labels = [label for label in result.binned.classifier.labels if label.lower() == word]
+    return replace(rule, consequent=(f"class = {labels[0]}",)) if labels else rule
+
+
 def _read(result: Explained, rule: NamedRule) -> _Read:
     """Return what the names of a rule mean: conditions about columns, or classes."""
     names, every = result.feature_names, (1 << len(result.binned.classifier.labels)) - 1
     classes, texts = every, []
     for name in rule.antecedent:
         place = _class_of(result, name)
-        if place is None or _conditions(name, names) is not None:
+        if place is None or _conditions(name, names):
             texts.append(name)
         else:
             classes &= 1 << place

@@ -20,7 +20,7 @@ from hornlens.limits import ENDED, Limits, Stopped
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
-from hornlens.targets.classifiers.boxes import box_of
+from hornlens.targets.classifiers.boxes import box_of, never_missing
 from hornlens.targets.classifiers.conditions import ParsedRule, parse_rule
 from hornlens.targets.classifiers.guard import is_measured, measured_agreement, unlike
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
@@ -136,10 +136,13 @@ def _proved(
     binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
     binned = Binned(classifier, binning.features, meter)
     every = box_of(parsed.conditions, binned.every)
+    if (unseen := never_missing(parsed.conditions, binned.every)) is not None:
+        but = f"no row of X has a missing {unseen}"
+        return Proof(rule, "not refuted", f"Not refuted, but not proved: {but}.")
     if every is None:
         return Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
     box = tuple(every[place] for place in binned.telling)
-    trees, forbidden = binning.trees, assumed.over(binned.features)
+    trees, forbidden = binning.trees, assumed.over(binned.every)
     if trees is not None and trees.trees.summed:
         vote = Vote(binned, trees, None, forbidden.boxes)
         return _guarded(_by_vote(rule, vote, box, wanted), binned, seed)

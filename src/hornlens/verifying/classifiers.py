@@ -17,6 +17,14 @@ from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.verifying.claims import Claim
+from hornlens.verifying.explained import (
+    check_complete,
+    check_counts,
+    check_flips,
+    check_levels,
+    check_scope,
+    check_warrants,
+)
 from hornlens.verifying.grids import Wrong
 
 OUTSIDE, OPEN = -1, -2
@@ -37,6 +45,8 @@ class RecordedCells:
     def __init__(self, content: Mapping[str, Any], sizes: Sequence[int]):
         """Unpack them."""
         self.sizes = sizes
+        self.steps: list[int]
+        self.listed: list[tuple[int, ...]] = []
         cells = content["cells"]
         labels = _numbers(cells["labels"], "b")
         self.is_grid = cells["kind"] == "grid"
@@ -49,6 +59,7 @@ class RecordedCells:
                 steps.insert(0, steps[0] * size)
             self.steps = steps[: len(sizes)]
         else:
+            self.steps = []
             flat, width = _numbers(cells["cells"], "H"), len(sizes)
             self.listed = [tuple(flat[i * width : (i + 1) * width]) for i in range(cells["count"])]
             self.labels = labels
@@ -181,12 +192,36 @@ def check_classifier(content: Any) -> tuple[list[str], list[str]]:
     if "classifier" not in content:
         return _check_explanation(content)
     lines = content["readable"]
+    if content["rules"] is not None:
+        raise Wrong("rules: a basis, which the result of a classifier does not have")
     rules = [{**line, "if": line["conditions"], "then": line["class"]} for line in lines]
     checked, not_checked = _check_explanation(
         {**content["classifier"], "certificate": content["certificate"], "rules": rules}
     )
     _check_variables(content)
-    return [*checked, "variables: each rule says in variables what its conditions say"], not_checked
+    checked.append("variables: each rule says in variables what its conditions say")
+    more, less = _check_claims({**content["classifier"], "rules": rules}, content)
+    return [*checked, *more], [*not_checked, *less]
+
+
+def _check_claims(content: Any, whole: Any) -> tuple[list[str], list[str]]:
+    """Check what files of format 1 do not claim; return what was checked, and what was not."""
+    features = content["features"]
+    sizes = [feature["levels"] for feature in features]
+    cells, claim = RecordedCells(content, sizes), Claim.of(whole["certificate"])
+    check_complete(claim, cells, sizes)
+    check_scope(content, claim, cells)
+    check_counts(whole, claim, cells)
+    check_warrants(content, claim, cells, features)
+    checked = [
+        "certificate: its scope and warrants are those of the cells",
+        check_flips(content, cells, sizes),
+        check_levels(content, _numbers(content["rows"]["cells"], "H")),
+    ]
+    not_checked = ["which rows flip, and which other inputs the model accepts: ask it again"]
+    if content["background"] and cells.is_grid:
+        not_checked.append("that the cells that do not occur are those of the background")
+    return checked, not_checked
 
 
 def _check_variables(content: Mapping[str, Any]) -> None:

@@ -168,10 +168,10 @@ class _Checking:
         )
 
     def _settled(self, flips: Flips) -> bool:
-        """Whether nothing more could flip: it is proved, or it flips in rows that are there."""
-        if flips.of_rows:
-            return flips.proved or flips.ever
-        return self.result.certificates[0].settled
+        """Whether the share is known: it is proved, or it is that of rows, and all were asked."""
+        if flips.proved or not flips.of_rows:
+            return flips.proved
+        return flips.ever and not flips.of_pairs and not self.result.certificates[0].ended
 
 
 def _within(flips: Flips, tolerance: float) -> bool:

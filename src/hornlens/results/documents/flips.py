@@ -70,7 +70,7 @@ class Flips:
     @property
     def ever(self) -> bool:
         """Whether an answer changes somewhere."""
-        return bool(self.rows or self.pairs or (self.pairs is None and self.examples))
+        return bool(self.rows or self.pairs or (self.examples and not self.half_answered))
 
     def __bool__(self) -> bool:
         """Say whether an answer changes somewhere."""
@@ -120,6 +120,13 @@ class Flips:
 
     def _of_cells(self) -> str:
         name, pairs = self.feature, self.pairs or 0
+        if self.ever and not pairs:
+            first = next(iter(self.examples)).first
+            asked = f"in none of {plural(self.of_pairs or 0, 'pair')} that were asked"
+            row = ", ".join(f"{key} = {value}" for key, value in first.items())
+            return f"Changing only {name} changes the answer, {asked}, but of {row}."
+        if not self.of_pairs and self.proved:
+            return f"Changing only {name} never changes the answer: proved."
         if not self.of_pairs:
             return f"No two cells that were asked differ only in {name}."
         there = plural(self.of_pairs, "pair")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornlens.errors import InputError
 from hornlens.exact.boxes.forbidden import Forbidden
@@ -40,9 +41,9 @@ class Background:
         return cuts_asked_for((*more, *self.conditions), numbers, whole)
 
     def rules(self, features: Sequence[Feature]) -> tuple[Rule, ...]:
-        """Return the rules in the variables of the space of some features, in their order.
+        """Return the rules in the variables of the space of features, in their order.
 
-        Columns with one level are not among these: nothing can be told apart by them.
+        Columns with one level have no variables: a condition on one is met always, or never.
         """
         found = []
         for left, right in self.sides:
@@ -54,10 +55,10 @@ class Background:
         return tuple(rule for rule in found if rule.is_negative or rule.new)
 
     def over(self, features: Sequence[Feature]) -> Forbidden:
-        """Return the cells of some features that it rules out."""
+        """Return the cells of features that it rules out; columns with one level are no part."""
         if not self.sides:  # no space is made that nobody needs
             return Forbidden(Space((), complete=True))
-        attributes = tuple(map(attribute_of, features))
+        attributes = tuple(attribute_of(feature) for feature in features if feature.size > 1)
         return Forbidden(Space(attributes, assumed=self.rules(features), complete=True))
 
 
@@ -66,20 +67,31 @@ def _mask(conditions: Iterable[Condition], features: Sequence[Feature]) -> int |
     allowed = {feature.name: np.ones(feature.size, dtype=np.bool_) for feature in features}
     by_name = {feature.name: feature for feature in features}
     for one in conditions:
-        if one.name in by_name:
-            allowed[one.name] &= levels_of(one, by_name[one.name])
+        allowed[one.name] &= _met(one, by_name[one.name])
     mask, bit = 0, 0
     for feature in features:
-        attribute = attribute_of(feature)
         levels = np.flatnonzero(allowed[feature.name]).tolist()
         if not levels:
             return None
+        if feature.size == 1:
+            continue
+        attribute = attribute_of(feature)
         common = -1
         for level in levels:
             common &= attribute.leaves[level]
         mask |= common << bit
         bit += len(attribute.variables)
     return mask
+
+
+def _met(condition: Condition, feature: Feature) -> NDArray[np.bool_]:
+    """Say of each level whether it meets a condition; a constant column has no other value."""
+    try:
+        return levels_of(condition, feature)
+    except InputError:
+        if feature.size > 1:
+            raise
+        return np.zeros(1, dtype=np.bool_)
 
 
 def _sides(

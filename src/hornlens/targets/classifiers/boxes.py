@@ -101,7 +101,8 @@ def _value(condition: Condition, feature: Feature) -> int:
             return place
     if feature.kind == "boolean" and text.lower() in ("true", "false", "0", "1", "yes", "no"):
         wanted = text.lower() in ("true", "1", "yes")
-        return feature.values.index(wanted) if wanted in feature.values else 0
+        if wanted in feature.values:
+            return feature.values.index(wanted)
     for place, value in enumerate(feature.values):  # 1.0 for 1
         try:
             if float(value) == float(text):
@@ -125,6 +126,17 @@ def box_of(conditions: Iterable[Condition], features: Sequence[Feature]) -> Box 
             return None
         box.append((int(places[0]), int(places[-1])))
     return tuple(box)
+
+
+def never_missing(conditions: Iterable[Condition], features: Sequence[Feature]) -> str | None:
+    """Return a column that conditions ask to be missing, of which X has no missing values.
+
+    No level stands for that: whether the model accepts it, and what it says, is not known.
+    """
+    whole = {feature.name for feature in features if not feature.missing}
+    return next(
+        (one.name for one in conditions if one.sign == "missing" and one.name in whole), None
+    )
 
 
 def opposites(condition: Condition, feature: Feature) -> tuple[Condition, ...]:

@@ -122,6 +122,42 @@ class ArrayRows:
         return np.column_stack([_cast(column, self.dtype) for column in columns])
 
 
+@dataclass(frozen=True)
+class PandasRows:
+    """Makes frames of pandas of columns."""
+
+    columns: Any
+    dtypes: tuple[Any, ...]
+
+    def __call__(self, made: Sequence[Column]) -> Any:
+        """Return columns as a frame."""
+        pandas = sys.modules["pandas"]
+        parts = {
+            name: pandas.Series(_cast(column, dtype)).astype(dtype)
+            for name, column, dtype in zip(self.columns, made, self.dtypes, strict=True)
+        }
+        return pandas.DataFrame(parts, columns=self.columns)
+
+
+@dataclass(frozen=True)
+class PolarsRows:
+    """Makes frames of polars of columns; `dtypes` also say whether a column has nulls."""
+
+    names: tuple[str, ...]
+    dtypes: tuple[tuple[Any, bool], ...]
+
+    def __call__(self, made: Sequence[Column]) -> Any:
+        """Return columns as a frame."""
+        polars = sys.modules["polars"]
+        parts = []
+        for name, column, (dtype, nulls) in zip(self.names, made, self.dtypes, strict=True):
+            values = _cast(column, dtype.to_python()).tolist()
+            if nulls:  # what was null is null again, and not NaN
+                values = [None if _no_value(value) else value for value in values]
+            parts.append(polars.Series(name, values, strict=False).cast(dtype))
+        return polars.DataFrame(parts)
+
+
 def _of_frame(frame: Any) -> Table:
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
@@ -136,34 +172,15 @@ def _of_frame(frame: Any) -> Table:
                 columns[place] = np.array(one.to_list(), dtype=object)
                 if str(one.dtype).startswith("Enum"):
                     levels[place] = (True, tuple(one.dtype.categories.to_list()))
-
-        def rebuild(made: Sequence[Column]) -> Any:
-            polars = sys.modules["polars"]
-            parts = []
-            for name, column, one in zip(names, made, series, strict=True):
-                values = _cast(column, one.dtype.to_python()).tolist()
-                if one.null_count():  # what was null is null again, and not NaN
-                    values = [None if _no_value(value) else value for value in values]
-                parts.append(polars.Series(name, values, strict=False).cast(one.dtype))
-            return polars.DataFrame(parts)
-
-        return _typed(names, columns, levels, rebuild)
+        kept = tuple((one.dtype, bool(one.null_count())) for one in series)
+        return _typed(names, columns, levels, PolarsRows(tuple(names), kept))
     dtypes = list(frame.dtypes)
     columns = [np.asarray(frame.iloc[:, place]) for place in range(len(names))]
     for place, dtype in enumerate(dtypes):
         if hasattr(dtype, "categories"):
             levels[place] = (bool(dtype.ordered), tuple(dtype.categories))
             columns[place] = np.asarray(frame.iloc[:, place].astype(object))
-
-    def rebuild_pandas(made: Sequence[Column]) -> Any:
-        pandas = sys.modules["pandas"]
-        parts = {
-            name: pandas.Series(_cast(column, dtype)).astype(dtype)
-            for name, column, dtype in zip(frame.columns, made, dtypes, strict=True)
-        }
-        return pandas.DataFrame(parts, columns=frame.columns)
-
-    return _typed(names, columns, levels, rebuild_pandas)
+    return _typed(names, columns, levels, PandasRows(frame.columns, tuple(dtypes)))
 
 
 def _cast(column: Column, dtype: Any) -> Column:

@@ -105,8 +105,9 @@ def _inside(
 ) -> tuple[Levels, list[Column]]:
     """Draw inputs in cells that were asked: their cells, and the inputs in columns."""
     cells = known.asked
-    cells = cells[rng.integers(0, len(cells), DRAWN)]
-    drawn = [feature.draw_uniform(DRAWN, rng) for feature in binned.every]
+    count = DRAWN if len(cells) else 0
+    cells = cells[rng.integers(0, max(1, len(cells)), count)]
+    drawn = [feature.draw_uniform(count, rng) for feature in binned.every]
     for axis, place in enumerate(binned.telling):
         drawn[place] = binned.every[place].draw(cells[:, axis], rng)
     return cells, drawn
@@ -169,11 +170,13 @@ def _missing(table: Table, place: int) -> list[Any]:
 
 
 def _new(table: Table, place: int, binned: Binned) -> list[Any]:
-    """Return categories that a column has not; none for numbers, and where all are declared."""
+    """Return values that a column has not; none for numbers, and where all are declared."""
     feature = binned.every[place]
-    if feature.cuts is not None or feature.kind == "boolean" or table.levels[place]:
+    if feature.cuts is not None or table.levels[place]:
         return []
     values = feature.values
+    if feature.kind == "boolean":
+        return [value for value in (False, True) if value not in values]
     if values and all(isinstance(value, int | float) for value in values):
         return [max(values) + 1]
     names = {str(value) for value in values}

@@ -52,6 +52,8 @@ class Options:
                 raise InputError(
                     f"{name} must be {' or '.join(known)}, not {getattr(self, name)!r}"
                 )
+        if not isinstance(self.label, str):
+            raise InputError(f"label must be a text, not {self.label!r}")
         check_tolerances(self.epsilon, self.delta)
         least = {"n_bins": 2, "changes": 0, "limit": 1, "samples": 1, "max_conditions": 0}
         for name, bound in least.items():

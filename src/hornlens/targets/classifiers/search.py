@@ -123,8 +123,8 @@ class Search:
             classes = meter.measured(classifier.decide, table.columns, grace=False)
             classifier = replace(classifier, table=table.first(len(classes)))
         binned = Binned(classifier, binning.features)
-        forbidden = background.over(binned.features)
-        assumed = background.rules(binned.features)
+        forbidden = background.over(binned.every)
+        assumed = background.rules(binned.every)
         return cls(
             *(classifier, binning, binned, forbidden, options, classes, len(table), meter), assumed
         )

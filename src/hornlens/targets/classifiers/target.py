@@ -109,7 +109,7 @@ class ClassifierTarget:
         binned = Binned(classifier, binning.features)
         if not binned.features:
             raise InputError("there is nothing to ask: every column has one level")
-        rows, rules = binned.places(classifier.table), assumed.rules(binned.features)
+        rows, rules = binned.places(classifier.table), assumed.rules(binned.every)
         return cls(binned, rows, label, identity, partial, rules, binning, tuple(given))
 
     @property

@@ -1,0 +1,175 @@
+"""What `verify` rejects: claims of a classifier's file that its own cells do not bear out."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import hornlens
+from hornlens import Limits
+
+ROWS = np.random.default_rng(1).integers(0, 5, (80, 3)).astype(float)
+
+
+def decide(rows):
+    """Say what the forest is fitted to."""
+    return (rows[:, 0] > 2) & (rows[:, 1] > 1) | (rows[:, 2] > 3)
+
+
+FOREST = RandomForestClassifier(3, max_depth=3, random_state=0).fit(ROWS, decide(ROWS))
+GIVEN = ["x0 > 3 -> x1 > 1"]
+EDGES = {f"x{place}": [1, 2, 3, 4] for place in range(3)}
+CASES = {
+    "grid": (FOREST, {}),
+    "short": (FOREST, {"max_conditions": 2}),
+    "proofs": (FOREST, {"limit": 5}),
+    "drawn": (decide, {"limit": 5, "bins": EDGES, "samples": 3000}),
+    "binned": (decide, {"n_bins": 3}),
+    "near": (FOREST, {"domain": "data"}),
+    "ended": (FOREST, {"limits": {"max_questions": 9}}),
+    "few": (FOREST, {"limits": {"max_rules": 2}}),
+    "given": (FOREST, {"background": GIVEN}),
+}
+
+
+@pytest.fixture(scope="module")
+def contents():
+    """Return the contents of each file."""
+    made = {}
+    for name, (model, options) in CASES.items():
+        limits = Limits(**options["limits"]) if "limits" in options else None
+        made[name] = hornlens.explain(model, ROWS, **{**options, "limits": limits}).as_json()
+    return json.loads(json.dumps(made))
+
+
+def certificate(**changes):
+    """Return what changes the certificate."""
+    return lambda content: content["certificate"].update(changes)
+
+
+def scope(**changes):
+    """Return what changes the scope of the certificate."""
+    return lambda content: content["certificate"]["scope"].update(changes)
+
+
+def trial(**changes):
+    """Return what changes the trial of the certificate."""
+    return lambda content: content["certificate"]["trial"].update(changes)
+
+
+def flips(**changes):
+    """Return what changes what is said of the flips of the first column."""
+    return lambda content: content["classifier"]["flips"][0].update(changes)
+
+
+def first_rule(**changes):
+    """Return what changes the first rule."""
+    return lambda content: content["readable"][0].update(changes)
+
+
+def without_trial(content):
+    content["certificate"]["weakest"] = "proved"
+    del content["certificate"]["trial"]
+
+
+def listed_twice(content):
+    content["readable"].append(content["readable"][0])
+    content["certificate"]["rules"] += 1
+
+
+def moved(field, by):
+    """Return what moves the first threshold, or point, of the first column."""
+
+    def change(content):
+        content["classifier"]["features"][0][field][0] += by
+
+    return change
+
+
+def other_labels(content):
+    content["classifier"]["labels"].reverse()
+
+
+def no_background(content):
+    content["classifier"]["background"] = []
+
+
+def never_ended(content):
+    del content["certificate"]["ended"]
+
+
+FORGED = [
+    ("grid", certificate(complete={"every": True}), "every rule"),
+    ("binned", certificate(complete={"every": True}), "every rule"),
+    ("grid", certificate(weakest="tested"), "rest on"),
+    ("grid", certificate(cells=10**6), "cells"),
+    ("grid", certificate(kind="bounded"), "it is exact"),
+    ("binned", certificate(kind="exact"), "it is surrogate"),
+    ("binned", scope(of="cells"), "not asked of"),
+    ("drawn", scope(of="rows"), "not asked of"),
+    ("binned", scope(of="part"), "of a part"),
+    ("near", scope(of="every input"), "only some cells"),
+    ("given", scope(assumed=False), "background"),
+    ("given", no_background, "background"),
+    ("grid", lambda content: content["classifier"].update(background=GIVEN), "background"),
+    ("proofs", certificate(unasked=0), "not asked"),
+    ("few", never_ended, "neither complete nor ended"),
+    ("drawn", without_trial, "neither complete nor ended"),
+    ("drawn", certificate(complete={"decides": True}), "tested"),
+    ("drawn", trial(epsilon=1e-4), "least"),
+    ("drawn", trial(delta=1e-9), "least"),
+    ("drawn", trial(samples=10**6), "samples"),
+    ("drawn", trial(least=1), "least"),
+    ("drawn", trial(candidates=1), "candidates"),
+    ("drawn", first_rule(warrant={"kind": "proved"}), "warrant"),
+    ("drawn", first_rule(warrant={"kind": "tested", "tested": 999, "bound": 1e-6}), "warrant"),
+    ("grid", first_rule(warrant={"kind": "tested", "tested": 9, "bound": 0.1}), "warrant"),
+    ("grid", listed_twice, "twice"),
+    ("grid", lambda content: content.update(rules=[{"if": [], "then": None}]), "basis"),
+    ("grid", flips(rows=0, pairs=0, examples=[]), "pairs of cells differ"),
+    ("ended", flips(proved=True), "not all cells"),
+    ("near", flips(proved=True), "not all cells"),
+    ("binned", flips(every_input=True), "not exact"),
+    ("drawn", flips(rows=81, of_rows=81), "more rows"),
+    ("near", flips(rows=0), "do not agree"),
+    ("grid", lambda content: content["classifier"]["flips"].pop(), "each column"),
+    ("grid", other_labels, "classes"),
+    ("grid", moved("cuts", 0.3), "is shown as"),
+    ("grid", moved("points", 99.0), "stands for a level"),
+    ("grid", lambda content: content["statistics"].update(cells=10**6), "statistics"),
+]
+
+
+def verified(content, path):
+    file = path / "envelope.json"
+    file.write_text(json.dumps(content))
+    return hornlens.verify(file)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_genuine_files_are_accepted(name, contents, tmp_path):
+    done = verified(contents[name], tmp_path)
+    assert done.ok, done.wrong
+    assert any(line.startswith("flips") for line in done.checked)
+
+
+@pytest.mark.parametrize(("name", "change", "wrong"), FORGED)
+def test_forged_claims_are_rejected(name, change, wrong, contents, tmp_path):
+    content = copy.deepcopy(contents[name])
+    change(content)
+    assert content != contents[name]
+    done = verified(content, tmp_path)
+    assert not done.ok
+    assert wrong in done.wrong
+
+
+def test_thresholds_that_do_not_part_the_rows_as_recorded_are_rejected(contents, tmp_path):
+    content = copy.deepcopy(contents["binned"])
+    place = content["classifier"]["columns"].index(content["classifier"]["features"][0]["name"])
+    row = content["classifier"]["rows"]["values"][0]
+    row[place] = 100.0 if row[place] < 2 else -100.0
+    done = verified(content, tmp_path)
+    assert not done.ok
+    assert "is in another cell" in done.wrong

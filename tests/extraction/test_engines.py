@@ -18,6 +18,7 @@ from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.events import Ended, RuleAdded
 from hornlens.learning.strategies import Everything
 from hornlens.logic.cnf import Cnf, clause_of
+from hornlens.logic.rule import Rule
 from hornlens.logic.scopes import ROWS
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
@@ -107,6 +108,28 @@ def test_a_table_of_values_is_a_target_over_its_own_space(seed, tmp_path):
     inside, asked = hornlens.extract(target), hornlens.extract(BlackBox(target))
     assert inside.envelope.basis == asked.envelope.basis
     assert inside.space == target.space and not any(inside.vacuous)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_gates_pass_only_what_is_so_of_what_nobody_was_asked(seed):
+    """Short rules that are complete say nothing of longer ones: those are not known."""
+    rng = Random(seed)
+    width = rng.randint(3, 4)
+    names = Vocabulary.numbered(width)
+    rows = random_rows(rng, width)
+    clauses = [[-(i + 1) if x >> i & 1 else i + 1 for i in range(width)] for x in range(1 << width)]
+    formula = Cnf(names, tuple(clause_of(c) for x, c in enumerate(clauses) if x not in rows))
+    for source in (Table(names, tuple(rows)), formula):
+        for most in (0, 1, 2, None):
+            result = hornlens.envelope(source, settings=Settings(max_conditions=most))
+            for left in range(1 << width):
+                for right in [-1, *(1 << i for i in range(width))]:
+                    holds = all(left & ~x or (right >= 0 and not right & ~x) for x in rows)
+                    rule = hornlens.NamedRule.of(Rule(left, right), names)
+                    assert not result.judge(rule).truth.holds or holds
+                    assert result.judge(rule).truth.outcome != "broken" or not holds
+                    if most is None or left.bit_count() <= most:
+                        assert result.judge(rule).truth.holds == holds
 
 
 class TestFormulaWithABackground(TargetConformance):

@@ -167,11 +167,10 @@ class _Checking:
             flips=tuple(map(Flip.of, shown)),
         )
 
-    def _settled(self, flips: Flips) -> bool:
+    @staticmethod
+    def _settled(flips: Flips) -> bool:
         """Whether nothing more could flip: it is proved, or it flips in rows that are there."""
-        if flips.of_rows:
-            return flips.proved or flips.ever
-        return self.result.certificates[0].settled
+        return flips.proved or bool(flips.of_rows and flips.ever)
 
 
 def _within(flips: Flips, tolerance: float) -> bool:

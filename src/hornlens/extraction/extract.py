@@ -92,8 +92,7 @@ def extract(
     exhaustive = not own and chosen.is_exhaustive(sum(map(_size, worlds.values())), unit)
     if not exhaustive and not own and chosen.equivalence != "budget":
         limits = limits or Limits()
-        if limits.max_questions is None:
-            limits.max_questions = chosen.limit
+        limits.max_questions = min(chosen.limit, limits.max_questions or chosen.limit)
     asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
     if target.space.complete:
         learns = learner is not None or equivalence is not None

@@ -97,7 +97,11 @@ def _extraction(
 
 
 def _answered(envelope: Envelope, answers: Sequence[Mapping[str, Any]], is_newer: bool) -> Envelope:
-    """Return an envelope whose certificate counts the answers: those of format 1 did not."""
+    """Return an envelope whose certificate counts the answers: those of format 1 did not.
+
+    What supports a rule is counted among the answers again: the envelope's own counts are of rows.
+    """
+    envelope = replace(envelope, support=None)
     certificate = envelope.certificate
     if is_newer or not answers:
         return envelope

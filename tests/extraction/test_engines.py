@@ -63,6 +63,18 @@ def test_a_formula_of_100_variables_is_exact():
     assert not result.asked and not result.decisions and result.record.asked == 0
 
 
+@pytest.mark.parametrize("width", [14_000, 14_001, 20_000])
+def test_wide_formulas_and_tables_have_an_identity(width):
+    """Python refuses to write larger numbers in decimals."""
+    names = Vocabulary.numbered(width)
+    formulas = [Cnf(names, (clause_of([-i, width]),)) for i in (1, 2)]
+    tables = [Table(names, (1 << (width - 1), row)) for row in (1, 2)]
+    made = [*map(FormulaTarget, formulas), *map(TableTarget, tables)]
+    assert len({target.identity() for target in made}) == 4
+    result = hornlens.envelope(tables[0])
+    assert result.identity == made[2].identity() and result.certificate.meets("exact")
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_the_engine_of_a_formula_finds_what_asking_it_finds(seed):
     formula, clauses = random_formula(seed, KINDS[seed % len(KINDS)])

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from hornlens.results.documents.settings import Settings
     from hornlens.targets.protocol import RuleEngine
 
+DECIMAL = 14_000
+"""Up to so many variables, Python writes a set of them as a decimal number."""
+
 
 @dataclass(frozen=True)
 class FormulaTarget:
@@ -51,7 +54,11 @@ class FormulaTarget:
 
     def identity(self) -> str | None:
         """Return the hash of the formula."""
-        return f"formula:{hashlib.sha256(repr(self.formula).encode()).hexdigest()}"
+        formula = self.formula
+        if formula.width <= DECIMAL:
+            return f"formula:{_hash(formula)}"
+        clauses = [(hex(each.antecedent), hex(each.consequent)) for each in formula.clauses]
+        return f"formula:{_hash((formula.vocabulary, clauses))}"
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
         """Evaluate the formula."""
@@ -110,8 +117,8 @@ class TableTarget:
 
     def identity(self) -> str | None:
         """Return the hash of the rows."""
-        content = repr((self.table.vocabulary, sorted(self._rows)))
-        return f"rows:{hashlib.sha256(content.encode()).hexdigest()}"
+        names, rows = self.table.vocabulary, sorted(self._rows)
+        return f"rows:{_hash((names, rows if len(names) <= DECIMAL else list(map(hex, rows))))}"
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
         """Look each cell up."""
@@ -126,3 +133,8 @@ class TableTarget:
         from hornlens.targets.engines import table_engine
 
         return table_engine(self.table, self.background, self.columns, settings)
+
+
+def _hash(content: object) -> str:
+    """Return the hash of what something is written as."""
+    return hashlib.sha256(repr(content).encode()).hexdigest()

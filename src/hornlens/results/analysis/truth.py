@@ -55,7 +55,7 @@ def truth_of(rule: Rule, result: Findings) -> Truth:
         return Truth(vacuous, PROVED)
     if certificate.all_rules and not breaking:
         return Truth("broken")  # all rules are known, of a formula or by an oracle of one's own
-    if certificate.settled and result.asked_all and not breaking:
+    if certificate.proved and result.asked_all and not breaking:
         # Everything was asked: a longer rule that nothing breaks holds, too.
         return Truth(vacuous, PROVED)
     if not breaking and envelope.entails(rule):

@@ -84,6 +84,10 @@ def _extraction(
         replace(world, possible=possible_from_json(line.get("possible"), world.envelope, path))
         for world, line in zip(worlds, variants, strict=True)
     )
+    first, *others = worlds
+    # Asked, and not decided when the run was ended: nothing tells in which way it was asked.
+    rest = {p: line for p, line in scores.items() if not any(p in each.scores for each in worlds)}
+    worlds = (replace(first, scores={**first.scores, **rest}), *others)
     model = content["model"]
     whole = union_of(
         model["name"],

@@ -162,6 +162,9 @@ def test_it_is_saved_again_as_it_was(result, place, tmp_path):
     loaded = hornlens.load(place / path)
     loaded.save(tmp_path / "again")
     same(hornlens.load(tmp_path / "again"), loaded)
+    for file in (place / path).glob("*"):
+        if file.suffix in (".csv", ".json") and file.name != "run.json":
+            assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes(), file.name
     page = tmp_path / "again" / "report.html"
     written = page.read_text("utf-8")
     assert str(escape(loaded.certificate.sentence)) in written
@@ -202,9 +205,11 @@ def test_it_is_pickled(result, place, made):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_it_is_exported(result, form, place, tmp_path):
-    _, path = result
+def test_it_is_exported(result, form, place, made, tmp_path):
+    kind, path = result
     loaded = hornlens.load(place / path)
+    if kind in made:
+        assert made[kind].export(form) == loaded.export(form)
     done = command("export", path, "--format", form, cwd=place)
     assert done.returncode == 0, done.stderr
     assert done.stdout == loaded.export(form)

@@ -15,6 +15,7 @@ from hornlens.logic.decisions import UNDECIDED, Decision, Policy
 from hornlens.logic.knowledge import Knowledge, World
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
+from hornlens.oracles.equivalence import ExhaustiveEquivalence
 from hornlens.testing.strategies import StrategyConformance
 from tests import brute
 from tests.command import hornlens as run_command
@@ -237,3 +238,28 @@ def test_what_a_rule_counts_is_what_is_known_of_its_cells(seed):
         silent = sum(w.decisions[c].abstained == "refusal" for w, c in asked)
         undecided = sum(w.decisions[c].abstained == UNDECIDED for w, c in asked)
         assert (counted.silent, counted.undecided) == (silent, undecided)
+
+
+# --- an oracle of one's own ---
+
+
+def test_what_an_oracle_looked_at_was_not_asked():
+    """It knows all rules without asking: no gate takes a cell that was not asked for an answer."""
+    every = dict(zip(SPACE.cells(), TARGET.decide(list(SPACE.cells())), strict=True))
+    grid = reading(Knowledge(SPACE, (World(Policy(), every),)))
+    result = hornlens.extract(
+        TARGET,
+        equivalence=lambda asking: ExhaustiveEquivalence(grid),
+        settings=hornlens.Settings(equivalence="pac"),
+    )
+    assert result.certificate.meets("exact") and 0 < len(result.decisions) < SPACE.cell_count
+    for cell in SPACE.cells():
+        for label in (0, 1):
+            left = SPACE.with_label(cell, label)
+            rule = hornlens.NamedRule.of(Rule(left, -1), SPACE.vocabulary)
+            above = (d.winner for c, d in every.items() if not cell & ~c)
+            holds = label not in above
+            assert result.judge(rule).truth.holds == holds
+            assert bool(result.check({"require": [str(rule)], "answered": "0%"})) == holds
+    assert not result.check({"invariant": ["place"]})
+    assert not result.flips("place").proved

@@ -18,6 +18,7 @@ from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.events import Ended, RuleAdded
 from hornlens.learning.strategies import Everything
 from hornlens.logic.cnf import Cnf, clause_of
+from hornlens.logic.rule import Rule
 from hornlens.logic.scopes import ROWS
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
@@ -60,6 +61,18 @@ def test_a_formula_of_100_variables_is_exact():
     assert result.envelope.certificate.meets("exact")
     assert len(result.rules) == 99 and result.entails("x2 -> x100") and result.entails("x1 -> ⊥")
     assert not result.asked and not result.decisions and result.record.asked == 0
+
+
+@pytest.mark.parametrize("width", [14_000, 14_001, 20_000])
+def test_wide_formulas_and_tables_have_an_identity(width):
+    """Python refuses to write larger numbers in decimals."""
+    names = Vocabulary.numbered(width)
+    formulas = [Cnf(names, (clause_of([-i, width]),)) for i in (1, 2)]
+    tables = [Table(names, (1 << (width - 1), row)) for row in (1, 2)]
+    made = [*map(FormulaTarget, formulas), *map(TableTarget, tables)]
+    assert len({target.identity() for target in made}) == 4
+    result = hornlens.envelope(tables[0])
+    assert result.identity == made[2].identity() and result.certificate.meets("exact")
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -107,6 +120,28 @@ def test_a_table_of_values_is_a_target_over_its_own_space(seed, tmp_path):
     inside, asked = hornlens.extract(target), hornlens.extract(BlackBox(target))
     assert inside.envelope.basis == asked.envelope.basis
     assert inside.space == target.space and not any(inside.vacuous)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_gates_pass_only_what_is_so_of_what_nobody_was_asked(seed):
+    """Short rules that are complete say nothing of longer ones: those are not known."""
+    rng = Random(seed)
+    width = rng.randint(3, 4)
+    names = Vocabulary.numbered(width)
+    rows = random_rows(rng, width)
+    clauses = [[-(i + 1) if x >> i & 1 else i + 1 for i in range(width)] for x in range(1 << width)]
+    formula = Cnf(names, tuple(clause_of(c) for x, c in enumerate(clauses) if x not in rows))
+    for source in (Table(names, tuple(rows)), formula):
+        for most in (0, 1, 2, None):
+            result = hornlens.envelope(source, settings=Settings(max_conditions=most))
+            for left in range(1 << width):
+                for right in [-1, *(1 << i for i in range(width))]:
+                    holds = all(left & ~x or (right >= 0 and not right & ~x) for x in rows)
+                    rule = hornlens.NamedRule.of(Rule(left, right), names)
+                    assert not result.judge(rule).truth.holds or holds
+                    assert result.judge(rule).truth.outcome != "broken" or not holds
+                    if most is None or left.bit_count() <= most:
+                        assert result.judge(rule).truth.holds == holds
 
 
 class TestFormulaWithABackground(TargetConformance):

@@ -15,9 +15,11 @@ from hornlens.errors import HornlensError
 from hornlens.exact.readings import reading
 from hornlens.extraction.asking import Questions
 from hornlens.formats.certificates import certificate_from_json
+from hornlens.learning.strategies import Cells, Proposal
 from hornlens.limits import Limits
 from hornlens.logic.certificates import despite_noise
 from hornlens.logic.decisions import UNDECIDED, Decision, Policy
+from hornlens.logic.named import NamedRule
 from hornlens.logic.repeats import ALPHA, MOST, Repeats, certified, evidence, fewest, threshold
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Answer
@@ -358,6 +360,8 @@ def test_what_noise_cannot_be_brought_together_with_is_refused():
         Settings(max_conditions=1),
         Settings(min_support=4),
         Settings("pac", epsilon=0.2, delta=0.2),
+        Settings("pac", epsilon=0.4, delta=0.4, max_conditions=1),
+        Settings("pac", epsilon=0.4, delta=0.4, min_support=2, seed=1),
         Settings(limit=5),
         Settings("budget", max_equivalence_queries=3),
         Settings(min_confidence=0.7),
@@ -389,6 +393,108 @@ def test_repeats_combine_with_every_other_setting(settings, tmp_path):
                         assert rule.satisfied_by(space.with_label(cell, label)), (row, names)
         found.save(tmp_path)
         assert (done := verify(tmp_path)).ok, done.wrong
+
+
+@pytest.mark.parametrize("text", [PROBE, PHRASED], ids=["one", "phrasings"])
+@pytest.mark.parametrize("calibration", ["none", "neutral"])
+@pytest.mark.parametrize("repeats", [1, 2, "auto"])
+@pytest.mark.parametrize("equivalence", ["auto", "pac", "budget"])
+def test_no_more_prompts_are_asked_than_questions_are_allowed(
+    equivalence, repeats, calibration, text, tmp_path
+):
+    """Neither those that measure how far scores move, nor the one that others are measured by."""
+    prompts = set()
+
+    def scores(prompt, words):
+        prompts.add(prompt)
+        return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
+
+    result = extract(
+        scores,
+        parse_probe(text),
+        cache=False,
+        repeats=repeats,
+        policy=Policy(calibration=calibration),
+        settings=Settings(equivalence),
+        limits=Limits(max_questions=3),
+    )
+    assert len(prompts) == 3 and sum(len(each.decisions) for each in result.each) == 3
+    result.save(tmp_path / "a")
+    load(tmp_path / "a").save(tmp_path / "b")
+    one, two = (tmp_path / name / "scores.csv" for name in "ab")
+    assert one.read_text() == two.read_text() and len(one.read_text().splitlines()) == 4
+
+
+def test_the_mean_of_all_cells_takes_all_cells():
+    for limits in (Limits(max_questions=11), Limits(max_questions=12)):
+        asked = []
+        policy = Policy(calibration="mean")
+
+        def run(limits=limits, asked=asked, policy=policy):
+            def scores(prompt, words):
+                asked.append(prompt)
+                return [0.9, 0.1]
+
+            return extract(scores, parse_probe(PROBE), cache=False, policy=policy, limits=limits)
+
+        if limits.max_questions < 12:
+            with pytest.raises(HornlensError, match="--max-questions"):
+                run()
+            assert not asked
+        else:
+            assert run().certificate.meets("exact") and len(asked) == 12
+
+
+def test_what_was_decided_before_scores_moved_is_looked_at_again():
+    """The first cells that are asked move by nothing, a later one by more than their leads."""
+    space, times = parse_probe(PROBE).space, {}
+    cells = sorted(space.cells(), key=lambda cell: "nurse" in space.vocabulary.names_of(cell))
+
+    def scores(prompt, words):
+        times[prompt] = times.get(prompt, 0) + 1
+        moved = 3.0 if "nurse" in prompt and times[prompt] > 1 else 0.0
+        return [math.log(0.6) + moved, math.log(0.4)]
+
+    class OneByOne:
+        def steps(self):
+            for cell in cells:
+                yield Cells([cell])
+
+        def proposal(self):
+            return Proposal()
+
+    result = extract(
+        scores,
+        parse_probe(PROBE),
+        cache=False,
+        repeats="auto",
+        strategy=lambda asking: OneByOne(),
+    )
+    assert len(result.decisions) == len(cells)
+    assert all(d.abstained == UNDECIDED for d in result.decisions.values())
+    assert not len(result.rules)
+
+
+def test_a_rule_that_nothing_can_break_holds_in_a_phrasing_whatever_is_wanted(tmp_path):
+    """One that is rarer than those that are wanted is not listed, and is not unknown."""
+
+    def call(prompt, words):
+        return [0.0, 1.0] if "nurse" in prompt and "Europe" in prompt else [1.0, 0.0]
+
+    found = extract(
+        FunctionModel(call, sampled=True),
+        parse_probe(PHRASED),
+        cache=False,
+        repeats=Repeats(most=60),
+        settings=Settings(min_support=2),
+    )
+    rare = NamedRule.parse("nurse & Europe & female -> false")
+    assert not found.certificate.noise.undecided
+    for world in found.worlds:
+        assert not world.entails(rare) and world.judge(rare).truth.holds
+        assert not world.judge(NamedRule.parse("nurse & female -> false")).truth.holds
+    found.save(tmp_path)
+    assert (done := verify(tmp_path)).ok, done.wrong
 
 
 def test_the_certificate_says_itself_and_is_read_back():

@@ -331,3 +331,11 @@ def test_attributes_cost_what_they_are(make):
 def test_what_is_no_space_is_refused(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_what_is_assumed_and_goes_without_saying_is_said_once():
+    job = Nominal("job", ("nurse", "cook"))
+    never = Rule(0b11, BOTTOM)
+    own = Space((job,)).background
+    assert Space((job,), assumed=(never,)).background == own
+    assert Space((job,), assumed=(Rule(0b01, 0b10),)).background != own

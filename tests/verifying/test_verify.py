@@ -16,6 +16,7 @@ from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.extraction.formulas import LearnSettings, learn
 from hornlens.formats.backgrounds import read_background
 from hornlens.formats.dimacs import parse_dimacs, write_dimacs
+from hornlens.limits import Limits
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.decisions import Policy
@@ -26,6 +27,7 @@ from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget, RepeatedTarget
+from hornlens.targets.worlds import Worlds
 from hornlens.verifying.files import File
 from hornlens.verifying.grids import Grid
 from hornlens.verifying.grids import Space as CheckedSpace
@@ -731,3 +733,37 @@ def test_files_that_are_no_results_are_refused(change, message):
     for content in ([], None, {}, "text"):
         with pytest.raises(InputError):
             verify_content(content, PLACE)
+
+
+# --- ways of asking of which not all is known ---
+
+
+def phrasings(seed):
+    """Two worlds over one space, each with answers of its own."""
+    job, place = Nominal("job", ("nurse", "priest", "pilot")), Nominal("place", ("Europe", "Asia"))
+    space = Space((job, place), Nominal("pronoun", ("she", "he")))
+
+    def world(number):
+        rng = Random(number)
+        said = {cell: rng.choice(["she"] * 3 + ["he"]) for cell in space.cells()}
+        return FunctionTarget(lambda names: said[space.vocabulary.mask(names)], space)
+
+    return Worlds("both", {"a": world(2 * seed), "b": world(2 * seed + 1)})
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_variant_that_ended_by_its_rules_leaves_the_levels_of_all(seed):
+    settings = Settings(max_conditions=2, detail="2")
+    result = extract(phrasings(seed), settings=settings, limits=Limits(max_rules=2))
+    assert (done := checked(extraction_as_json(result))).ok, done.wrong
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_rules_of_a_variant_are_held_against_its_own_answers(seed):
+    """So are those that samples show: what another phrasing answers breaks none of them."""
+    settings = Settings("pac", epsilon=0.3, delta=0.2, max_conditions=1 if seed % 2 else None)
+    limits = Limits(max_questions=seed % 20 + 1) if seed % 3 else None
+    result = extract(phrasings(seed), settings=settings, limits=limits)
+    for world in result.worlds:
+        assert not any(world.breaking(rule) for rule in world.envelope.readable)
+    assert (done := checked(extraction_as_json(result))).ok, done.wrong

@@ -109,9 +109,22 @@ class Questions:
             self.target.settle(cells, more)
             self.decisions.update(zip(cells, self._asked(list(cells)), strict=True))
 
+    def review(self) -> None:
+        """Decide again what was decided by answers that turned out to vary more; nothing is asked.
+
+        How far scores move is known the better, the more was asked again.
+        """
+        if self.decisions and isinstance(self.target, Settles):
+            cells = list(self.decisions)
+            self.decisions.update(zip(cells, self._asked(cells), strict=True))
+
     def _decide_new(self, cells: Sequence[int]) -> list[int]:
-        """Decide those of the cells that are not yet, and return them."""
-        asked = ((cell, None) for cell in cells if cell not in self.decisions)
+        """Decide those of the cells that are not yet, and return them.
+
+        The neutral cell is asked before others if their scores are measured by its own.
+        """
+        first = [0] if self.policy.calibration == "neutral" and 0 in self.space else []
+        asked = ((cell, None) for cell in (*first, *cells) if cell not in self.decisions)
         new = list(mask_map(self.space.width, asked))
         if not new:
             return new
@@ -121,7 +134,8 @@ class Questions:
         except Stopped:
             if isinstance(self.target, Interruptible):
                 some = self.target.answered(new)
-                self.decisions.update(zip(some, self._asked(some), strict=True))
+                if some:
+                    self.decisions.update(zip(some, self._asked(some), strict=True))
             raise
         return new
 

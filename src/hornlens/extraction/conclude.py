@@ -96,8 +96,12 @@ def conclude(
 
 
 def _settled_part(certificate: Certificate, wanted: Wanted) -> Certificate:
-    """Return what is left of a claim where answers vary: only the possible rules are complete."""
-    complete = replace(wanted.complete, every=False) if not certificate.ended else NOTHING
+    """Return what is left of a claim where answers vary: only the possible rules are complete.
+
+    They are that only where everything was asked.
+    """
+    is_part = certificate.ended or certificate.unasked
+    complete = NOTHING if is_part else replace(wanted.complete, every=False)
     return replace(certificate, complete=complete)
 
 

@@ -92,17 +92,19 @@ def extract(
     exhaustive = not own and chosen.is_exhaustive(sum(map(_size, worlds.values())), unit)
     if not exhaustive and not own and chosen.equivalence != "budget":
         limits = limits or Limits()
-        if limits.max_questions is None:
-            limits.max_questions = chosen.limit
+        limits.max_questions = min(chosen.limit, limits.max_questions or chosen.limit)
     asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
     if target.space.complete:
         learns = learner is not None or equivalence is not None
         _check_complete(target, own or (exhaustive and not learns))
+    most = None if limits is None else limits.max_questions
+    whole_asked = exhaustive and (most is None or sum(map(_size, worlds.values())) <= most)
     for world in asked:
-        if world.policy.calibration == "mean" and not exhaustive:
+        if world.policy.calibration == "mean" and not whole_asked:
             raise HornlensError(
-                "calibration mean is the mean over all cells, and not all of them are asked: "
-                "raise --limit and use --equivalence exhaustive, or use calibration neutral"
+                "calibration mean is the mean over all cells, and not all of them are asked: raise "
+                "--limit or --max-questions and use --equivalence exhaustive, or use calibration "
+                "neutral"
             )
     noisy = noisy_target(asked[0].target)
     identity = target.identity()
@@ -117,6 +119,9 @@ def extract(
     ended, proposal = work.asked(united, watch)
     if noisy is not None and ended is None and noisy.settings.settle:
         ended = carry_out(Settle(united, noisy.settings.settle), united, watch, limits)
+    if noisy is not None:
+        for world in asked:
+            world.questions.review()
     wanted = Wanted(chosen.max_conditions, chosen.min_support, asked[0].question.unit)
 
     def concluded(

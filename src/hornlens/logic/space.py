@@ -152,7 +152,9 @@ class Space:
         for attribute, at in zip(self.all_attributes, self.offsets, strict=True):
             rules += (Rule(r.antecedent << at, r.consequent << at) for r in attribute.rules)
             exclusive += (group << at for group in attribute.exclusive)
-        return Theory(self.width, (*rules, *self.assumed), tuple(exclusive))
+        own = Theory(self.width, tuple(rules), tuple(exclusive))
+        assumed = Theory(self.width, self.assumed).without(own)
+        return replace(own, rules=(*rules, *assumed.rules))
 
     # --- the grid ---
 

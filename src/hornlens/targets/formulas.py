@@ -17,13 +17,15 @@ from hornlens.logic.decisions import NO, YES, Decision
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
-from hornlens.logic.vocabulary import Vocabulary
 from hornlens.targets.functions import row_of
 
 if TYPE_CHECKING:
     from hornlens.results.documents.settings import Settings
     from hornlens.results.documents.tables import TableDocument
     from hornlens.targets.protocol import RuleEngine
+
+DECIMAL = 14_000
+"""Up to so many variables, Python writes a set of them as a decimal number."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,11 @@ class FormulaTarget:
 
     def identity(self) -> str | None:
         """Return the hash of the formula."""
-        clauses = [(each.antecedent, each.consequent) for each in self.formula.clauses]
-        return f"formula:{_digest(self.formula, self.formula.vocabulary, clauses)}"
+        formula = self.formula
+        if formula.width <= DECIMAL:
+            return f"formula:{_hash(formula)}"
+        clauses = [(hex(each.antecedent), hex(each.consequent)) for each in formula.clauses]
+        return f"formula:{_hash((formula.vocabulary, clauses))}"
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
         """Evaluate the formula."""
@@ -113,8 +118,8 @@ class TableTarget:
 
     def identity(self) -> str | None:
         """Return the hash of the rows."""
-        rows = sorted(self._rows)
-        return f"rows:{_digest((self.table.vocabulary, rows), self.table.vocabulary, rows)}"
+        names, rows = self.table.vocabulary, sorted(self._rows)
+        return f"rows:{_hash((names, rows if len(names) <= DECIMAL else list(map(hex, rows))))}"
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
         """Look each cell up."""
@@ -137,11 +142,6 @@ class TableTarget:
         return table_document(self.table, self.notes)
 
 
-def _digest(content: object, names: Vocabulary, masks: Sequence[int | tuple[int, int]]) -> str:
-    """Return the hash of what is told by names and masks; decimals are not made of long masks."""
-    try:
-        text = repr(content)
-    except ValueError:  # more variables than Python writes digits
-        pairs = [mask if isinstance(mask, tuple) else (mask,) for mask in masks]
-        text = f"{names!r} {[[hex(each) for each in pair] for pair in pairs]}"
-    return hashlib.sha256(text.encode()).hexdigest()
+def _hash(content: object) -> str:
+    """Return the hash of what something is written as."""
+    return hashlib.sha256(repr(content).encode()).hexdigest()

@@ -138,7 +138,7 @@ class NoisyModel(Prompts):
     def answered(self, cells: Sequence[int]) -> list[int]:
         """Return the cells that can be decided, or left undecided, without asking anything more."""
         if not self.sampled:
-            return [] if self._drift is None else [c for c in cells if c in self._scored]
+            return [cell for cell in cells if cell in self._scored]
         return [
             cell
             for cell in cells
@@ -195,9 +195,11 @@ class NoisyModel(Prompts):
 
     def _decide_by_scores(self, cells: Sequence[int]) -> list[Decision]:
         first = self._by_scores
-        drift = self._measured_drift(first)
+        decisions = first.decide(cells)
+        self._measure_drift([cell for cell in cells if cell not in self._scored])
+        drift = self._drift or 0.0
         found = []
-        for decision, cell in zip(first.decide(cells), cells, strict=True):
+        for decision, cell in zip(decisions, cells, strict=True):
             close = drift > 0 and decision.winner is not None and decision.margin <= drift
             if self._prompt(cell) in self._unsteady:  # once there was an answer, and once not
                 decision = Decision(None, abstained=UNDECIDED)
@@ -213,32 +215,33 @@ class NoisyModel(Prompts):
         self._rounds[:] = [found.answers[0][0], *self._rounds[1:]]
         return found
 
-    def _measured_drift(self, first: PromptedModel) -> float:
-        """Ask some prompts again; return how far the leads of any two candidates moved at most."""
-        if self._drift is None:
-            cells = list(self.space.cells())
-            many = min(len(cells), max(REASKED, len(cells) // 10))
-            some = sorted(Random(0).sample(range(len(cells)), many))
-            chosen = [cells[k] for k in some]
-            first.decide(cells)
-            if any(answer.named is not None for answer in self._rounds[0].known.values()):
-                raise ModelError(
-                    f"{self.name} names candidates and gives no scores: --repeats has to know that "
-                    "its answers are samples (sampled = True)"
-                )
-            prompts = [self._prompt(cell) for cell in chosen]
-            again = self._round(1).ask(prompts, self.progress)
-            drift = 0.0
-            for prompt, new in zip(prompts, again, strict=True):
-                old = self._rounds[0].known[prompt]
-                if old.outcome or new.outcome:
-                    if old.outcome != new.outcome:
-                        self._unsteady.add(prompt)
-                    continue
-                moved = [lead(a, b) for a, b in zip(old.scores, new.scores, strict=True)]
-                drift = max(drift, max(moved) - min(moved))
-            self._drift, self._reasked = drift, len(prompts)
-        return self._drift
+    def _measure_drift(self, cells: Sequence[int]) -> None:
+        """Ask some of these prompts again; note how far the leads of any two candidates moved.
+
+        A tenth of all are asked again, and of the first ones so many that there are enough.
+        """
+        if not cells:
+            return
+        if any(answer.named is not None for answer in self._rounds[0].known.values()):
+            raise ModelError(
+                f"{self.name} names candidates and gives no scores: --repeats has to know that "
+                "its answers are samples (sampled = True)"
+            )
+        many = min(len(cells), max(REASKED - self._reasked, len(cells) // 10))
+        chosen = sorted(Random(0).sample(range(len(cells)), many))
+        prompts = [self._prompt(cells[place]) for place in chosen]
+        again = self._round(1).ask(prompts, self.progress)
+        drift = self._drift or 0.0
+        for prompt, new in zip(prompts, again, strict=True):
+            old = self._rounds[0].known[prompt]
+            if old.outcome or new.outcome:
+                if old.outcome != new.outcome:
+                    self._unsteady.add(prompt)
+                continue
+            moved = [lead(a, b) for a, b in zip(old.scores, new.scores, strict=True)]
+            drift = max(drift, max(moved) - min(moved))
+        self._drift = drift
+        self._reasked += len(prompts)
 
     def _prompt(self, cell: int) -> str:
         return self.probe.render(cell)[0]

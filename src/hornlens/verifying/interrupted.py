@@ -108,14 +108,18 @@ class MissingAnswers:
         if grid is None:
             if claim.settled:
                 raise Wrong("certificate: not all cells were asked")
-            asked, breaks_it = self._was_asked, self._is_broken
-            return check_interrupted(envelope, lambda r: asked(r, names), breaks_it)
+            asked = self._was_asked
+            return check_interrupted(
+                envelope, lambda rule: asked(rule, names), lambda rule: self._broken(rule, names)
+            )
         positive = 0
         for name in names:
             positive |= self.possible[name]
         if not claim.settled:
             return check_interrupted(
-                envelope, lambda rule: not grid.breaking(rule) & positive, self._is_broken
+                envelope,
+                lambda rule: not grid.breaking(rule) & positive,
+                lambda rule: self._broken(rule, names),
             )
         cells = self.reader.space.cells_of(self.inside.bit_count())
         if any(len(self.worlds[name]) != cells for name in names):
@@ -140,12 +144,12 @@ class MissingAnswers:
                 return False
         return True
 
-    def _is_broken(self, rule: Rule) -> bool:
-        return self._breaking(rule) is not None
+    def _broken(self, rule: Rule, names: Sequence[Any]) -> bool:
+        return self._breaking(rule, names) is not None
 
-    def _breaking(self, rule: Rule) -> Answer | None:
-        """Return an answer that breaks a rule; what is not decided breaks none."""
-        for answer in (answer for each in self.worlds.values() for answer in each):
+    def _breaking(self, rule: Rule, names: Sequence[Any]) -> Answer | None:
+        """Return an answer of some worlds that breaks a rule; what is not decided breaks none."""
+        for answer in (answer for name in names for answer in self.worlds[name]):
             if any(breaks(x, rule) for x in self.reader.accepted(answer, undecided=False)):
                 return answer
         return None
@@ -155,7 +159,7 @@ class MissingAnswers:
         if claim.open != len(rules):
             raise Wrong(f"certificate: {len(rules):,} rules are open, not {claim.open:,}")
         for rule in rules:
-            if (answer := self._breaking(rule)) is not None:
+            if (answer := self._breaking(rule, list(self.worlds))) is not None:
                 shown = self.reader.space.show_rule(rule)
                 raise Wrong(f"open rule {shown}: answer {answer.place} breaks it")
         return f"open rules: no answer breaks one of {len(rules):,}; they are not proved"

@@ -302,8 +302,9 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
             notes.checked.append(seen.check_open(unproved, claim))
         if claim.joint is not None:
             every = [*space.rules(content["rules"]), *unproved]
-            samples = content["settings"].get("samples") is None
-            notes.checked.append(seen.check_joint(claim, every, samples and noisy is False))
+            # Ways of asking that were also learned alone have answers that no rule of all is by.
+            bound = content["settings"].get("samples") is None and not noisy and not variants
+            notes.checked.append(seen.check_joint(claim, every, bound))
     elif claim.settled or noisy:
         seen = AllAnswers(reader, listed, worlds, content.get("format", 0) < 2)
     else:
@@ -335,8 +336,10 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
         with _about(f"readable rule {number}, {space.show_rule(rule)}"):
             reader.check_evidence(rule, line, spoken.of(rule, line))
     notes.checked.append("evidence: support, margins and counts are those of the answers")
-    if isinstance(seen, AllAnswers):
-        _check_summaries(content, envelope, seen.known(list(worlds)), notes)
+    if isinstance(seen, AllAnswers) or claim.settled:
+        # A way of asking may have been ended by the number of its rules, and the whole was not.
+        whole = seen if isinstance(seen, AllAnswers) else AllAnswers(reader, listed, worlds)
+        _check_summaries(content, envelope, whole.known(list(worlds)), notes)
         _check_exceptions(content, reader, answers)
     elif "almost" in content or "levels" in content:
         raise Wrong("almost-rules and levels: not all cells were asked")

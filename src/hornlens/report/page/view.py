@@ -132,12 +132,7 @@ def _accepted(world: Findings) -> dict[int, list[int]]:
 
 def is_complete(extraction: Findings) -> bool:
     """Say whether the rules are exact and every cell was asked, so that all answers are known."""
-    if not extraction.envelope.certificate.all_rules:
-        return False
-    space, asked = extraction.space, extraction.decisions
-    if not space.assumed:
-        return len(asked) == space.cell_count
-    return all(cell in asked for cell in space.cells())
+    return extraction.envelope.certificate.all_rules and extraction.asked_all
 
 
 def is_scored(extraction: Findings) -> bool:

@@ -211,7 +211,7 @@ def flips_of_answers(result: Findings, axes: Sequence[int]) -> Flips:
         of_rows=0,
         pairs=sum(each.flips for each in counts),
         of_pairs=sum(each.asked for each in counts),
-        proved=certificate.settled and any(each.asked for each in counts),
+        proved=certificate.settled and result.asked_all and any(each.asked for each in counts),
         every_input=False,
         examples=tuple(_pair(result.each[world], cells) for world, cells in examples),
         half_answered=sum(each.half_answered for each in counts),

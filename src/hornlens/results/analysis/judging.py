@@ -137,7 +137,7 @@ def exceptions_by_answers(result: Findings, named: NamedRule, scope: Scope) -> E
     return Exceptions(
         nearly.broken,
         nearly.of,
-        all(each.decisions and each.envelope.certificate.settled for each in worlds),
+        all(each.asked_all and each.envelope.certificate.settled for each in worlds),
         Summary(best).sentence(nearly),
         tuple(ShownAnswer.of(best.each[e.world], e.cell) for e in nearly.exhibits),
         "not all cells were asked" if best.decisions else "there are no answers",

@@ -53,9 +53,9 @@ def truth_of(rule: Rule, result: Findings) -> Truth:
         return Truth("open", silent=silent)
     if _proved(result).entails(rule):
         return Truth(vacuous, PROVED)
-    if not result.decisions and certificate.all_rules:
-        return Truth("broken")  # a formula or a table: all its rules are known
-    if certificate.settled and not breaking:
+    if certificate.all_rules and not breaking:
+        return Truth("broken")  # all rules are known, of a formula or by an oracle of one's own
+    if certificate.proved and result.asked_all and not breaking:
         # Everything was asked: a longer rule that nothing breaks holds, too.
         return Truth(vacuous, PROVED)
     if not breaking and envelope.entails(rule):

@@ -292,7 +292,7 @@ def _order(extraction: Findings) -> Iterator[Warning]:
 def _prompts(extraction: Findings) -> dict[str, list[int]]:
     """Return the prompts, and the cells each was asked for; none if nothing is known of any."""
     found: dict[str, list[int]] = {}
-    for cell in extraction.decisions if extraction.details else ():
+    for cell in sorted(extraction.decisions) if extraction.details else ():
         for prompt in extraction.show(cell):
             found.setdefault(prompt, []).append(cell)
     return found

@@ -205,6 +205,14 @@ class Findings(JudgedByAnswers):
         return sorted({cell for world in self.each for cell in world.decisions})
 
     @cached_property
+    def asked_all(self) -> bool:
+        """Whether every cell was asked, in every way of asking."""
+        space = self.space
+        if space.assumed:
+            return all(cell in each.decisions for each in self.each for cell in space.cells())
+        return all(len(each.decisions) == space.cell_count for each in self.each)
+
+    @cached_property
     def vacuous(self) -> tuple[bool, ...]:
         """For each readable rule, whether it holds only because of labels never or always chosen.
 

@@ -84,6 +84,10 @@ def _extraction(
         replace(world, possible=possible_from_json(line.get("possible"), world.envelope, path))
         for world, line in zip(worlds, variants, strict=True)
     )
+    first, *others = worlds
+    # Asked, and not decided when the run was ended: nothing tells in which way it was asked.
+    rest = {p: line for p, line in scores.items() if not any(p in each.scores for each in worlds)}
+    worlds = (replace(first, scores={**first.scores, **rest}), *others)
     model = content["model"]
     whole = union_of(
         model["name"],
@@ -97,7 +101,11 @@ def _extraction(
 
 
 def _answered(envelope: Envelope, answers: Sequence[Mapping[str, Any]], is_newer: bool) -> Envelope:
-    """Return an envelope whose certificate counts the answers: those of format 1 did not."""
+    """Return an envelope whose certificate counts the answers: those of format 1 did not.
+
+    What supports a rule is counted among the answers again: the envelope's own counts are of rows.
+    """
+    envelope = replace(envelope, support=None)
     certificate = envelope.certificate
     if is_newer or not answers:
         return envelope

@@ -56,7 +56,7 @@ class _Read:
         return [(conditions, classes) for conditions, classes in searches if classes]
 
 
-class _Found(NamedTuple):
+class _Witness(NamedTuple):
     """What a search came to: an input that breaks the rule, none (and why), or open."""
 
     outcome: Literal["broken", "none", "open"]
@@ -218,18 +218,18 @@ def _is_vacuous(result: Explained, read: _Read, small: Box) -> bool:
 # --- searching ---
 
 
-def _search(result: Explained, conditions: tuple[Condition, ...], classes: int) -> _Found:
+def _search(result: Explained, conditions: tuple[Condition, ...], classes: int) -> _Witness:
     """Look for an input that meets conditions and is of one of some classes."""
     small = _small(result, conditions)
     if small is None:
-        return _Found("none")
+        return _Witness("none")
     labelled = result.labelled
     if labelled.classes_in(small) & classes:
         found = _among_cells(result, conditions, small, classes)
         if found.outcome != "none":
             return found
     if isinstance(labelled, GridCells) and not labelled.open_in(small):
-        return _Found("none")
+        return _Witness("none")
     if result.vote is not None:
         try:
             cell, settled = result.vote.any_of(result.vote.mask(small), classes)
@@ -238,28 +238,30 @@ def _search(result: Explained, conditions: tuple[Condition, ...], classes: int) 
         if cell is not None:
             return _asked_in(result, conditions, cell[None, :], classes)
         if settled and result.exact_bins:
-            return _Found("none", f"Proved for {result.certificate.scope.inputs}.")
+            return _Witness("none", f"Proved for {result.certificate.scope.inputs}.")
     of = labelled.count_in(small)
     if result.certificate.settled and of:
-        return _Found("none", f"Each of {of:,} cells that were asked and that it speaks of agrees.")
-    return _Found("open")
+        return _Witness(
+            "none", f"Each of {of:,} cells that were asked and that it speaks of agrees."
+        )
+    return _Witness("open")
 
 
 def _among_cells(
     result: Explained, conditions: tuple[Condition, ...], small: Box, classes: int
-) -> _Found:
+) -> _Witness:
     """Look among the cells that were asked, at first where the point itself meets conditions."""
     points, values = _fits(result, conditions)
     own = _cells_of(result, small, classes, points, 1)
     if len(own):
-        return _Found("broken", "", _shown_cell(result, own[0]))
+        return _Witness("broken", "", _shown_cell(result, own[0]))
     able = _cells_of(result, small, classes, values, TRIED)
-    return _asked_in(result, conditions, able, classes) if len(able) else _Found("none")
+    return _asked_in(result, conditions, able, classes) if len(able) else _Witness("none")
 
 
 def _asked_in(
     result: Explained, conditions: tuple[Condition, ...], cells: Levels, classes: int
-) -> _Found:
+) -> _Witness:
     """Return an input of some cells that meets conditions, and what the model says of it."""
     binned, names = result.binned, {one.name for one in conditions}
     columns = binned.columns(cells)
@@ -270,21 +272,23 @@ def _asked_in(
         levels = [0] * len(cells) if axis is None else cells[:, axis].tolist()
         values = [value_in(feature, level, conditions) for level in levels]
         if any(value is NO_VALUE for value in values):
-            return _Found("open")
+            return _Witness("open")
         column = np.empty(len(cells), dtype=columns[place].dtype)
         column[:] = values
         columns[place] = column
     try:
         said = binned.ask(cells) if result.exact_bins else binned.classifier.decide(columns)
     except NotKept:
-        return _Found("open", "only the model could tell")
+        return _Witness("open", "only the model could tell")
     hits = np.flatnonzero(_is_one_of(result, said, classes))
     if not len(hits):
-        return _Found("open", "the binned model alone breaks it")
+        return _Witness("open", "the binned model alone breaks it")
     row = int(hits[0])
     values = [column[row] for column in columns]
     shown = dict(zip(result.feature_names, map(_plain, values), strict=True))
-    return _Found("broken", "", ShownAnswer.of_row(shown, binned.classifier.labels[int(said[row])]))
+    return _Witness(
+        "broken", "", ShownAnswer.of_row(shown, binned.classifier.labels[int(said[row])])
+    )
 
 
 # --- cells ---

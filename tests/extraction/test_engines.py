@@ -144,6 +144,30 @@ def test_gates_pass_only_what_is_so_of_what_nobody_was_asked(seed):
                         assert result.judge(rule).truth.holds == holds
 
 
+@pytest.mark.parametrize("seed", range(15))
+def test_short_rules_over_intervals_that_enough_rows_bear_out(seed, tmp_path):
+    """They are all there: each short rule that holds of so many rows follows from them."""
+    path = scaled_file(tmp_path, Random(seed))
+    opened = open_table(path, ["age=interval:30,60"], "says")
+    rows, space = opened.table.rows, opened.space.unlabelled
+    for most, least in ((1, 1), (1, 2), (2, 2)):
+        settings = Settings(max_conditions=most, min_support=least)
+        scales = ["age=interval:30,60"]
+        result = hornlens.envelope(path, settings=settings, scales=scales, label="says")
+        complete = result.certificate.complete
+        assert (complete.max_conditions, complete.min_support) == (most, least)
+        for row in result.rules:
+            rule = row.rule.rule(space.vocabulary)
+            assert row.support >= least and all(map(rule.satisfied_by, rows))
+        for left in range(1 << space.width):
+            have = [row for row in rows if not left & ~row]
+            short = sum(bool(left & group) for group in space.groups) <= most
+            if short and len(have) >= least:
+                for i in range(space.width):
+                    if all(row >> i & 1 for row in have):
+                        assert result.entails(Rule(left, 1 << i)), (left, i)
+
+
 class TestFormulaWithABackground(TargetConformance):
     def build(self):
         names = Vocabulary.numbered(4)

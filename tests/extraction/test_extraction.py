@@ -247,9 +247,7 @@ def test_what_does_not_fit_is_sampled_or_refused():
     # It asks no more than the limit, and the rules that are listed are proved.
     assert certificate.stopped == "max_questions" and len(result.decisions) == 100
     assert certificate.kind == "interrupted" and certificate.proved
-    result = extract(
-        planted, PAPER, settings=small, cache=False, limits=Limits(max_questions=500)
-    )
+    result = extract(planted, PAPER, settings=small, cache=False, limits=Limits(max_questions=500))
     assert len(result.decisions) == 100
     with pytest.raises(HornlensError, match="660 prompts, more than --limit 100"):
         extract(planted, PAPER, settings=Settings("exhaustive", limit=100), cache=False)

@@ -88,7 +88,7 @@ MADE = {
     "formula in Python": lambda: hornlens.envelope(INPUTS / "formula.cnf"),
     "table in Python": lambda: hornlens.envelope(INPUTS / "animals.csv"),
     "scaled table": lambda: hornlens.envelope(
-        EXAMPLES / "people.csv", label="class", scales=["age=interval:35"]
+        EXAMPLES / "people.csv", label="class", scales=["age=interval:30,45"]
     ),
 }
 """By kind, how Python makes it."""
@@ -109,7 +109,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("matrix")
     for name in ("animals.csv", "animals.yaml", "formula.cnf"):
         shutil.copy(INPUTS / name, folder)
-    scaled = "--label", "class", "--scale", "age=interval:35"
+    scaled = "--label", "class", "--scale", "age=interval:30,45"
     done = command("convert", EXAMPLES / "people.csv", "people.cxt", *scaled, cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "any.yaml").write_text("hornlens: 1\nrules: {at_least: 0}\nanswered: 0\n")

@@ -144,6 +144,30 @@ def test_gates_pass_only_what_is_so_of_what_nobody_was_asked(seed):
                         assert result.judge(rule).truth.holds == holds
 
 
+@pytest.mark.parametrize("seed", range(15))
+def test_short_rules_over_intervals_that_enough_rows_bear_out(seed, tmp_path):
+    """They are all there: each short rule that holds of so many rows follows from them."""
+    path = scaled_file(tmp_path, Random(seed))
+    opened = open_table(path, ["age=interval:30,60"], "says")
+    rows, space = opened.table.rows, opened.space.unlabelled
+    for most, least in ((1, 1), (1, 2), (2, 2)):
+        settings = Settings(max_conditions=most, min_support=least)
+        scales = ["age=interval:30,60"]
+        result = hornlens.envelope(path, settings=settings, scales=scales, label="says")
+        complete = result.certificate.complete
+        assert (complete.max_conditions, complete.min_support) == (most, least)
+        for row in result.rules:
+            rule = row.rule.rule(space.vocabulary)
+            assert row.support >= least and all(map(rule.satisfied_by, rows))
+        for left in range(1 << space.width):
+            have = [row for row in rows if not left & ~row]
+            short = sum(bool(left & group) for group in space.groups) <= most
+            if short and len(have) >= least:
+                for i in range(space.width):
+                    if all(row >> i & 1 for row in have):
+                        assert result.entails(Rule(left, 1 << i)), (left, i)
+
+
 class TestFormulaWithABackground(TargetConformance):
     def build(self):
         names = Vocabulary.numbered(4)
@@ -293,7 +317,12 @@ def test_almost_rules_and_levels_come_with_it():
     printed = command(
         *("envelope", ANIMALS, "--min-confidence", "0.6", "--detail", "2", "--format", "json")
     )
-    assert result.export("json") == printed.stdout
+    assert kept(result.export("json")) == kept(printed.stdout)
+
+
+def kept(text):
+    """A result's JSON without the name of its source, and without the concepts of a table."""
+    return {key: part for key, part in json.loads(text).items() if key not in ("model", "table")}
 
 
 # --- the door ---
@@ -304,11 +333,11 @@ def test_a_file_its_contents_and_its_target_have_the_same_rules(tmp_path):
     table = open_table(ANIMALS).table
     sources = [ANIMALS, str(ANIMALS), table, TableTarget(table), pandas.read_csv(ANIMALS)]
     results = [hornlens.envelope(source) for source in sources]
-    assert len({result.export("json") for result in results}) == 1
+    assert all(kept(each.export("json")) == kept(results[0].export("json")) for each in results)
     assert [r.name for r in results] == ["animals.csv"] * 2 + ["table"] * 2 + ["data frame"]
     formula = EXAMPLES / "pronouns.cnf"
     both = hornlens.envelope(formula), hornlens.envelope(read_dimacs(formula))
-    assert both[0].export("json") == both[1].export("json")
+    assert kept(both[0].export("json")) == kept(both[1].export("json"))
     printed = command("envelope", formula, "--format", "json").stdout
     assert both[0].export("json") == printed
     both[0].save(tmp_path / "made")
@@ -321,7 +350,8 @@ def test_a_data_frame_is_read_as_its_file(library, tmp_path):
     path = EXAMPLES / "people.csv"
     how = {"label": "class", "scales": ["age=interval:35"]}
     by_frame = hornlens.envelope(frames.read_csv(path), **how)
-    assert by_frame.export("json") == hornlens.envelope(path, **how).export("json")
+    by_file = hornlens.envelope(path, **how)
+    assert kept(by_frame.export("json")) == kept(by_file.export("json"))
 
 
 def test_a_frame_may_have_cells_that_say_nothing():
@@ -396,6 +426,7 @@ def test_it_is_a_result_as_others_are(source, tmp_path):
         "envelope.json",
         "report.html",
         "rules.csv",
+        "run.json",
     ]
     loaded = hornlens.load(tmp_path)
     assert loaded.rules.csv() == result.rules.csv()
@@ -434,4 +465,4 @@ def test_rows_are_those_of_any_table(tmp_path):
     done = command("extract", "--target", f"rows/{path}", "--format", "json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     wanted = hornlens.envelope(path)
-    assert done.stdout == wanted.export("json")
+    assert kept(done.stdout) == kept(wanted.export("json"))

@@ -9,8 +9,9 @@ import pytest
 
 import hornlens
 from hornlens.errors import HornlensError
+from hornlens.exact.envelopes import only_supported
 from hornlens.exact.grid import LabelledSpace
-from hornlens.exact.supported import only_supported, supported_envelope_of_grid
+from hornlens.exact.supported import supported_envelope_of_grid
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.ordered import Ordered

@@ -15,7 +15,14 @@ import numpy as np
 
 from hornlens.errors import InputError
 from hornlens.exact.engine import Progress, Step, run
-from hornlens.exact.envelopes import GRID_LIMIT, NO_QUERIES, UNKNOWN, check_rows, with_support
+from hornlens.exact.envelopes import (
+    GRID_LIMIT,
+    NO_QUERIES,
+    UNKNOWN,
+    check_rows,
+    only_supported,
+    with_support,
+)
 from hornlens.exact.grid import LabelledSpace, Labels, labels_of_positives
 from hornlens.exact.saturation import Pair, Saturated, in_order, saturation
 from hornlens.exact.short import Rows, Short, ShortSearch
@@ -228,12 +235,15 @@ def bounded_envelope_of_table(
         space = Space.of_variables(table.vocabulary, tuple(assumed))
     else:
         space = replace(space, assumed=tuple(assumed))
-    if space.count <= GRID_LIMIT and not min_support:
+    nominal = all(isinstance(attribute, Nominal) for attribute in space.all_attributes)
+    if space.count <= GRID_LIMIT and not (min_support and nominal):
         labels = labels_of_positives(space, list(table.rows))
         labelled = LabelledSpace(space, labels)
         envelope = bounded_envelope_of_grid(labelled, max_conditions, None, limits, progress)
+        if min_support:
+            return only_supported(envelope, table, min_support)
         return with_support(envelope, table)
-    if not all(isinstance(attribute, Nominal) for attribute in space.all_attributes):
+    if not nominal:
         raise InputError(
             "has too many combinations for short rules over intervals: scale the numbers as "
             "nominal, with fewer cuts, or leave columns out (--scale)"

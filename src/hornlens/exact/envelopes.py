@@ -22,6 +22,7 @@ from hornlens.exact.search import EnvelopeSearch
 from hornlens.exact.sources import FormulaSource
 from hornlens.limits import Limits
 from hornlens.logic.batch import obeys, unpack
+from hornlens.logic.certificates import bounded
 from hornlens.logic.cnf import Cnf, clauses_of
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.space import Space
@@ -215,6 +216,30 @@ def with_support(envelope: Envelope, table: Table) -> Envelope:
     columns = Columns(table.rows, envelope.space.width)
     support = columns.supports(rule.antecedent for rule in envelope.readable)
     return replace(envelope, support=support)
+
+
+def only_supported(envelope: Envelope, table: Table, min_support: int) -> Envelope:
+    """Return the envelope of a table without the rules whose conditions fewer rows have.
+
+    It has all rules, or all with so few conditions, unless a limit ended it.
+
+    What follows from conditions that enough rows have takes no other rules: whatever fires on the
+    way from a set to its closure is contained in as many rows as the set itself.
+    """
+    support = with_support(envelope, table).support or ()
+    pairs = zip(envelope.basis.rules, support, strict=True)
+    kept = tuple(rule for rule, rows in pairs if rows >= min_support)
+    claim = bounded(envelope.certificate.complete.max_conditions, len(kept), min_support)
+    if envelope.certificate.ended is not None:  # then others of them may be missing, too
+        claim = replace(envelope.certificate, rules=len(kept))
+    small = Envelope.of(
+        envelope.space,
+        Theory(envelope.space.width, kept),
+        certificate=claim,
+        non_horn=envelope.non_horn,
+        statistics={**envelope.statistics, "rules_left_out": len(support) - len(kept)},
+    )
+    return with_support(small, table)
 
 
 def _statistics(search: EnvelopeSearch) -> dict[str, int]:

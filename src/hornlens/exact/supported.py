@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hornlens.exact.bounded import ShortPoints, ShortRules, bounded_envelope_of_grid
-from hornlens.exact.envelopes import NO_QUERIES, UNKNOWN, with_support
+from hornlens.exact.envelopes import NO_QUERIES, UNKNOWN
 from hornlens.exact.grid import LabelledSpace
 from hornlens.exact.sums import Sums, sums_above
 from hornlens.limits import Limits
 from hornlens.logic.certificates import bounded
 from hornlens.logic.envelope import Envelope, NonHorn
-from hornlens.logic.table import Table
 from hornlens.logic.theory import Theory
 
 
@@ -70,25 +68,3 @@ def _not_following(labelled: LabelledSpace, known: Theory, rules: Theory) -> int
         above(rule.antecedent) > (0 if rule.is_negative else above(rule.consequent))
         for rule in rules.rules
     )
-
-
-def only_supported(envelope: Envelope, table: Table, min_support: int) -> Envelope:
-    """Return the exact envelope of a table without the rules whose conditions fewer rows have.
-
-    What follows from conditions that enough rows have takes no other rules: whatever fires on the
-    way from a set to its closure is contained in as many rows as the set itself.
-    """
-    support = with_support(envelope, table).support or ()
-    pairs = zip(envelope.basis.rules, support, strict=True)
-    kept = tuple(rule for rule, rows in pairs if rows >= min_support)
-    claim = bounded(None, len(kept), min_support)
-    if envelope.certificate.ended is not None:  # then others of them may be missing, too
-        claim = replace(envelope.certificate, rules=len(kept))
-    small = Envelope.of(
-        envelope.space,
-        Theory(envelope.space.width, kept),
-        certificate=claim,
-        non_horn=envelope.non_horn,
-        statistics={**envelope.statistics, "rules_left_out": len(support) - len(kept)},
-    )
-    return with_support(small, table)

@@ -104,6 +104,12 @@ class Space:
         """Return the space of all combinations of variables that obey what is assumed."""
         return cls(tuple(Nominal(name, (name,)) for name in vocabulary.names), assumed=assumed)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has variables only, each an attribute by itself: see `of_variables`."""
+        named = ((attribute.name,) == attribute.variables for attribute in self.attributes)
+        return self.label is None and not self.complete and all(named)
+
     @cached_property
     def all_attributes(self) -> tuple[Attribute, ...]:
         """The attributes, and the label as the last if there is one: an axis each."""

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from hornlens.exact.bounded import bounded_envelope_of_formula, bounded_envelope_of_table
 from hornlens.exact.engine import Progress
-from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
-from hornlens.exact.supported import only_supported
+from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table, only_supported
 from hornlens.limits import Limits
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.envelope import Envelope

@@ -13,7 +13,7 @@ from hornlens.errors import HornlensError, InputError
 from hornlens.formats.certificates import certificate_from_json
 from hornlens.formats.jsonfiles import read_json
 from hornlens.formats.rulelists import theory_as_json, theory_from_json, written_out
-from hornlens.formats.spaces import space_from_json
+from hornlens.formats.spaces import space_as_json, space_from_json
 from hornlens.logic.envelope import Envelope, LearnedRules, NonHorn
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
@@ -71,6 +71,7 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
         "statistics": dict(envelope.statistics),
         **({} if envelope.almost is None else almost_as_json(envelope.almost, names)),
         **({} if envelope.levels is None else {"levels": levels_as_json(envelope.levels, names)}),
+        **({} if envelope.space.is_plain else {"space": space_as_json(envelope.space)}),
     }
 
 

@@ -29,7 +29,6 @@ OTHERS = {
     "results/analysis/gates.py": ('at_least != "exact"',),
     "results/documents/requirements_file.py": ('data.get("at_least") == "pac"',),
     "verifying/interrupted.py": ('warrant["kind"] == "tested"',),
-    "verifying/explained.py": ('warrant["kind"] == "tested"',),
     "cli/learn.py": ('equivalence != "exact"',),
     "extraction/formulas.py": (
         *('"equivalence": ("exact", "pac", "budget")', 'equivalence == "pac"'),

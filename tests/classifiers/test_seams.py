@@ -1,6 +1,7 @@
 """Two ways to the same claim about a classifier agree: asked or loaded, judged or gated."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas
@@ -8,10 +9,12 @@ import polars
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
+from typer.testing import CliRunner
 
 import hornlens
 from hornlens import Limits
-from hornlens.errors import InputError
+from hornlens.cli.app import app
+from hornlens.errors import HornlensError, InputError
 from hornlens.exact.boxes.cells import OUTSIDE
 
 
@@ -205,3 +208,63 @@ def test_limits_that_are_used_up_end_with_no_answer_and_no_traceback():
 def test_a_label_that_is_no_text_is_refused():
     with pytest.raises(InputError, match="label must be a text, not 3"):
         hornlens.explain(lambda cells: cells[:, 0] > 0.5, [[0.0], [1.0]], label=3)
+
+
+# --- pages and commands ---
+
+
+def page_text(result, folder):
+    """Return the text of a result's page, without its scripts."""
+    result.save(folder)
+    page = (folder / "report.html").read_text()
+    page = re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def test_the_page_counts_the_rows_and_cells_that_were_compared_and_asked(tmp_path):
+    rows = np.random.default_rng(0).random((50, 3))
+
+    def decide(cells):
+        return cells[:, 0] > 0.5
+
+    ended = hornlens.explain(decide, rows, limits=Limits(max_questions=10))
+    compared = ended.agreement.compared
+    assert compared < 50
+    text = page_text(ended, tmp_path)
+    assert f"of {compared} rows whose cells were asked and" in text
+    assert "of 50 rows and" not in text
+    drawn = hornlens.explain(decide, rows, limit=5, samples=3000)
+    assert "Cells asked 64 of 64" in page_text(drawn, tmp_path)
+    assert "of 50 rows and" in page_text(drawn, tmp_path)
+
+
+@pytest.fixture
+def saved_forest(tmp_path):
+    """Write a forest over two columns of whole numbers, and their rows as CSV."""
+    skops = pytest.importorskip("skops.io")
+    rng = np.random.default_rng(0)
+    rows = pandas.DataFrame({"age": rng.integers(18, 70, 90), "visits": rng.integers(0, 4, 90)})
+    classes = np.where((rows.age > 40) & (rows.visits > 1), "yes", "no")
+    forest = RandomForestClassifier(3, max_depth=2, random_state=0).fit(rows, classes)
+    skops.dump(forest, tmp_path / "model.skops")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    return forest, rows
+
+
+def test_the_command_shows_thresholds_of_whole_numbers_as_python_does(saved_forest, tmp_path):
+    model, data, out = (str(tmp_path / name) for name in ("model.skops", "rows.csv", "out"))
+    run = CliRunner().invoke(app, ["explain", model, data, "--out", out])
+    assert run.exit_code == 0
+    assert str(hornlens.load(tmp_path / "out").rules) == str(hornlens.explain(*saved_forest).rules)
+
+
+def test_words_that_trees_do_not_accept_are_an_error_in_a_line(saved_forest, tmp_path):
+    (tmp_path / "words.csv").write_text("age,visits\nold,2\n30,3\n")
+    run = CliRunner().invoke(
+        app, ["explain", *(str(tmp_path / name) for name in ("model.skops", "words.csv"))]
+    )
+    assert isinstance(run.exception, HornlensError)
+    assert "could not convert string to float: 'old'" in str(run.exception)
+    rows = pandas.DataFrame({"age": ["old", "new"], "visits": [1, 2]})
+    with pytest.raises(HornlensError, match="does not accept these rows"):
+        hornlens.prove(saved_forest[0], "visits > 1 -> yes", rows)

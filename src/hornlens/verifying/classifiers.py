@@ -18,11 +18,11 @@ from typing import Any
 from hornlens.errors import InputError
 from hornlens.verifying.claims import Claim
 from hornlens.verifying.explained import (
-    check_column_levels,
+    check_cell_counts,
     check_complete,
     check_flips,
-    check_rule_counts,
     check_scope,
+    check_thresholds,
     check_warrants,
 )
 from hornlens.verifying.grids import Wrong
@@ -211,12 +211,12 @@ def _check_claims(content: Any, whole: Any) -> tuple[list[str], list[str]]:
     cells, claim = RecordedCells(content, sizes), Claim.of(whole["certificate"])
     check_complete(claim, cells, sizes)
     check_scope(content, claim, cells)
-    check_rule_counts(whole, claim, cells)
+    check_cell_counts(whole, claim, cells)
     check_warrants(content, claim, cells, features)
     checked = [
         "certificate: its scope and warrants are those of the cells",
         check_flips(content, cells, sizes),
-        check_column_levels(content, _numbers(content["rows"]["cells"], "H")),
+        check_thresholds(content, _numbers(content["rows"]["cells"], "H")),
     ]
     not_checked = ["which rows flip, and which other inputs the model accepts: ask it again"]
     if content["background"] and cells.is_grid:

@@ -20,7 +20,7 @@ SHOWN_DIGITS = 1e-5
 """So far a threshold may be from the number that is shown: trees compare in single precision."""
 
 
-class CellSource(Protocol):
+class ClassifiedCells(Protocol):
     """The recorded cells with their classes; OUTSIDE: does not occur."""
 
     is_grid: bool
@@ -39,7 +39,7 @@ class CellSource(Protocol):
         """The cells, where they are no grid."""
 
 
-def check_scope(content: Mapping[str, Any], claim: Claim, cells: CellSource) -> None:
+def check_scope(content: Mapping[str, Any], claim: Claim, cells: ClassifiedCells) -> None:
     """Hold the scope against the cells: which were asked, and of what they can speak."""
     of = claim.scope["of"]
     if of not in ("every input", "surrogate", "part"):
@@ -55,7 +55,7 @@ def check_scope(content: Mapping[str, Any], claim: Claim, cells: CellSource) -> 
         raise Wrong("cells: some do not occur, and there is no background")
 
 
-def check_complete(claim: Claim, cells: CellSource, sizes: Sequence[int]) -> None:
+def check_complete(claim: Claim, cells: ClassifiedCells, sizes: Sequence[int]) -> None:
     """Hold what is claimed to be complete against what was asked."""
     if claim.every:
         raise Wrong("certificate: every rule, though these are rules of classes only")
@@ -76,7 +76,7 @@ def check_complete(claim: Claim, cells: CellSource, sizes: Sequence[int]) -> Non
         raise Wrong(f"certificate: {wanted:,} cells were not asked, not {claim.unasked:,}")
 
 
-def check_rule_counts(content: Mapping[str, Any], claim: Claim, cells: CellSource) -> None:
+def check_cell_counts(content: Mapping[str, Any], claim: Claim, cells: ClassifiedCells) -> None:
     """Count the cells and rows again, and name the certificate again."""
     line = content["certificate"]
     if line["kind"] != (kind := _kind(claim)):
@@ -101,7 +101,7 @@ def _kind(claim: Claim) -> str:
     return names.get(claim.scope["of"]) or ("exact" if claim.decides else "bounded")
 
 
-def _asked(cells: CellSource) -> int:
+def _asked(cells: ClassifiedCells) -> int:
     """Return how many different cells have a class."""
     if cells.is_grid:
         return sum(label >= 0 for label in cells.labels)
@@ -112,7 +112,7 @@ def _asked(cells: CellSource) -> int:
 def check_warrants(
     content: Mapping[str, Any],
     claim: Claim,
-    cells: CellSource,
+    cells: ClassifiedCells,
     features: Sequence[Mapping[str, Any]],
 ) -> None:
     """Work the warrant of each rule out again."""
@@ -139,7 +139,7 @@ def check_warrants(
             raise Wrong(f"{' ∧ '.join(rule['if'])}: too few cells, or too long, to be tested")
         bound = min(trial["epsilon"], 1 - (trial["delta"] / candidates) ** (1 / rule["cells"]))
         warrant = rule["warrant"]
-        same = warrant["kind"] == "tested" and warrant["tested"] == rule["cells"]
+        same = {**warrant, "bound": 0} == {"kind": "tested", "tested": rule["cells"], "bound": 0}
         if not same or not isclose(warrant["bound"], bound, rel_tol=1e-9):
             raise Wrong(f"{' ∧ '.join(rule['if'])}: a warrant that its cells do not give")
 
@@ -153,7 +153,7 @@ def _ranges(feature: Mapping[str, Any]) -> int:
     return int(each + missing + (missing or not ranged))
 
 
-def check_flips(content: Mapping[str, Any], cells: CellSource, sizes: Sequence[int]) -> str:
+def check_flips(content: Mapping[str, Any], cells: ClassifiedCells, sizes: Sequence[int]) -> str:
     """Count the pairs of cells again that differ in one column."""
     flips = content["flips"]
     if [line["feature"] for line in flips] != [line["name"] for line in content["features"]]:
@@ -174,7 +174,7 @@ def check_flips(content: Mapping[str, Any], cells: CellSource, sizes: Sequence[i
     return "flips: pairs of cells that differ in one column were counted again"
 
 
-def _pairs(cells: CellSource, axis: int, sizes: Sequence[int]) -> tuple[int, int]:
+def _pairs(cells: ClassifiedCells, axis: int, sizes: Sequence[int]) -> tuple[int, int]:
     """Return how many pairs along an axis differ, and how many there are."""
     step, size = cells.steps[axis], sizes[axis]
     differ = total = 0
@@ -188,7 +188,7 @@ def _pairs(cells: CellSource, axis: int, sizes: Sequence[int]) -> tuple[int, int
     return differ, total
 
 
-def check_column_levels(content: Mapping[str, Any], row_cells: Sequence[int]) -> str:
+def check_thresholds(content: Mapping[str, Any], row_cells: Sequence[int]) -> str:
     """Hold thresholds against how they are shown, against their points, and the rows kept."""
     classes = [str(label) for label in content["labels"]]
     if classes != list(content["classes"]):

@@ -7,6 +7,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup, escape
 
 from hornlens.counts import plural
@@ -85,8 +86,7 @@ def explanation_page(content: Json, path: Path) -> str:
         for number, rule in enumerate(document.rules[:MOST_RULES], start=1)
     ]
     cell_count = prod(document.sizes)
-    asked = document.asked[1]
-    is_whole = len(asked) <= MOST_CELLS
+    is_whole = len(document.asked[1]) <= MOST_CELLS
     if not is_whole:
         content = _without_cells(content)
     return assemble(
@@ -109,7 +109,7 @@ def explanation_page(content: Json, path: Path) -> str:
         findings=[row for row in rows if row.rule.support][:FINDINGS],
         left_out=len(document.rules) - len(rows),
         cell_count=cell_count,
-        asked=int((asked >= 0).sum()),
+        asked=_asked(document),
         counted={
             label: int((document.row_said == place).sum())
             for place, label in enumerate(document.classes)
@@ -212,6 +212,13 @@ def _levels_in_words(feature: FeatureDocument) -> Markup:
     if len(names) > 60:
         text += Markup(", and {} more").format(f"{len(names) - 60:,}")
     return text + escape("; or missing") if feature.missing else text
+
+
+def _asked(document: ExplanationDocument) -> int:
+    """Return how many different cells were asked: some are drawn several times."""
+    cells, labels = document.asked
+    known = np.flatnonzero(labels >= 0)
+    return len(known) if cells is None else len(np.unique(cells[known], axis=0))
 
 
 def _has_exact_bins(document: ExplanationDocument) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.errors import HornlensError
 from hornlens.logic.cuts import Cuts, number_text
 from hornlens.targets.classifiers.columns import Column, Table, is_missing
 from hornlens.targets.classifiers.trees import Trees, read_trees
@@ -45,7 +46,13 @@ class TreeModel:
 
     def seen(self, table: Table, columns: Sequence[Column]) -> NDArray[Any]:
         """Return the values that the trees compare, of rows given by columns."""
-        made = np.asarray(self.prepare(table.rebuild(columns)))
+        try:
+            made = np.asarray(self.prepare(table.rebuild(columns)))
+        except HornlensError:
+            raise
+        except Exception as error:  # whatever a step does not accept
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            raise HornlensError(f"the model does not accept these rows: {reason}") from error
         return made.astype(np.float32) if self.trees.single else made.astype(np.float64)
 
 
@@ -211,6 +218,7 @@ def exact_cuts(model: TreeModel, table: Table) -> dict[int, Cuts]:
     for (place, _, threshold), first in zip(wanted, firsts.tolist(), strict=True):
         if np.isfinite(first):
             is_whole = table.kinds[place] == "whole"
+            first = float(np.ceil(first)) if is_whole else first
             text = _text(model, place, threshold, first, is_whole)
             found.setdefault(place, {}).setdefault(first, text)
     return {

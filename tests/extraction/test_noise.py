@@ -24,6 +24,8 @@ from hornlens.logic.repeats import ALPHA, MOST, Repeats, certified, evidence, fe
 from hornlens.models.functions import FunctionModel
 from hornlens.models.protocol import Answer
 from hornlens.probes.loading import parse_probe
+from hornlens.report.possible import show_possible
+from hornlens.report.terminal import Terminal
 from hornlens.results.analysis.possible import possible_rules, undecided_of
 from hornlens.results.documents.settings import Settings
 from hornlens.store.sqlite import AnswerCache
@@ -495,6 +497,34 @@ def test_a_rule_that_nothing_can_break_holds_in_a_phrasing_whatever_is_wanted(tm
         assert not world.judge(NamedRule.parse("nurse & female -> false")).truth.holds
     found.save(tmp_path)
     assert (done := verify(tmp_path)).ok, done.wrong
+
+
+def test_what_was_not_asked_leaves_rules_possible(tmp_path, capsys):
+    """None of them is certain, and nobody says that no other is possible."""
+    found = extract(
+        FunctionModel(lambda prompt, words: [1.0, 0.0], sampled=True),
+        parse_probe(PROBE),
+        cache=False,
+        repeats="auto",
+        limits=Limits(max_questions=3),
+        settings=Settings(max_conditions=1),
+    )
+    claim = found.certificate.sentence
+    assert "before 9 of 12 cells were asked: others may be possible" in claim
+    assert "follows from the possible ones" not in claim
+    assert found.possible is not None and len(found.possible.readable)
+    assert not any(line.certain for line in possible_rules(found))
+    found.save(tmp_path)
+    lines = json.loads((tmp_path / "envelope.json").read_text())["possible"]["readable"]
+    assert lines and not any(line["certain"] for line in lines)
+    assert all(line["sentence"].startswith("Possibly: ") for line in lines)
+    assert verify(tmp_path).ok
+    show_possible(Terminal(), found)
+    printed = capsys.readouterr().out
+    for text in (printed, (tmp_path / "report.html").read_text("utf-8")):
+        assert "Not every prompt was asked: other rules are possible." in text
+        assert "no other rule is possible" not in text and "all that are possible" not in text
+        assert "or obey none" not in text
 
 
 def test_the_certificate_says_itself_and_is_read_back():

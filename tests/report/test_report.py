@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from hornlens import FunctionTarget, Limits, Nominal, Policy, Space, extract
 from hornlens.cli.commands.results import report
 from hornlens.errors import InputError
 from hornlens.logic.certificates import pac
@@ -566,3 +567,29 @@ def test_a_damaged_result_is_one_clear_error(tmp_path, name, path, value):
     (tmp_path / name).write_text(json.dumps(content))
     with pytest.raises(InputError, match="of another version"):
         read_page(tmp_path)
+
+
+@pytest.mark.parametrize("abstain", ["accept", "reject"])
+def test_where_nothing_was_answered_no_rule_is_said_to_hold(abstain, tmp_path):
+    """Neither by a warning, nor above the rules, nor beside one."""
+    space = Space((Nominal("job", ("nurse", "cook")),), Nominal("pronoun", ("she", "he")))
+    silent = FunctionTarget(lambda names: None, space)
+    result = extract(silent, policy=Policy(abstain=abstain))
+    assert result.certificate.unanswered and bool(len(result.rules)) == (abstain == "reject")
+    result.save(tmp_path)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "gave no answer" in page
+    for claim in ("holds vacuously", "hold only because", "holds only because"):
+        assert claim not in page
+    assert not any("because of that" in warning.sentence for warning in result.warnings)
+
+
+def test_who_was_not_asked_did_not_refuse_to_answer(tmp_path):
+    space = Space((Nominal("job", ("nurse", "cook")),), Nominal("pronoun", ("she", "he")))
+    target = FunctionTarget(lambda names: "she", space)
+    ended = Limits(time_limit=1, clock=iter(range(0, 10**6, 10)).__next__)
+    result = extract(target, limits=ended)
+    assert result.certificate.answered == (0, 0)
+    result.save(tmp_path)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "The target was not asked anything." in page and "gave no answer" not in page

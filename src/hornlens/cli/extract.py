@@ -193,7 +193,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
             terminal.say(f"… and {len(evidence) - SHOWN} more: {out / 'rules.csv'}")
     if envelope.almost is not None:
         _show_almost(terminal, summary, envelope.almost, out)
-    if vacuous:
+    if vacuous and not envelope.certificate.unanswered:
         terminal.say()
         terminal.say(
             f"{plural(vacuous, 'rule')} more, in {out / 'rules.csv'}: they hold only because a "

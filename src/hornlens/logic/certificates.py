@@ -238,7 +238,7 @@ class Certificate:
         if self.word is not None and self.ended is None:
             return self.word.sentence(self.open)
         if self.noise is not None:
-            return self.noise.sentence(self.complete.which.rstrip(","), self.ended)
+            return self.noise.sentence(self.complete.which.rstrip(","), self._left_out)
         if self.trial is not None:
             early = f"The run was ended {self.ended.words}. " if self.ended else ""
             return self._about(f"{early}{self.trial.sentence}")
@@ -319,6 +319,15 @@ class Certificate:
         sentence = f"{sentence}: it {agreement.shares}."
         return f"{sentence} {agreement.varying}" if agreement.varied else sentence
 
+    @property
+    def _left_out(self) -> str:
+        """What was not asked, and why, in a clause; "" if everything was."""
+        cells = f"{self.unasked:,} of {self.cells:,} cells were" if self.unasked else ""
+        if self.ended is None:
+            return f"{cells} not asked" if cells else ""
+        ended = f"The run was ended {self.ended.words}"
+        return f"{ended}, before {cells} asked" if cells else ended
+
     def _ended(self, ended: Ending) -> str:
         if self.weakest == "open" and ended.samples is not None:
             return (
@@ -330,9 +339,7 @@ class Certificate:
                 f"The run was {'cut off' if ended.after is not None else 'ended'} {ended.words}: "
                 "rules may be missing or too strong."
             )
-        text = f"The run was ended {ended.words}"
-        if self.unasked:
-            text += f", before {self.unasked:,} of {self.cells:,} cells were asked"
+        text = self._left_out
         more = "there are more" if ended.reason == "max_rules" else "there may be more"
         whatever = " whatever the answers would be" if self.unasked else ""
         hold = f"these rules hold{whatever}"

@@ -141,17 +141,21 @@ class Noise:
         if self.drift is not None and not self.drift >= 0:
             raise ValueError(f"drift must be 0 or more, not {self.drift}")
 
-    def sentence(self, which: str = "rule", ended: Ending | None = None) -> str:
-        """What is claimed, on what condition; `which` rules follow from the possible ones."""
+    def sentence(self, which: str = "rule", left_out: str = "") -> str:
+        """What is claimed, on what condition; `which` rules follow from the possible ones.
+
+        That is not claimed where something was left out, which is said first.
+        """
         left = f"{self.undecided:,} of {self.prompts:,} prompts"
         covers = "It covers this wording, this snapshot of the model, and this way of asking it."
-        early = f"The run was ended {ended.words}: others may be possible. " if ended else ""
+        early = f"{left_out}: others may be possible. " if left_out else ""
         if self.alpha is not None:
+            follows = f", and every {which} that does follows from the possible ones"
             return (
                 f"{early}With probability {_probability(self.alpha)} or more, if repeated answers "
-                "are independent, each of these rules holds of what is answered most often, and "
-                f"every {which} that does follows from the possible ones; {left} are undecided "
-                f"after {self.most:,} answers at most. {covers}"
+                "are independent, each of these rules holds of what is answered most often"
+                f"{'' if left_out else follows}; {left} are undecided after {self.most:,} answers "
+                f"at most. {covers}"
             )
         return (
             f"{early}One answer decided each prompt; when {self.reasked:,} were asked again, no "

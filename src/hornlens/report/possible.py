@@ -6,6 +6,7 @@ from hornlens.counts import plural
 from hornlens.report.terminal import Terminal
 from hornlens.results.analysis.possible import maybe, possible_rules, undecided_of
 from hornlens.results.documents.findings import Findings
+from hornlens.results.wording.pages import OTHERS_POSSIBLE, all_decided
 
 SHOWN = 8
 """How many possible rules are printed."""
@@ -15,10 +16,10 @@ def show_possible(terminal: Terminal, result: Findings) -> None:
     """Say which rules are possible beside the certain ones, and what would settle them."""
     if result.possible is None:
         return
-    lines = [line for line in possible_rules(result) if not line.certain]
+    lines = [line for line in possible_rules(result) if line.undecided]
     left, unit = undecided_of(result), result.question.unit
     if not left:
-        terminal.say(f"Every {unit} is decided: the certain rules are all that are possible.")
+        terminal.say(all_decided(unit, result.asked_all))
         terminal.say()
         return
     settling = {pair for line in lines for pair in line.undecided}
@@ -30,6 +31,7 @@ def show_possible(terminal: Terminal, result: Findings) -> None:
             if lines
             else "."
         )
+        + ("" if result.asked_all else f" {OTHERS_POSSIBLE.format(unit=unit)}")
     )
     for line in lines[:SHOWN]:
         many = plural(len(line.undecided), f"undecided {unit}")

@@ -28,7 +28,13 @@ from hornlens.results.analysis.possible import maybe, possible_rules, undecided_
 from hornlens.results.analysis.ranking import EXPLAINED
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.writing import extraction_as_json
-from hornlens.results.wording.pages import about_rules, behind, no_rules, non_horn_words
+from hornlens.results.wording.pages import (
+    about_rules,
+    behind,
+    no_rules,
+    non_horn_words,
+    possible_beside,
+)
 
 SCRIPTS = (
     *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "folds.js", "rules.js"),
@@ -81,7 +87,9 @@ class Finding(NamedTuple):
 def extraction_page(extraction: Findings, content: dict[str, Any] | None = None) -> str:
     """Return the page of an extraction, whose space has a label; `content` is its envelope.json."""
     rows = rows_of(extraction)
-    found = [row for row in rows if not row.vacuous][:FINDINGS]
+    answered = not extraction.envelope.certificate.unanswered
+    found = [row for row in rows if answered and not row.vacuous][:FINDINGS]
+    possible = _possible(extraction)
     top = [row.evidence.margins for row in found]
     widest = max((m for margins in top for m in margins if isfinite(m)), default=0.0)
     envelope = extraction.envelope
@@ -130,8 +138,14 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         non_horn=non_horn_words(envelope, question),
         absence=no_rules(envelope.certificate, question, is_scored(extraction)),
         about_rules=about_rules(envelope.certificate, question, is_complete(extraction)),
-        possible=_possible(extraction),
-        undecided=len(undecided_of(extraction)),
+        possible=possible,
+        possible_beside=possible_beside(
+            len(undecided_of(extraction)),
+            bool(possible),
+            bool(rows),
+            question.unit,
+            extraction.asked_all,
+        ),
         abstained=abstained_because(extraction),
         others=[NamedRule.of(rule, envelope.vocabulary) for rule in space.assumed],
         warnings=content["warnings"],
@@ -169,11 +183,11 @@ def rows_of(extraction: Findings) -> list[Row]:
 
 
 def _possible(extraction: Findings) -> list[tuple[NamedRule, str, int, list[str]]]:
-    """Return the rules that are possible and not certain: their sentences, and what may break them.
+    """Return the rules that undecided cells may break: their sentences, and what may break them.
 
     Of the undecided cells, how many there are and what the first of them were asked as.
     """
-    lines = [line for line in possible_rules(extraction) if not line.certain]
+    lines = [line for line in possible_rules(extraction) if line.undecided]
     return [
         (
             in_conditions(line.rule, extraction.space),

@@ -11,6 +11,7 @@ from hornlens.logic.decisions import UNDECIDED
 from hornlens.logic.envelope import Envelope, NonHorn
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
+from hornlens.results.analysis.truth import proved_rules
 from hornlens.results.documents.answers import Position
 from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.findings import Findings
@@ -19,16 +20,12 @@ from hornlens.results.documents.findings import Findings
 class PossibleRule(NamedTuple):
     """A rule that holds unless an undecided cell breaks it: the cells that may, with their worlds.
 
-    Without any, it is certain.
+    It is certain if none can, nor a cell that was not asked.
     """
 
     rule: Rule
     undecided: tuple[tuple[int, int], ...]
-
-    @property
-    def certain(self) -> bool:
-        """Whether nothing that is undecided can break it."""
-        return not self.undecided
+    certain: bool
 
 
 def undecided_of(extraction: Findings) -> list[tuple[int, int]]:
@@ -48,6 +45,7 @@ def possible_rules(extraction: Findings) -> list[PossibleRule]:
     space, left = extraction.space, undecided_of(extraction)
     places = () if space.label is None else range(len(space.label.variables))
     labelled = {cell: [space.with_label(cell, k) for k in places] or [cell] for cell, _ in left}
+    known = None if extraction.asked_all else proved_rules(extraction)
     found = []
     for rule in extraction.possible.readable:
         given = rule.antecedent & ~space.label_mask
@@ -56,7 +54,8 @@ def possible_rules(extraction: Findings) -> list[PossibleRule]:
             for cell, world in left
             if given & ~cell == 0 and any(not rule.satisfied_by(x) for x in labelled[cell])
         )
-        found.append(PossibleRule(rule, may))
+        certain = not may and (known is None or known.entails(rule))
+        found.append(PossibleRule(rule, may, certain))
     return sorted(found, key=lambda line: (len(line.undecided), line.rule.key))
 
 

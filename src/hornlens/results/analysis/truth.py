@@ -51,7 +51,7 @@ def truth_of(rule: Rule, result: Findings) -> Truth:
     silent = len({x & ~result.space.label_mask for x in breaking})
     if certificate.unanswered:
         return Truth("open", silent=silent)
-    if _proved(result).entails(rule):
+    if proved_rules(result).entails(rule):
         return Truth(vacuous, PROVED)
     if certificate.all_rules and not breaking:
         return Truth("broken")  # all rules are known, of a formula or by an oracle of one's own
@@ -92,7 +92,7 @@ def _said(world: Findings, cell: int, label: int | None) -> bool:
     return bool(accepts(world.policy, winner, asked, undecided=False))
 
 
-def _proved(result: Findings) -> Theory:
+def proved_rules(result: Findings) -> Theory:
     """Return the rules that are proved, and the background."""
     envelope = result.envelope
     pairs = zip(envelope.basis.rules, envelope.warrants, strict=True)

@@ -209,7 +209,7 @@ def _labels(extraction: Findings) -> Iterator[Warning]:
     def word(place: int) -> str:
         return f"“{question.words.get(names[place], names[place])}”"
 
-    vacuous = sum(extraction.vacuous)
+    vacuous = 0 if extraction.envelope.certificate.unanswered else sum(extraction.vacuous)
     held = f" {vacuous:,} {'rule holds' if vacuous == 1 else 'rules hold'} only because of that."
     if choices.always is not None:
         yield Warning(

@@ -15,6 +15,7 @@ from hornlens.logic.warrants import Warrant
 from hornlens.results.documents.question import Question
 
 OPEN_BELOW = "The rules that are listed below are open: nothing proves them."
+OTHERS_POSSIBLE = "Not every {unit} was asked: other rules are possible."
 RESUMES = "The same command resumes from the answers that are kept."
 
 
@@ -29,8 +30,8 @@ def no_rules(certificate: Certificate, question: Question, scored: bool = False)
     """Return what may be said of a result without rules."""
     unit, who = question.unit, question.subject
     if certificate.unanswered:
-        return Absence(f"{who} gave no answer.", "So nothing is known of what it obeys.")
-    if certificate.noise is not None:
+        return Absence(_silence(certificate, who), "So nothing is known of what it obeys.")
+    if certificate.noise is not None and not (certificate.ended or certificate.unasked):
         return Absence(
             f"No rule is certain: {who.lower()}’s answers vary too much, or obey none.",
             "What is possible is listed below.",
@@ -49,6 +50,38 @@ def no_rules(certificate: Certificate, question: Question, scored: bool = False)
         f"A rule needs every {unit} that it speaks of to agree. Where the answers lean, but not "
         f"always, there is none{look}.",
     )
+
+
+def _silence(certificate: Certificate, who: str) -> str:
+    """Return why nothing is known: nothing was asked, or nothing answered."""
+    if certificate.answered is not None and certificate.answered[1]:
+        return f"{who} gave no answer."
+    return f"{who} was not asked anything."
+
+
+def all_decided(unit: str, asked_all: bool) -> str:
+    """Return what may be said of answers that vary, where none is undecided."""
+    if asked_all:
+        return f"Every {unit} is decided: no other rule is possible."
+    return f"Every {unit} that was asked is decided. {OTHERS_POSSIBLE.format(unit=unit)}"
+
+
+def possible_beside(undecided: int, listed: bool, rules: bool, unit: str, asked_all: bool) -> str:
+    """Return what may be said of possible rules, some of which may be `listed`."""
+    if not undecided:
+        return all_decided(unit, asked_all)
+    text = (
+        f"{plural(undecided, unit)} could not be decided, for the answers vary. The rules "
+        f"{'below ' if rules else ''}are certain: they hold whatever those answers are."
+    )
+    if listed:
+        text += (
+            f" These are possible beside them: they hold if none of the undecided {unit}s named "
+            "with them breaks them."
+        )
+    elif asked_all:
+        text += " No other rule is possible."
+    return text if asked_all else f"{text} {OTHERS_POSSIBLE.format(unit=unit)}"
 
 
 def about_rules(certificate: Certificate, question: Question, all_asked: bool) -> str:
@@ -183,7 +216,8 @@ def non_horn_words(envelope: Envelope, question: Question) -> str:
     """Return how many non-Horn negatives there are, in a sentence."""
     residue, certificate, who = envelope.non_horn, envelope.certificate, question.subject.lower()
     if certificate.unanswered:
-        return f"Not known: {who} gave no answer."
+        silence = _silence(certificate, who)
+        return f"Not known: {silence[0].lower()}{silence[1:]}"
     if residue.count == 0:
         if certificate.noise is not None:
             return "Nothing, where what is undecided counts as accepted."

@@ -9,6 +9,7 @@ from typing import Any, overload
 from hornlens.exact.boxes.axes import Box
 from hornlens.formats.csvfiles import csv_text, named_cells
 from hornlens.formats.frames import data_frame
+from hornlens.formats.plain import visible
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import in_signs
 from hornlens.logic.warrants import PROVED, Warrant
@@ -149,11 +150,11 @@ def _csv_line(row: RuleRow) -> list[Any]:
         *named_cells(row.rule),
         *(row.support, row.prompts),
         *(_short(row.mean_margin), _short(row.smallest_margin)),
-        row.sentence,
+        visible(row.sentence),
         *named_cells(row.canonical),
         *("yes" if row.vacuous else "no", _short(row.share)),
         *(row.warrant.kind, _short(row.warrant.bound)),
-        *(str(row), row.label, row.unit),
+        *(visible(str(row)), visible(row.label), row.unit),
         *("" if row.cells is None else row.cells, _short(row.confidence)),
     ]
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from hornlens.classifiers.cells import CellDecisions, ShownPoints, point_of
 from hornlens.errors import HornlensError
-from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells, rows_in
-from hornlens.exact.boxes.rulesets import BoxRule
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
+from hornlens.exact.boxes.rulesets import BoxRule, decided_by
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import Policy
 from hornlens.logic.envelope import Envelope
@@ -177,10 +177,9 @@ class Explained(Result):
 
     def decided(self, cells: Levels) -> Levels:
         """Return the place of the class that the rules give to each cell; -1 where none."""
-        said = np.full(len(cells), OUTSIDE, dtype=np.intp)
-        for rule in reversed(self.rules):
-            said[rows_in(cells, rule.box or (), self.binned.axes)] = rule.place or 0
-        return said
+        # The last one that applies decides: so the strongest comes last.
+        boxes = [BoxRule(row.box or (), row.place or 0) for row in reversed(self.rules)]
+        return decided_by(boxes, cells, self.binned.axes)
 
     def describe_cell(self, cell: Sequence[int]) -> dict[str, Any]:
         """Return the point of a cell: a value for each column."""

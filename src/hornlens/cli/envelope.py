@@ -13,16 +13,18 @@ from hornlens.errors import InputError
 from hornlens.exact.bases import Basis, in_basis
 from hornlens.exact.envelopes import with_support
 from hornlens.exact.ranking import EXPLAINED, ranked
+from hornlens.formats.csvfiles import csv_text
 from hornlens.formats.fca import without_bottom
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text, read_json
+from hornlens.formats.plain import visible
 from hornlens.formats.writers import WRITERS
 from hornlens.limits import ended_by_ctrl_c
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.report.summaries import show_almost, show_claim_only, show_level
 from hornlens.report.terminal import Terminal, show_envelope
-from hornlens.results.documents.rules import Rules
+from hornlens.results.documents.rules import COLUMNS, Rules
 from hornlens.results.documents.saving import result_as_json
 from hornlens.results.documents.settings import Settings
 from hornlens.targets.formulas import FormulaTarget, TableTarget
@@ -90,7 +92,9 @@ def envelope_command(options: EnvelopeOptions) -> int:
         if form == "csv":
             listed = replace(made, envelope=shown)
             places = range(len(shown.readable)) if options.rank is not None else listed.order
-            sys.stdout.write(Rules([listed.row(place) for place in places]).csv())
+            lines = Rules([listed.row(place) for place in places]).lines
+            shown_lines = ([visible(str(cell)) for cell in line] for line in lines)
+            sys.stdout.write(csv_text(COLUMNS, shown_lines))
         else:
             sys.stdout.write(WRITERS[form](shown))
     return options.exit_code

@@ -91,12 +91,6 @@ OLD: dict[str, Callable[[Mapping[str, Any]], Certificate]] = {
 """How certificates of envelope.json, format 1, are read: by their kinds."""
 
 
-def claim_as_json(certificate: Certificate) -> dict[str, Any]:
-    """Return a certificate as explanation.json has it: with its words, and whether it is proved."""
-    words = {"title": certificate.title, "sentence": certificate.sentence}
-    return {**certificate.as_json(), **words, "proved": certificate.proved}
-
-
 def claim_from_json(
     content: Mapping[str, Any], exact_bins: bool, how: str, agreement: Agreement, assumed: bool
 ) -> Certificate:

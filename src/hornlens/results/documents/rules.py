@@ -150,7 +150,7 @@ def _csv_line(row: RuleRow) -> list[Any]:
         *named_cells(row.rule),
         *(row.support, row.prompts),
         *(_short(row.mean_margin), _short(row.smallest_margin)),
-        visible(row.sentence),
+        row.sentence,
         *named_cells(row.canonical),
         *("yes" if row.vacuous else "no", _short(row.share)),
         *(row.warrant.kind, _short(row.warrant.bound)),

@@ -10,7 +10,6 @@ from typing import Any
 from hornlens.formats.files import read_text, write_files
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.scorefiles import parse_scores, scores_text
-from hornlens.formats.spaces import space_as_json
 from hornlens.results.analysis.almost import Summary
 from hornlens.results.documents.codec import as_plain
 from hornlens.results.documents.envelope import (
@@ -32,11 +31,9 @@ def result_as_json(extraction: Findings) -> dict[str, Any]:
     """Return the contents of envelope.json; where nobody was asked, there are no answers in it."""
     if extraction.asked:
         return extraction_as_json(extraction)
-    space, tabled = extraction.space, extraction.tabled
-    is_flat = all(len(attribute.variables) == 1 for attribute in space.attributes)
+    tabled = extraction.tabled
     return {
         **envelope_as_json(extraction.envelope),
-        **({} if is_flat and space.label is None else {"space": space_as_json(space)}),
         **(
             {"model": {"name": extraction.name, "identity": extraction.identity}}
             if extraction.name

@@ -44,6 +44,8 @@ class Tally:
         """How many cells were asked in each candidate."""
         self.void = candidates.rooms == 0 if ground.counted else np.zeros(count, dtype=np.bool_)
         self.void[-1] = True
+        self.hidden = np.zeros((many, count), dtype=np.bool_)
+        """Which candidates are special cases of a rule with exceptions that stands for them."""
         self.surrogate = Surrogate(ground.sizes, many)
         self.order: list[int] = []
         """The cells as masks, in the order in which they were asked."""
@@ -110,13 +112,20 @@ class Tally:
         return cell.tobytes() not in self.place
 
     def alive(self, r: int) -> Flags:
-        """Return which candidates are alive with a statement."""
-        return ~self.dead[r] & ~self.void
+        """Return which candidates are alive with a statement, and hidden by no other rule."""
+        return ~(self.dead[r] | self.void | self.hidden[r])
+
+    def hide(self, r: int, candidate: int) -> None:
+        """Hide a candidate with all that is more special."""
+        hidden = self.hidden[r]
+        hidden[candidate] = True
+        for rank in self.candidates.ranks[1:]:
+            hidden[rank] |= hidden[self.candidates.parents[rank]].any(axis=1)
 
     @property
     def live(self) -> int:
-        """How many candidates are alive, over all statements."""
-        return sum(int(self.alive(r).sum()) for r in range(len(self.statements)))
+        """How many candidates no answer breaks, over all statements."""
+        return int((~(self.dead | self.void)).sum())
 
     @property
     def possible(self) -> int:

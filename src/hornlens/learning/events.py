@@ -52,6 +52,16 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Sifting:
+    """So many cells were asked, and so many of all candidates are alive; `to_go`: about so many."""
+
+    asked: int
+    live: int
+    candidates: int
+    to_go: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The last event: a conjecture was accepted, or the run ended; this may be claimed of it."""
 
@@ -106,4 +116,4 @@ class RuleRetired:
 
 LearnerEvent: TypeAlias = CounterexampleTaken | NegativeSet | RuleAdded | RuleChanged | RuleRetired
 """What learners yield beside their questions."""
-Event: TypeAlias = LearnerEvent | Conjectured | Asked | Progress | Ended
+Event: TypeAlias = LearnerEvent | Conjectured | Asked | Progress | Sifting | Ended

@@ -34,6 +34,16 @@ class Cells(NamedTuple):
     again: int = 0
 
 
+class Lines(NamedTuple):
+    """Cells to be decided in every world, of which is asked what is accepted.
+
+    The reply has a row a cell and a column a label (one, where there are none): 1 if some world
+    accepts that, 0 if none does, and -1 where that is not known.
+    """
+
+    cells: Sequence[int]
+
+
 @dataclass(frozen=True)
 class Proposal:
     """What a strategy takes for true: rules, what an oracle claims of them, and counts.
@@ -47,8 +57,8 @@ class Proposal:
     statistics: Mapping[str, Any] = field(default_factory=dict)
 
 
-Step: TypeAlias = "Cells | Ask | Event"
-Reply: TypeAlias = Sequence[Decision] | Sequence[bool] | None
+Step: TypeAlias = "Cells | Lines | Ask | Event"
+Reply: TypeAlias = "Sequence[Decision] | Sequence[bool] | NDArray[np.int8] | None"
 Steps: TypeAlias = "Generator[Step, Reply, None]"
 
 

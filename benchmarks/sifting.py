@@ -27,7 +27,7 @@ from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 
 EPSILON = DELTA = 0.05
-RULES = 8
+RULES = 6
 """So many rules are planted in a box, with two or three conditions each."""
 GOALS = {
     (12, 10, 2, 0.5): 900,
@@ -38,7 +38,7 @@ GOALS = {
     (12, 10, 2, 0.1): 2_700,
     (12, 10, 2, 0.05): 6_000,
 }
-"""How many questions are allowed on average: by attributes, values, conditions, share of label 1."""
+"""Questions allowed on average: by attributes, values, conditions, and the share of label 1."""
 CHUNK = 8_192
 """So many uniform samples are drawn at a time."""
 
@@ -110,7 +110,8 @@ def sifted(
     conditions: int,
     base: float,
     seeds: int,
-    baselines: bool = True,
+    baselines: bool,
+    *,
     rules: int = RULES,
 ) -> dict[str, Any]:
     """Planted rules over a noisy score, label 1 in a share of `base`."""
@@ -138,9 +139,7 @@ def sifted_list(
     attributes: int, values: int, rules: int, conditions: int, seeds: int
 ) -> dict[str, Any]:
     """A decision list: rules with exceptions, because earlier ones go first."""
-    return _measured(
-        lambda seed: decision_list(attributes, values, rules, seed), conditions, seeds
-    )
+    return _measured(lambda seed: decision_list(attributes, values, rules, seed), conditions, seeds)
 
 
 def sifted_labels(
@@ -226,7 +225,7 @@ def _measured(
 
 
 def formula(sizes: Sequence[int], conditions: int, base: float, listed: int) -> float:
-    """Return how many questions are expected: by the largest attributes, the base rate, and rules."""
+    """Return how many questions to expect: by the largest attributes, base rate and rules."""
     largest = math.prod(sorted(sizes, reverse=True)[:conditions])
     return 7 * largest * {0.5: 1.0, 0.2: 1.7, 0.1: 2.7, 0.05: 5.5}[base] + 80 * listed
 
@@ -251,12 +250,13 @@ def _uniform(
     for seed in range(seeds):
         box, rng = make(seed), np.random.default_rng(seed)
         need = clean_cases(candidates(box.sizes, conditions, box.labels))
-        simulated.append(_draws_until_tested(box, conditions, need, rng))
+        if box.short_rules(conditions):
+            simulated.append(_draws_until_tested(box, conditions, need, rng))
         unrefuted.append(_unrefuted(box, conditions, questions, rng))
     per_rule = math.prod(sorted(box.sizes, reverse=True)[:conditions])
     return {
         "uniform_formula": need * per_rule,
-        "uniform_simulated": mean(simulated),
+        "uniform_simulated": mean(simulated) if simulated else None,
         "uniform_unrefuted": mean(unrefuted),
     }
 

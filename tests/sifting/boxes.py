@@ -69,6 +69,11 @@ def _upwards(parents, node):
     return mask
 
 
+def pair(rule):
+    """A rule as (antecedent, consequent), None for ⊥."""
+    return rule.antecedent, None if rule.consequent == BOTTOM else rule.consequent
+
+
 def obeys(rule, x):
     """Whether an interpretation obeys a rule (antecedent, consequent), None for ⊥."""
     antecedent, consequent = rule
@@ -162,7 +167,9 @@ def cells_of(space):
         said = leaves_of(attribute) if space.complete else choices_of(attribute)
         axes.append([mask << at for mask in said])
         at += len(attribute.variables)
-    assumed = [(r.antecedent, None if r.consequent == BOTTOM else r.consequent) for r in space.assumed]
+    assumed = [
+        (r.antecedent, None if r.consequent == BOTTOM else r.consequent) for r in space.assumed
+    ]
     cells = (sum(said) for said in product(*axes))
     return [cell for cell in cells if all(obeys(rule, cell) for rule in assumed)]
 
@@ -179,7 +186,9 @@ def random_attribute(name, rng):
         levels = tuple(f"v{i}" for i in range(int(rng.integers(2, 6))))
         return Ordered(name, levels, missing=bool(rng.random() < 0.2))
     count = int(rng.integers(2, 7))
-    parents = [None if i == 0 or rng.random() < 0.4 else int(rng.integers(0, i)) for i in range(count)]
+    parents = [
+        None if i == 0 or rng.random() < 0.4 else int(rng.integers(0, i)) for i in range(count)
+    ]
     return Taxonomy(name, tuple(f"{name}n{i}" for i in range(count)), tuple(parents))
 
 
@@ -247,7 +256,8 @@ def random_case(seed, delta=0.2):
     answers = [first]
     for _ in range(int(rng.choice([0, 0, 0, 0, 1, 2]))):
         differs = rng.random(len(first)) < rng.uniform(0, 0.1)
-        other = rng.permutation(list(first.values()))
+        other = list(first.values())
+        rng.shuffle(other)
         pairs = zip(first.items(), differs, other, strict=True)
         answers.append({c: o if d else w for (c, w), d, o in pairs})
     box = SmallBox(space, policy, tuple(answers))
@@ -255,10 +265,37 @@ def random_case(seed, delta=0.2):
     return Case(box, conditions, epsilon, delta, seed, questions)
 
 
+def trap_case(seed, delta=0.2):
+    """A larger box in which every rule "never this label" is broken by a little more than ε.
+
+    What rests on samples is likely to go wrong here, if it can.
+    """
+    rng = np.random.default_rng(seed)
+    is_complete, attributes = bool(rng.random() < 0.7), []
+    count, most = [(3, 14), (4, 8), (2, 28)][seed % 3]
+    for i in range(count):
+        size = int(rng.integers(most // 2, most))
+        attribute = Nominal(f"a{i}", tuple(f"a{i}v{v}" for v in range(size)))
+        if rng.random() < 0.2:
+            attribute = Ordered(f"a{i}", tuple(f"v{v}" for v in range(min(size, 5))))
+        attributes.append(attribute)
+    labels = None if rng.random() < 0.2 else Nominal("label", ("l0", "l1"))
+    space = Space(tuple(attributes), labels, complete=is_complete)
+    epsilon = float(rng.choice([0.02, 0.03, 0.05, 0.1]))
+    cells = cells_of(space)
+    winners = rng.random(len(cells)) < epsilon * rng.uniform(1.05, 1.5)
+    answers = dict(zip(cells, map(int, winners), strict=True))
+    questions = int(rng.integers(20, 400)) if rng.random() < 0.25 else None
+    return Case(SmallBox(space, Policy(), (answers,)), 1, epsilon, delta, seed, questions)
+
+
 def random_answers(space, rng, epsilon, conditions):
     """Labels at some base rate, planted rules, and rules with too many exceptions."""
     cells = cells_of(space)
-    masks, labels = np.array(cells, dtype=np.int64), len(space.label.variables) if space.label else 2
+    masks, labels = (
+        np.array(cells, dtype=np.int64),
+        len(space.label.variables) if space.label else 2,
+    )
     kind = rng.integers(0, 4)
     rates = rng.dirichlet(np.full(labels, 5.0))
     if kind == 1:  # rare labels
@@ -272,7 +309,9 @@ def random_answers(space, rng, epsilon, conditions):
     if kind == 3:  # an additive score
         at, score = 0, rng.normal(0, 0.3, len(cells))
         for attribute in space.attributes:
-            _, own = np.unique(masks >> at & (1 << len(attribute.variables)) - 1, return_inverse=True)
+            _, own = np.unique(
+                masks >> at & (1 << len(attribute.variables)) - 1, return_inverse=True
+            )
             score += rng.normal(0, rng.choice([0.2, 1.0, 2.0]), own.max() + 1)[own]
             at += len(attribute.variables)
         winners = np.searchsorted(np.quantile(score, np.cumsum(rates / rates.sum())[:-1]), score)

@@ -2,8 +2,8 @@
 
 A rule is a pair of masks (antecedent, consequent), None for ⊥. A candidate is a rule that a run
 promises to know all of: P ∧ label → ⊥ and, where every interpretation has a label, P → label, with
-P at most so many conditions; where cells may leave attributes unset, also P ∧ label → value, with
-one condition less. Without labels: P → ⊥ and P → value.
+P at most so many conditions; where cells may leave attributes unset, also P ∧ label → value of
+another attribute, with one condition less. Without labels: P → ⊥ and P → value, with as many.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from math import comb
 
 import numpy as np
 
-from hornlens.logic.bits import BOTTOM
-from tests.sifting.boxes import choices_of
+from tests.sifting.boxes import choices_of, pair
 
 
 @dataclass(frozen=True)
 class Claims:
-    """What a run said: listed rules, each with a bound (0: proved), open ones, and what it asked."""
+    """What a run said: listed rules with bounds (0: proved), open ones, and what it asked."""
 
     listed: list[tuple[int, int | None, float]]
     open: list[tuple[int, int | None]]
@@ -43,10 +42,6 @@ def claims_of(result):
         [pair(rule) for rule in result.envelope.open],
         [set(world.decisions) for world in result.each],
     )
-
-
-def pair(rule):
-    return rule.antecedent, None if rule.consequent == BOTTOM else rule.consequent
 
 
 @dataclass(frozen=True)
@@ -78,7 +73,7 @@ def judge(box, claims, conditions):
             refuted.append((antecedent, consequent))
     stated = np.zeros(truth.shape, dtype=np.bool_)
     for antecedent, consequent in claims.stated:
-        stated |= _breaking(box, antecedent, consequent)
+        stated |= breaking_of(box, antecedent, consequent)
     missing, unrecorded = [], []
     for rule, exceptions, records, free in _candidates(box, conditions, truth, known, ~stated):
         if free and not records:
@@ -88,7 +83,7 @@ def judge(box, claims, conditions):
     return Judged(unsound, refuted, missing, unrecorded)
 
 
-def _breaking(box, antecedent, consequent):
+def breaking_of(box, antecedent, consequent):
     """The interpretations, a row for a cell and a column for a label, that break a rule."""
     first, width = box.first_label, (1 << box.first_label) - 1
     left, right = antecedent & width, 0 if consequent is None else consequent & width
@@ -105,10 +100,9 @@ def _breaking(box, antecedent, consequent):
 
 
 def _broken(box, antecedent, consequent, accepted):
-    """How many cells a rule speaks of, and how many of them break it."""
-    left = antecedent & ((1 << box.first_label) - 1)
-    broken = (_breaking(box, antecedent, consequent) & accepted).any(axis=1)
-    return int((box.masks & left == left).sum()), int(broken.sum())
+    """How many cells can break a rule, and how many of them do."""
+    breaking = breaking_of(box, antecedent, consequent)
+    return int(breaking.any(axis=1).sum()), int((breaking & accepted).any(axis=1).sum())
 
 
 def antecedents(box, conditions):
@@ -150,17 +144,30 @@ def _candidates(box, conditions, truth, known, free):
             for i in np.flatnonzero((counts[1] == 0) & (counts[2] > 0)):
                 rule = (left[i], 1 << box.first_label + label)
                 yield rule, counts[0, i], counts[1, i], counts[2, i]
-    if box.space.complete or conditions < 1:
+    few = conditions - (box.labels > 0)
+    if box.space.complete or few < 0:
         return
-    left = antecedents(box, conditions - 1)
-    inside = _inside(box, left)
+    left = antecedents(box, few)
+    inside, own = _inside(box, left), [own_bits(box, each) for each in left]
     for bit in range(box.first_label):
         lacks = (box.masks >> bit & 1 == 0).astype(np.float32)
         for label in range(max(1, box.labels)):
             counts = (planes[:, :, label] * lacks) @ inside.T
             for i in np.flatnonzero((counts[1] == 0) & (counts[2] > 0)):
+                if own[i] >> bit & 1:
+                    continue
                 with_label = left[i] | (1 << box.first_label + label if box.labels else 0)
                 yield (with_label, 1 << bit), counts[0, i], counts[1, i], counts[2, i]
+
+
+def own_bits(box, left):
+    """All variables of the attributes that conditions speak of."""
+    mask, at = 0, 0
+    for attribute in box.space.attributes:
+        group = ((1 << len(attribute.variables)) - 1) << at
+        mask |= group if left & group else 0
+        at += len(attribute.variables)
+    return mask
 
 
 def _inside(box, left):

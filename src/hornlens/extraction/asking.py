@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
-from hornlens.learning.strategies import Cells
+from hornlens.learning.strategies import Cells, Lines
 from hornlens.limits import Limits, Reason, Stopped
 from hornlens.logic.certificates import ended_early
 from hornlens.logic.decisions import YES, Decision, Policy, accepts, united
@@ -257,6 +257,7 @@ def carry_out(
     """
     steps = strategy.steps()
     reply: Any = None
+    step: Any = None
     ended: Reason | None = None
     try:
         while True:
@@ -265,6 +266,10 @@ def carry_out(
             except StopIteration:
                 return None
             reply = None
+            if isinstance(step, Lines):
+                questions.decide(step.cells)
+                reply = lines_of(questions.knowledge, step.cells)
+                continue
             if isinstance(step, Cells):
                 reply = _decided(step, questions)
                 continue
@@ -284,11 +289,22 @@ def carry_out(
         ended = "interrupt"
     finally:
         steps.close()
+    if isinstance(step, Lines):
+        known = [c for c in step.cells if all(c in w.decisions for w in questions.worlds)]
+        lines = lines_of(questions.knowledge, known)
+        strategy.hear_rest(dict(zip(known, lines, strict=True)))
     if watch is not None and ended is not None:
         from hornlens.learning.events import Ended
 
         watch(Ended(ended_early(ended, 0)))
     return ended
+
+
+def lines_of(knowledge: Knowledge, cells: Sequence[int]) -> NDArray[np.int8]:
+    """Return for each cell and label whether it is accepted: 1, 0, or -1 where nobody knows."""
+    sure, may = knowledge.lines(cells, may=False), knowledge.lines(cells, may=True)
+    lines = np.where(sure, 1, np.where(may, -1, 0)).astype(np.int8)
+    return lines if knowledge.space.label is None else lines[:, 1:]
 
 
 def _answered(

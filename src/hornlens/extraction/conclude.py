@@ -19,10 +19,11 @@ from hornlens.logic.basis import dg_basis
 from hornlens.logic.bits import BOTTOM, intersection
 from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.envelope import Envelope, LearnedRules, NonHorn
-from hornlens.logic.grounds import NOTHING, Complete, Ending, Joint, Noise
+from hornlens.logic.grounds import NOTHING, Complete, Ending, Joint, Noise, Sieve
 from hornlens.logic.knowledge import Knowledge, count_above
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
+from hornlens.logic.sifting import Sifted
 from hornlens.logic.supersets import Supersets
 from hornlens.logic.theory import Theory
 from hornlens.logic.warrants import PROVED, Warrant
@@ -80,6 +81,8 @@ def conclude(
     `limits` bound the work here. With `noise`, answers vary, and what is undecided is told apart.
     """
     work = _Concluding(knowledge, wanted, proposal or Proposal(), ended, limits)
+    if proposal is not None and proposal.sifted is not None:
+        return Conclusion(work.sifted(proposal.sifted))
     labelled = reading(knowledge) if knowledge.unasked == 0 else None
     envelope = work.partly_known() if labelled is None else work.all_known(labelled)
     envelope = replace(
@@ -124,6 +127,48 @@ class _Concluding:
         counted = {key: n for key, n in envelope.statistics.items() if key not in asked}
         statistics = {**self.proposal.statistics, **counted}
         return replace(envelope, statistics=statistics, hypothesis=self._hypothesis())
+
+    # --- sifted ---
+
+    def sifted(self, sifted: Sifted) -> Envelope:
+        """Return what a sift has shown: its rules as they are, each with its own warrant."""
+        space, record = self.knowledge.space, sifted.record
+        listed = sifted.listed
+        most = None if self.limits is None else self.limits.max_rules
+        why = self.ended
+        if most is not None and len(listed) > most:
+            listed, why = listed[:most], why or "max_rules"
+        if not sifted.done:
+            why = why or "max_questions"
+        basis = Theory(space.width, tuple(rule for rule, _ in listed))
+        tested = any(not warrant.proved for _, warrant in listed)
+        certificate = Certificate(
+            "tested" if tested else "proved",
+            rules=len(listed),
+            open=sifted.open_count + len(sifted.listed) - len(listed),
+            answered=self.knowledge.answered,
+            ended=None if why is None else Ending(why),
+            sift=Sieve(
+                record.conditions,
+                record.epsilon,
+                record.delta,
+                record.candidates,
+                record.live,
+                len(record.order),
+                record.varies,
+            ),
+        )
+        return Envelope(
+            space,
+            basis,
+            basis,
+            certificate=certificate,
+            non_horn=NonHorn(None),
+            statistics=self._statistics(),
+            open=(*(rule for rule, _ in sifted.listed[len(listed) :]), *sifted.open),
+            own_warrants=tuple(warrant for _, warrant in listed),
+            sifted=record,
+        )
 
     # --- some was not ---
 

@@ -52,6 +52,8 @@ MakeLearner: TypeAlias = "Callable[[int], Learner]"
 MakeOracle: TypeAlias = "Callable[[Asking], EquivalenceOracle]"
 MakeStrategy: TypeAlias = Callable[[Asking], Strategy]
 Watch: TypeAlias = "Callable[[Event], None]"
+USUAL = 2
+"""How many conditions on attributes rules have that are sifted, where nothing is said of it."""
 
 
 def extract(
@@ -90,13 +92,16 @@ def extract(
     unit = "prompt" if isinstance(next(iter(worlds.values())), PromptTarget) else "cell"
     own = strategy is not None
     exhaustive = not own and chosen.is_exhaustive(sum(map(_size, worlds.values())), unit)
-    if not exhaustive and not own and chosen.equivalence != "budget":
+    learns = learner is not None or equivalence is not None
+    sifts = not (own or exhaustive or learns) and chosen.equivalence in ("auto", "sift")
+    most = chosen.limit if not (exhaustive or own or chosen.equivalence == "budget") else None
+    given = (most, chosen.max_questions, None if limits is None else limits.max_questions)
+    if (fewest := min((n for n in given if n is not None), default=None)) is not None:
         limits = limits or Limits()
-        limits.max_questions = min(chosen.limit, limits.max_questions or chosen.limit)
+        limits.max_questions = fewest
     asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
     if target.space.complete:
-        learns = learner is not None or equivalence is not None
-        _check_complete(target, own or (exhaustive and not learns))
+        _check_complete(target, own or (exhaustive and not learns), sifts)
     most = None if limits is None else limits.max_questions
     whole_asked = exhaustive and (most is None or sum(map(_size, worlds.values())) <= most)
     for world in asked:
@@ -110,13 +115,15 @@ def extract(
     identity = target.identity()
     if limits is not None:
         limits.begin()
-    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits)
+    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits, sifts)
     every = [world.questions for world in asked]
     united = UnitedQuestions(every) if len(every) > 1 else every[0]
     if noisy is not None:
         check_ways(every, noisy.settings.settle)
-    alone = [work.asked(world.questions, None) for world in asked] if len(asked) > 1 else []
+    alone = [work.asked(w.questions, None) for w in asked] if len(asked) > 1 and not sifts else []
     ended, proposal = work.asked(united, watch)
+    if sifts:  # what holds in all of them holds in each
+        alone = [(ended, proposal)] * len(asked)
     if noisy is not None and ended is None and noisy.settings.settle:
         ended = carry_out(Settle(united, noisy.settings.settle), united, watch, limits)
     if noisy is not None:
@@ -155,6 +162,7 @@ class _Work:
     equivalence: MakeOracle | None
     strategy: MakeStrategy | None
     limits: Limits | None
+    sifts: bool = False
 
     def asked(
         self, questions: Questions | UnitedQuestions, watch: Watch | None
@@ -187,6 +195,8 @@ class _Work:
         asking = Asking(space, counted, settings, rng)
         if self.strategy is not None:
             return self.strategy(asking)
+        if self.sifts:
+            return self._sift(questions)
         oracle: EquivalenceOracle
         sampled: SampledEquivalence | None = None
         if self.equivalence is not None:
@@ -215,6 +225,23 @@ class _Work:
             lambda hypothesis: judging_of(oracle, hypothesis),
             drawn=lambda: counted.count if sampled is None else sampled.drawn,
         )
+
+
+    def _sift(self, questions: Questions | UnitedQuestions) -> Strategy:
+        """Return the strategy that finds all short rules; a cell is asked in every world."""
+        from hornlens.learning.sifting.sift import Options, Sift
+
+        settings, space = self.settings, questions.space
+        if settings.min_support is not None:
+            raise HornlensError("--min-support needs every answer: leave it out, or raise --limit")
+        most = settings.max_conditions
+        conditions = USUAL if most is None else most - (space.label is not None)
+        if conditions < 0:
+            raise HornlensError("--max-conditions counts the label as one: it must be 1 or more")
+        each = sum(world.prompts for world in questions.worlds)
+        room = None if self.limits is None else self.limits.room(each)
+        options = Options(conditions, settings.epsilon, settings.delta, settings.seed, room)
+        return Sift(space, [world.policy for world in questions.worlds], options)
 
 
 @dataclass(frozen=True)
@@ -292,9 +319,11 @@ def _record(asked: Sequence[_World], started: str, clock: float) -> Record:
     return Record(started, time.perf_counter() - clock, new, reused)
 
 
-def _check_complete(target: Target, whole: bool) -> None:
+def _check_complete(target: Target, whole: bool, sifts: bool) -> None:
     """Refuse what cannot be done in a space in which no attribute is unset."""
     space = target.space
+    if sifts:
+        return
     if not whole:
         raise HornlensError(
             f"learners ask about partly set cells, and {target.name} has complete ones only: ask "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hornlens.exact.engine import Progress
     from hornlens.extraction.extract import Watch
 
-LEARNED = ("pac", "budget")
+LEARNED = ("pac", "budget", "sift")
 """With these kinds of equivalence queries a target is asked, whatever it could tell by itself."""
 
 

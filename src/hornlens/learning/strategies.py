@@ -14,8 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_
 
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import Decision
+from hornlens.logic.sifting import Sifted
 from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 if TYPE_CHECKING:  # a run that asks everything learns nothing, and starts the quicker
     from hornlens.learning.driver import Judging
@@ -55,6 +60,8 @@ class Proposal:
     certificate: Certificate | None = None
     non_horn: tuple[int, ...] = ()
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    sifted: Sifted | None = None
+    """What a sift has shown, rule by rule: then there is no theory."""
 
 
 Step: TypeAlias = "Cells | Lines | Ask | Event"

@@ -20,6 +20,7 @@ from hornlens.logic.grounds import (
     Ending,
     Joint,
     Noise,
+    Sieve,
     Trial,
     Word,
 )
@@ -39,6 +40,7 @@ TITLES = {
     "pac": "Probably approximately correct",
     "budget_exhausted": "Budget exhausted",
     "explored": "Explored",
+    "sifted": "Sifted",
     "tested": "Tested",
     "open": "Open",
     "surrogate": "Rules of a stand-in",
@@ -80,6 +82,7 @@ class Certificate:
     joint: Joint | None = None
     trial: Trial | None = None
     word: Word | None = None
+    sift: Sieve | None = None
 
     def __post_init__(self) -> None:
         """Reject a claim that contradicts what it rests on."""
@@ -140,7 +143,7 @@ class Certificate:
     @property
     def certain(self) -> bool:
         """Whether nothing rests on chance, on repeated answers or on somebody's word."""
-        return not (self.noise or self.joint or self.trial or self.word)
+        return not (self.noise or self.joint or self.trial or self.word or self.sift)
 
     @property
     def settled(self) -> bool:
@@ -176,7 +179,8 @@ class Certificate:
             return proved and bool(self.complete)
         if self.noise is not None and self.noise.alpha is None:
             return False
-        bounded = self.weakest == "proved" or self.trial is not None or self.joint is not None
+        shown = self.trial or self.joint or self.sift
+        bounded = self.weakest == "proved" or shown is not None
         return bounded and not self.ended and not self.complete.unsettled
 
     @property
@@ -196,6 +200,8 @@ class Certificate:
         """The name in JSON. Where several fit, the weakest."""
         if self.unanswered:
             return "unanswered"
+        if self.sift is not None:
+            return "sifted"
         if self.joint is not None:
             return "pac"
         if self.ended is not None:
@@ -233,6 +239,10 @@ class Certificate:
                 f"None of {plural(questions, 'question')} was answered: nothing is known of the "
                 f"target{only}."
             )
+        if self.sift is not None:
+            early = f"The run was ended {self.ended.words}. " if self.ended else ""
+            tested = self.weakest != "proved"
+            return self._about(early + self.sift.sentence(self.rules, self.open, tested))
         if self.joint is not None:
             return self.joint.sentence(self.open)
         if self.word is not None and self.ended is None:
@@ -255,6 +265,12 @@ class Certificate:
         """What the rules say together, for a page that lists them: nothing more than is claimed."""
         if self.unanswered or self.weakest == "open":
             return "They are not proved, and others may be missing."
+        if self.sift is not None:
+            open_ones = " and the open ones" if self.open else ""
+            return (
+                f"Every rule with {self.sift.short} that holds without exception follows from "
+                f"them{open_ones}; longer ones were not looked for."
+            )
         if self.weakest != "proved":
             return "They are tested, not proved, and others may be missing."
         if self.all_rules:
@@ -392,6 +408,7 @@ PARTS: dict[str, type[Any]] = {
     "noise": Noise,
     "joint": Joint,
     "trial": Trial,
+    "sift": Sieve,
     "word": Word,
 }
 """What a certificate may rest on, by its name in JSON."""

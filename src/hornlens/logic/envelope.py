@@ -15,6 +15,7 @@ from hornlens.logic.levels import Levels
 from hornlens.logic.named import NamedRule
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
+from hornlens.logic.sifting import SiftRecord
 from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
@@ -83,6 +84,8 @@ class Envelope:
     """What stands behind each rule, where they differ."""
     hypothesis: LearnedRules | None = None
     """What a learner took for true when it ended, whatever became of its rules."""
+    sifted: SiftRecord | None = None
+    """How a sift went, if the rules were sifted."""
 
     @cached_property
     def learned(self) -> Envelope:

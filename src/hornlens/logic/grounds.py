@@ -266,6 +266,68 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Sieve:
+    """All rules with at most `conditions` conditions on attributes were sifted.
+
+    Of `candidates`, each but the listed and the open ones, and what follows from these, has an
+    exception on record: `live` are left. Listed rules are proved, or were tried on cells drawn
+    inside them: but for probability `delta`, none is broken by more of its cells than its bound,
+    `epsilon` unless it says another. `varies`: asked again, the target may answer something else.
+    """
+
+    conditions: int
+    epsilon: float
+    delta: float
+    candidates: int
+    live: int
+    questions: int
+    varies: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse to claim what is no claim."""
+        _check_share("epsilon", self.epsilon)
+        _check_share("delta", self.delta)
+        for name in ("conditions", "candidates", "live", "questions"):
+            check_count(name, getattr(self, name))
+        if self.live > self.candidates:
+            raise ValueError("more rules are left than there can be")
+
+    @property
+    def refuted(self) -> int:
+        """How many of the candidates have an exception on record."""
+        return self.candidates - self.live
+
+    @property
+    def short(self) -> str:
+        """Which rules were sifted: "at most 2 conditions on attributes"."""
+        return f"at most {plural(self.conditions, 'condition')} on attributes"
+
+    def sentence(self, rules: int, open: int, tested: bool) -> str:
+        """What is claimed of the rules that are listed, those that are open, and all others."""
+        parts = []
+        if rules and tested:
+            cases = "answers in its cases" if self.varies else "cases"
+            parts.append(
+                f"With probability {_probability(self.delta)}, no listed rule is broken by more of "
+                f"its {cases} than its bound says"
+            )
+        elif rules:
+            parts.append("Every listed rule is proved: all of its cases were asked")
+        if open:
+            are = "1 rule is" if open == 1 else f"{open:,} rules are"
+            parts.append(f"{are} open: no recorded answer breaks them, and too few were asked")
+        others = "other rule" if rules or open else "rule"
+        parts.append(
+            f"No {others} with {self.short} holds without exception, but for what follows from "
+            f"these: for each of {self.refuted:,} an exception is on record"
+            if rules or open
+            else f"No rule with {self.short} holds without exception: for each of "
+            f"{self.refuted:,} an exception is on record"
+        )
+        return f"{'. '.join(parts)}."
+
+
+@dataclass(frozen=True)
 class Word:
     """What experts were asked: `answers` in all; `sampled` times yes rests on samples only."""
 

@@ -7,9 +7,9 @@ exception follows from the listed and the open ones, whenever it stops.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, log, log1p
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,9 @@ from hornlens.learning.strategies import Lines, Proposal, Steps
 from hornlens.logic.batch import unpack
 from hornlens.logic.decisions import Policy
 from hornlens.logic.rule import Rule
+from hornlens.logic.sifting import MOST_OPEN, Base, Draw, FixedRules, Sifted, SiftRecord
 from hornlens.logic.space import Space
+from hornlens.logic.warrants import PROVED, Warrant
 
 PROMISED = 0.2
 """A cell is asked for elimination if it promises to break so many candidates, on average."""
@@ -39,6 +41,8 @@ ELIMINATING = 0.7
 """The share of a budget that elimination may take."""
 MANY = 30_000
 """With more candidates than this, more cells are asked at a time."""
+LOOSEST = 4
+"""A rule whose bound is more than so many times ε is left among the open ones."""
 A_RULE = 30
 """Questions that are set aside for each rule whose bound is wanted, within a budget."""
 
@@ -308,13 +312,13 @@ class Sift:
             return 0
         self._drawing = bases
         asked = yield from self._ask(cells)
-        self._heard(family, bases)
+        self._heard(family, bases, len(self.tally) - len(bases))
         return asked
 
     _drawing: Sequence[int] = ()
 
-    def _heard(self, family: Family, bases: Sequence[int]) -> None:
-        tally, first = self.tally, len(self.tally) - len(bases)
+    def _heard(self, family: Family, bases: Sequence[int], first: int) -> None:
+        tally = self.tally
         for k, base in enumerate(bases):
             at = first + k
             self.draws.append((at, family.number, base))
@@ -466,9 +470,119 @@ class Sift:
             rule = Rule(conditions | given, conditions | given | value)
             yield Member(rule, r, tuple(box), room, -1, (r, candidate, i, value))
 
+    # --- what comes of it ---
+
+    def hear_rest(self, known: Mapping[int, NDArray[np.int8]]) -> None:
+        """Take what is known of the last cells, where asking was ended in their midst.
+
+        Of cells that were drawn, those count that come before the first without an answer.
+        """
+        rows = self._pending
+        masks = self.ground.masks(np.array(rows)) if rows else []
+        there = [k for k, mask in enumerate(masks) if mask in known]
+        if not there:
+            return
+        first = next((k for k, mask in enumerate(masks) if mask not in known), len(masks))
+        self._pending = []
+        self._take(np.array([rows[k] for k in there]), np.array([known[masks[k]] for k in there]))
+        if self._drawing and self._last is not None:
+            self._heard(self._last, self._drawing[:first], len(self.tally) - len(there))
+
     def proposal(self) -> Proposal:
-        """Return the rules that are listed, and those that are open."""
-        return Proposal()
+        """Return the rules that are listed, each with its warrant, and those that are open."""
+        bounds = self._bounds()
+        tested = {**self.tested, **self._passed()}
+        listed: list[tuple[Member, Warrant]] = []
+        left: list[Member] = []
+        for member in self.survivors():
+            if self._is_whole(member):
+                listed.append((member, PROVED))
+            elif member.key in tested:
+                warrant = Warrant("tested", tested[member.key][1], self.options.epsilon)
+                listed.append((member, warrant))
+            elif member.key in bounds:
+                listed.append((member, bounds[member.key]))
+            else:
+                left.append(member)
+        listed.sort(key=lambda item: (-item[0].room, item[0].key))
+        left.sort(key=lambda member: (-member.room, member.key))
+        kept = left[:MOST_OPEN]
+        sifted = Sifted(
+            tuple((member.rule, warrant) for member, warrant in listed),
+            tuple(member.rule for member in kept),
+            len(left),
+            self._record(kept, len(left)),
+            done=not self.todo() if len(self.tally) else False,
+        )
+        return Proposal(statistics=self._statistics(sifted), sifted=sifted)
+
+    def _passed(self) -> dict[tuple[int, ...], tuple[Member, int]]:
+        """Return what the last family shows, where it was ended before its end."""
+        family = self._last
+        if family is None or family.bounds:
+            return {}
+        passed = family.listed()
+        return {
+            member.key: (member, int(family.drawn[f]))
+            for f, member in enumerate(family.members)
+            if passed[f]
+        }
+
+    def _bounds(self) -> dict[tuple[int, ...], Warrant]:
+        """Return the members of the last family that have a bound that is worth telling."""
+        family = self._last
+        if family is None:
+            return {}
+        delta = family.delta if family.bounds else self.left
+        most = LOOSEST * self.options.epsilon
+        found = {}
+        for f, member in enumerate(family.members):
+            bound = family.bound_of(f, delta)
+            if bound is not None and bound <= most:
+                found[member.key] = Warrant("tested", int(family.drawn[f]), bound)
+        return found
+
+    def _record(self, open_ones: Sequence[Member], count: int) -> SiftRecord:
+        options, tally = self.options, self.tally
+        each = log((count + 1) / options.delta) / -log1p(-options.epsilon)
+        return SiftRecord(
+            options.conditions,
+            options.epsilon,
+            options.delta,
+            options.seed,
+            tally.possible,
+            tally.live,
+            tuple(tally.order),
+            tuple(Draw(*draw) for draw in self.draws),
+            tuple(
+                FixedRules(
+                    family.at,
+                    family.delta,
+                    tuple(member.rule for member in family.members),
+                    tuple(
+                        Base(conditions=mask) if mask >= 0 else Base(-1 - mask)
+                        for _, mask in family.bases
+                    ),
+                    "bounds" if family.bounds else "list",
+                )
+                for family in self.families
+            ),
+            self.left,
+            options.varies,
+            tuple(self.curve),
+            tuple(min(ceil(each), member.room) for member in open_ones),
+        )
+
+    def _statistics(self, sifted: Sifted) -> dict[str, int]:
+        tally = self.tally
+        return {
+            "equivalence_queries": 0,
+            "membership_queries": len(tally) * max(1, len(tally.statements)),
+            "questions": len(tally),
+            "drawn": len(self.draws),
+            "candidates": tally.possible,
+            "refuted": tally.possible - tally.live,
+        }
 
 
 def _lies_in(box: Box, other: Box) -> bool:

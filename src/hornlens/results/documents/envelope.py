@@ -17,9 +17,11 @@ from hornlens.formats.spaces import space_as_json, space_from_json
 from hornlens.logic.envelope import Envelope, LearnedRules, NonHorn
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
+from hornlens.logic.sifting import SiftRecord
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.logic.warrants import OPEN, Warrant, WarrantKind
 from hornlens.results.documents.codec import RESULT_FORMAT, check_format
+from hornlens.results.documents.sifting import sift_as_json, sift_from_json
 from hornlens.results.documents.summaries import (
     almost_as_json,
     almost_from_json,
@@ -39,6 +41,13 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
         non_horn["at_least"] = envelope.non_horn.at_least
     support: Sequence[int | None] = envelope.support or [None] * len(envelope.readable)
     open_rules = [NamedRule.of(rule, names).as_json() for rule in envelope.open]
+    sifted = envelope.sifted
+    if sifted is not None:
+        needs = [None] * (len(open_rules) - len(sifted.needs)) + list(sifted.needs)
+        open_rules = [
+            {**line, "warrant": OPEN.as_json(), **({} if need is None else {"needs": need})}
+            for line, need in zip(open_rules, needs, strict=True)
+        ]
     return {
         "hornlens": __version__,
         "format": RESULT_FORMAT,
@@ -54,7 +63,7 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
                 envelope.named, support, envelope.warrants, strict=True
             )
         ],
-        **({"open": open_rules} if open_rules else {}),
+        **({"open": open_rules} if open_rules or sifted is not None else {}),
         **(
             {}
             if envelope.hypothesis is None
@@ -69,6 +78,7 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
         "certificate": envelope.certificate.as_json(),
         "claim": envelope.certificate.sentence,
         "statistics": dict(envelope.statistics),
+        **({} if sifted is None else {"sift": sift_as_json(sifted, names)}),
         **({} if envelope.almost is None else almost_as_json(envelope.almost, names)),
         **({} if envelope.levels is None else {"levels": levels_as_json(envelope.levels, names)}),
         **({} if envelope.space.is_plain else {"space": space_as_json(envelope.space)}),
@@ -165,7 +175,16 @@ def _envelope(content: Mapping[str, Any], path: Path) -> Envelope:
         levels_from_json(content, names),
         warrants,
         hypothesis,
+        _sifted(content, names),
     )
+
+
+def _sifted(content: Mapping[str, Any], names: Vocabulary) -> SiftRecord | None:
+    """Return the record of a sift, if the rules were sifted; the cells are with the answers."""
+    if "sift" not in content:
+        return None
+    needs = tuple(line["needs"] for line in content.get("open", ()) if "needs" in line)
+    return sift_from_json(content["sift"], names, needs)
 
 
 def _open_rules(content: Mapping[str, Any]) -> list[Any]:

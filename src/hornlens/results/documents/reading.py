@@ -20,6 +20,7 @@ from hornlens.results.documents.envelope import envelope_from_json, reading_enve
 from hornlens.results.documents.findings import Findings, Record, ShownCells
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.sifting import with_order
 from hornlens.results.documents.writing import DECIDED
 
 
@@ -48,6 +49,10 @@ def _extraction(
     is_newer = "weakest" in content["certificate"]
     stored = envelope_from_json(content, path)
     envelope = _answered(stored, content.get("answers", []), is_newer)
+    if envelope.sifted is not None:
+        cells = [envelope.vocabulary.mask(answer["set"]) for answer in content.get("answers", [])]
+        whole = with_order(envelope.sifted, content["sift"].get("order", []), cells)
+        envelope = replace(envelope, sifted=whole)
     if envelope.space.background.closure(0) == BOTTOM:
         raise ValueError("nothing obeys the background")
     counts = (

@@ -11,7 +11,7 @@ from hornlens.logic.decisions import Policy, check_choices
 from hornlens.logic.levels import parse_detail
 
 Rank = Literal["support", "margin", "surprise"]
-Equivalence = Literal["auto", "exhaustive", "exact", "pac", "budget"]
+Equivalence = Literal["auto", "exhaustive", "exact", "sift", "pac", "budget"]
 MOST_ASKED = 20_000_000
 """So many questions at most are all asked, whatever the limit: their answers are held in memory."""
 PAPER_SAMPLES = 3132
@@ -23,18 +23,21 @@ class Settings:
     """How to extract: exactly or by samples, and which rules.
 
     Args:
-        equivalence: "exhaustive" (or "exact") asks everything, "pac" draws samples until the rules
-            are probably approximately correct, "budget" stops after so many equivalence queries.
-            "auto" is "exhaustive" if the prompts fit `limit`, else "pac" within so many questions.
-        epsilon: PAC: the share of random cells on which the rules may be wrong.
-        delta: PAC: the probability that they are wrong on more than that.
+        equivalence: "exhaustive" (or "exact") asks everything, "sift" finds all rules with few
+            conditions from few questions, "pac" draws samples until the rules are probably
+            approximately correct, "budget" stops after so many equivalence queries. "auto" is
+            "exhaustive" if the prompts fit `limit`, else "sift".
+        epsilon: Sift: the share of its own cells that may break a listed rule. PAC: the share of
+            random cells on which the rules may be wrong.
+        delta: The probability that this is not so.
         max_equivalence_queries: Budget: how many equivalence queries are asked.
-        limit: How many prompts or cells may all be asked; "pac" asks no more than that, either.
+        limit: How many prompts or cells may all be asked; the others ask no more than that, either.
         seed: The seed of all samples.
         samples: How many samples an equivalence query draws, as in the paper's experiment. Default:
             what `epsilon` and `delta` need.
         max_conditions: Only rules with at most this many conditions; all of those, if everything is
-            asked.
+            asked. Sift: the label is one of them, so 3 (the default there) is 2 on attributes.
+        max_questions: How many prompts or cells are asked at most.
         min_support: Only rules that apply to at least this many prompts, cells or rows.
         min_confidence: Almost-rules as well: those that hold in at least this share (0.95) of the
             cases that they apply to. These, and `detail`, need every answer.
@@ -61,6 +64,7 @@ class Settings:
     seed: int = 0
     samples: int | None = None
     max_conditions: int | None = None
+    max_questions: int | None = None
     min_support: int | None = None
     min_confidence: float | None = None
     detail: str | None = None
@@ -74,7 +78,7 @@ class Settings:
             object.__setattr__(self, "equivalence", "exhaustive")
         check_tolerances(self.epsilon, self.delta)
         least = {"max_equivalence_queries": 0, "limit": 1, "samples": 1, "max_conditions": 0}
-        least |= {"min_support": 1, "exception_cost": 0}
+        least |= {"max_questions": 1, "min_support": 1, "exception_cost": 0}
         for name, bound in least.items():
             value = getattr(self, name)
             if value is not None and value < bound:
@@ -94,12 +98,12 @@ class Settings:
             what = "probe" if unit == "prompt" else "target"
             raise HornlensError(
                 f"the {what} has {questions:,} {unit}s, more than --limit {self.limit:,}: "
-                "raise the limit, or use --equivalence pac"
+                "raise the limit, or use --equivalence sift"
             )
         if self.equivalence == "exhaustive" and questions > MOST_ASKED:
             raise HornlensError(
                 f"{questions:,} {unit}s cannot all be kept in memory ({MOST_ASKED:,} at most): "
-                "use --equivalence pac"
+                "use --equivalence sift"
             )
         return self.equivalence in ("auto", "exhaustive") and questions <= min(
             self.limit, MOST_ASKED

@@ -102,6 +102,9 @@ def extraction_as_json(extraction: Findings) -> dict[str, Any]:
     places = range(len(each))
     _point_to_evidence(content, extraction, places, position)
     Summary(extraction).point_to_answers(content, position)
+    sifted = extraction.envelope.sifted
+    if sifted is not None:
+        content["sift"]["order"] = [position(cell, 0) for cell in sifted.order]
     if extraction.possible is not None:
         content["possible"] = possible_as_json(extraction, position)
     for place, world in enumerate(extraction.worlds):

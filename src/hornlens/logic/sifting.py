@@ -1,0 +1,90 @@
+"""The record of a sift: what was asked in which order, what was drawn for which rules, and why.
+
+It has all that a claim rests on, beside the answers: whoever reads it can draw the same cells again
+from the seed, and count again what each rule was tried on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hornlens.logic.rule import Rule
+from hornlens.logic.warrants import Warrant
+
+MOST_OPEN = 1_000
+"""So many open rules are kept, the broadest ones; all are counted."""
+
+
+class Draw(NamedTuple):
+    """A cell that was drawn: its place in the order of asking, its family, and its base there."""
+
+    at: int
+    family: int
+    base: int
+
+
+@dataclass(frozen=True)
+class Base:
+    """What cells were drawn from: all that a member can be broken by, or all with conditions.
+
+    `member` is a place in the family; -1: the cells that have all of `conditions`, a mask.
+    """
+
+    member: int = -1
+    conditions: int = 0
+
+
+@dataclass(frozen=True)
+class FixedRules:
+    """A family of rules, fixed after `at` cells were asked; `delta` is its share of δ.
+
+    `purpose`: "list" what passes the test, bound each ("bounds"), or test rules that have
+    exceptions ("almost").
+    """
+
+    at: int
+    delta: float
+    rules: tuple[Rule, ...]
+    bases: tuple[Base, ...]
+    purpose: str = "list"
+
+
+@dataclass(frozen=True)
+class SiftRecord:
+    """How a sift went. `order` has every cell in the order of asking.
+
+    `conditions` is the most on attributes; `candidates` counts the rules there can be, `live` those
+    that no answer breaks. `spare` is what is left of δ, for bounds of the last family.
+    """
+
+    conditions: int
+    epsilon: float
+    delta: float
+    seed: int
+    candidates: int
+    live: int
+    order: tuple[int, ...] = ()
+    draws: tuple[Draw, ...] = ()
+    families: tuple[FixedRules, ...] = ()
+    spare: float = 0.0
+    varies: bool = False
+    curve: tuple[tuple[int, int], ...] = ()
+    """After so many questions, so many candidates were alive."""
+    needs: tuple[int, ...] = ()
+    """For each open rule how many clean draws it would take to list it."""
+
+
+@dataclass(frozen=True)
+class Sifted:
+    """What a sift comes to: rules with their warrants, the open ones, and the record.
+
+    Of `open_count` open rules, the broadest are there.
+    """
+
+    listed: tuple[tuple[Rule, Warrant], ...]
+    open: tuple[Rule, ...]
+    open_count: int
+    record: SiftRecord
+    done: bool = True
+    """Whether it came to its end: every candidate is dead, listed, or cannot be shown."""

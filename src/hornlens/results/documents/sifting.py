@@ -1,0 +1,107 @@
+"""The record of a sift as JSON, and back: what was drawn for which rules, in the order of asking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+from hornlens.errors import InputError
+from hornlens.logic.bits import BOTTOM
+from hornlens.logic.named import NamedRule
+from hornlens.logic.rule import Rule
+from hornlens.logic.sifting import Base, Draw, FixedRules, SiftRecord
+from hornlens.logic.vocabulary import Vocabulary
+from hornlens.logic.warrants import check_count
+
+COUNTS = ("conditions", "candidates", "live")
+PURPOSES = ("list", "bounds", "almost")
+
+
+def sift_as_json(record: SiftRecord, names: Vocabulary) -> dict[str, Any]:
+    """Return the record without the order of asking, which points to the answers of a result."""
+    return {
+        "conditions": record.conditions,
+        "epsilon": record.epsilon,
+        "delta": record.delta,
+        "seed": record.seed,
+        "candidates": record.candidates,
+        "live": record.live,
+        "spare": record.spare,
+        **({"varies": True} if record.varies else {}),
+        "families": [
+            {
+                "at": family.at,
+                "delta": family.delta,
+                "purpose": family.purpose,
+                "rules": [NamedRule.of(rule, names).as_json() for rule in family.rules],
+                "bases": [_base(base, names) for base in family.bases],
+            }
+            for family in record.families
+        ],
+        "draws": [list(draw) for draw in record.draws],
+        "curve": [list(point) for point in record.curve],
+    }
+
+
+def _base(base: Base, names: Vocabulary) -> dict[str, Any]:
+    if base.member >= 0:
+        return {"rule": base.member}
+    return {"if": list(names.names_of(base.conditions))}
+
+
+def sift_from_json(
+    content: Mapping[str, Any], names: Vocabulary, needs: tuple[int, ...] = ()
+) -> SiftRecord:
+    """Return the record of a result's JSON; what cannot be is an InputError."""
+    try:
+        for name in COUNTS:
+            check_count(name, content[name])
+        if not all(isfinite(content[name]) for name in ("epsilon", "delta", "spare")):
+            raise ValueError("epsilon, delta and spare must be numbers")
+        return SiftRecord(
+            content["conditions"],
+            content["epsilon"],
+            content["delta"],
+            content["seed"],
+            content["candidates"],
+            content["live"],
+            draws=tuple(Draw(*map(_count, line)) for line in content["draws"]),
+            families=tuple(_family(line, names) for line in content["families"]),
+            spare=content["spare"],
+            varies=bool(content.get("varies", False)),
+            curve=tuple((_count(asked), _count(live)) for asked, live in content["curve"]),
+            needs=needs,
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"has a record of a sift that cannot be: {error}") from None
+
+
+def with_order(record: SiftRecord, order: Any, cells: list[int]) -> SiftRecord:
+    """Return a record with its cells, which JSON gives by their places among the answers."""
+    try:
+        return replace(record, order=tuple(cells[_count(place)] for place in order))
+    except (TypeError, ValueError, IndexError):
+        raise InputError("has a record of a sift that points to no answer") from None
+
+
+def _family(line: Mapping[str, Any], names: Vocabulary) -> FixedRules:
+    if line["purpose"] not in PURPOSES:
+        raise ValueError(f"purpose must be one of {', '.join(PURPOSES)}")
+    rules = tuple(_rule(each, names) for each in line["rules"])
+    bases = tuple(
+        Base(_count(each["rule"])) if "rule" in each else Base(conditions=names.mask(each["if"]))
+        for each in line["bases"]
+    )
+    return FixedRules(_count(line["at"]), float(line["delta"]), rules, bases, line["purpose"])
+
+
+def _rule(line: Mapping[str, Any], names: Vocabulary) -> Rule:
+    left = names.mask(line["if"])
+    return Rule(left, BOTTOM if line["then"] is None else left | names.mask(line["then"]))
+
+
+def _count(value: Any) -> int:
+    check_count("a place", value)
+    return int(value)

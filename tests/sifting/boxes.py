@@ -268,7 +268,8 @@ def random_case(seed, delta=0.2):
 def trap_case(seed, delta=0.2):
     """A larger box in which every rule "never this label" is broken by a little more than ε.
 
-    What rests on samples is likely to go wrong here, if it can.
+    What rests on samples is likely to go wrong here, if it can: the more so, the fewer rules there
+    are, and the smaller ε is. Then an exception is rarely met before a rule is fixed for its test.
     """
     rng = np.random.default_rng(seed)
     is_complete, attributes = bool(rng.random() < 0.7), []
@@ -281,12 +282,14 @@ def trap_case(seed, delta=0.2):
         attributes.append(attribute)
     labels = None if rng.random() < 0.2 else Nominal("label", ("l0", "l1"))
     space = Space(tuple(attributes), labels, complete=is_complete)
-    epsilon = float(rng.choice([0.02, 0.03, 0.05, 0.1]))
+    epsilon = float(rng.choice([0.01, 0.02, 0.03]))
     cells = cells_of(space)
-    winners = rng.random(len(cells)) < epsilon * rng.uniform(1.05, 1.5)
-    answers = dict(zip(cells, map(int, winners), strict=True))
+    broken = int(epsilon * rng.uniform(1.02, 1.2) * len(cells)) + 1
+    answers = dict.fromkeys(cells, 0)
+    answers.update((cells[i], 1) for i in rng.choice(len(cells), broken, replace=False))
     questions = int(rng.integers(20, 400)) if rng.random() < 0.25 else None
-    return Case(SmallBox(space, Policy(), (answers,)), 1, epsilon, delta, seed, questions)
+    conditions = int(rng.random() < 0.4)
+    return Case(SmallBox(space, Policy(), (answers,)), conditions, epsilon, delta, seed, questions)
 
 
 def random_answers(space, rng, epsilon, conditions):

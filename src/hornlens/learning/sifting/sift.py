@@ -465,7 +465,12 @@ class Sift:
                     self.tally.void[candidate] = True
                     continue
                 members.append(Member(rule, r, box, room, candidate, (r, candidate)))
-        kept = [m for m in members if not any(_within(m, value) for value in values)]
+        # That a label is always given says more than that no other one is: what claims none is out.
+        kept = [
+            m
+            for m in members
+            if not (m.rule.is_negative and any(_within(m, value) for value in values))
+        ]
         return [*self._most_general(kept), *values]
 
     def _most_general(self, members: list[Member]) -> list[Member]:

@@ -37,6 +37,9 @@ class Options:
     budget: int | None = None
     varies: bool = False
     """Whether asking a cell again may give another answer."""
+    rare: float = 2.0
+    """A label is rare if it is given in at most so many times ε of all cells: then it is not sifted
+    where it is never given, but sought where it is given more often. 0: none is."""
 
 
 @dataclass(eq=False)

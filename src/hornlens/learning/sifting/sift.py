@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from hornlens.learning.sifting.candidates import Statement, statements_of
 from hornlens.learning.sifting.confirming import Confirmation
+from hornlens.learning.sifting.contrasting import Contrast
 from hornlens.learning.sifting.eliminating import Elimination
+from hornlens.learning.sifting.families import Member
 from hornlens.learning.sifting.outcome import outcome_of
 from hornlens.learning.sifting.run import Options, Phase, Run
 from hornlens.learning.sifting.survivors import Survivors
@@ -25,6 +27,8 @@ from hornlens.learning.strategies import Proposal, Steps
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
 
+RARE_LONGEST, RARE_PATIENCE = 40, 1.4
+"""Showing that a label is rare is worth more draws than other rules with exceptions."""
 ELIMINATING = 0.7
 """The share of a budget that elimination may take."""
 
@@ -49,16 +53,21 @@ class Sift:
         self.elimination = Elimination(self.run)
         self.confirmation = Confirmation(self.run, self.survivors)
         self.tolerance = Tolerance(self.run)
+        self.contrast = Contrast(self.run, self.tolerance)
 
     def steps(self) -> Steps:
         """Ask, phase after phase, until every candidate is dead, listed or cannot be shown."""
         yield from self._start()
+        if self.run.options.rare:
+            rare, bound = self.contrast.rare(), self.contrast.bound
+            yield from self.tolerance.phase(rare, bound, RARE_LONGEST, RARE_PATIENCE)
         yield from self._sift()
         todo = self.todo()
         if self.run.room and todo:
             yield from self.confirmation.measure(todo)
+        yield from self.contrast.phase()
 
-    def todo(self) -> list:
+    def todo(self) -> list[Member]:
         """Return the survivors of which something is still to be shown."""
         return self.confirmation.todo(self.tolerance.members)
 
@@ -99,7 +108,9 @@ class Sift:
 
     def proposal(self) -> Proposal:
         """Return the rules that are listed, each with its warrant, and those that are open."""
-        sifted = outcome_of(self.run, self.survivors, self.confirmation, self.tolerance)
+        sifted = outcome_of(
+            *(self.run, self.survivors, self.confirmation, self.tolerance, self.contrast)
+        )
         tally = self.run.tally
         statistics = {
             "equivalence_queries": 0,

@@ -32,7 +32,7 @@ TOLERATING = 0.2
 AT_A_TIME = 9
 """How many cells are drawn from each member before it is looked at again."""
 LONGEST = 8
-"""A member is given up after so many times 1/ε draws."""
+"""A member is given up after so many times 1/ε draws, unless more is at stake."""
 
 
 class TolerantFamily(Family):
@@ -118,19 +118,29 @@ class Tolerance:
         """The rules that are listed."""
         return [one.member for one in self.listed]
 
-    def phase(self, members: Sequence[Member]) -> Phase:
-        """Draw inside members until each is listed or given up; return how many were tried."""
+    def phase(
+        self,
+        members: Sequence[Member],
+        bound: float | None = None,
+        longest: float = LONGEST,
+        patience: float = 1.0,
+    ) -> Phase:
+        """Draw inside members until each is listed or given up; return how many were tried.
+
+        `bound` is the share of its cells that may break a listed one: ε, unless it is given. One
+        is given up after `longest` times 1/ε draws, or when it breaks too often for some `patience`.
+        """
         if not members:
             return 0
         run = self.run
+        epsilon = run.options.epsilon if bound is None else bound
         family = TolerantFamily(
             *(len(run.families), len(run.tally), run.share(TOLERATING), members, run.ground),
-            *(run.options.epsilon, run.options.varies),
+            *(epsilon, run.options.varies),
             count_in(members, run.ground, run.tally.cells),
             [self._known(member) for member in members],
         )
         run.families.append(family)
-        epsilon = run.options.epsilon
         while run.room:
             need = ~family.lost & (family.shown < family.goal)
             if not need.any():
@@ -140,8 +150,8 @@ class Tolerance:
             run.to_go = sum(family.draws_needed(f) for f in places)
             if not (yield from run.draw(family, plan)):
                 break
-            many = family.hits > 2 + 0.6 * epsilon * family.drawn
-            family.give_up(need & (many | (family.drawn > LONGEST / epsilon)))
+            many = family.hits > patience * (2 + 0.6 * epsilon * family.drawn)
+            family.give_up(need & (many | (family.drawn > longest / epsilon)))
         self._keep(family)
         return len(members)
 

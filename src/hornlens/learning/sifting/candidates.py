@@ -102,9 +102,7 @@ class Candidates:
 
     @cached_property
     def _strides(self) -> list[tuple[int, ...]]:
-        return [
-            tuple(prod(shape[k + 1 :]) for k in range(len(shape))) for shape in self.shapes
-        ]
+        return [tuple(prod(shape[k + 1 :]) for k in range(len(shape))) for shape in self.shapes]
 
     @cached_property
     def is_single(self) -> bool:
@@ -231,7 +229,9 @@ class Candidates:
             offset, strides = int(self.offsets[place]), self._strides[place]
             local = np.arange(prod(shape))
             for i, stride, n in zip(block, strides, shape, strict=True):
-                depth[offset : offset + len(local)] += self.ground.axes[i].depth[local // stride % n]
+                depth[offset : offset + len(local)] += self.ground.axes[i].depth[
+                    local // stride % n
+                ]
         order = np.argsort(depth, kind="stable")
         return order, depth[order]
 

@@ -137,7 +137,9 @@ class Family:
             inside &= part[:, level]
         return inside
 
-    def hear(self, base: int | None, cell: NDArray[np.int64], broken: Flags, unknown: Flags) -> None:
+    def hear(
+        self, base: int | None, cell: NDArray[np.int64], broken: Flags, unknown: Flags
+    ) -> None:
         """Take the answer to a cell, drawn from a base or not: which statements it breaks."""
         inside = self.having(cell)
         if base is not None:

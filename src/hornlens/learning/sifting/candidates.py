@@ -106,7 +106,7 @@ class Candidates:
 
     @cached_property
     def is_single(self) -> bool:
-        """Whether a level meets one condition at most: then a cell lies in one candidate a block."""
+        """Whether a level meets one condition at most: then a cell lies in one of each block."""
         return all(axis.met.shape[1] <= 1 for axis in self.ground.axes)
 
     def containing(self, cells: Cells, blocks: int | None = None) -> Indices:
@@ -177,7 +177,8 @@ class Candidates:
             left = (left[:, :, None] * own[:, None, :]).reshape(len(cells), -1)
         own = axes[last].meets_as_numbers[cells[:, last]]
         right = (own[:, :, None] * values[:, None, :]).reshape(len(cells), -1)
-        return (left.T @ right).reshape(-1, values.shape[1])
+        sums: NDArray[np.float32] = (left.T @ right).reshape(-1, values.shape[1])
+        return sums
 
     # --- what is more general ---
 

@@ -15,8 +15,8 @@ room is not known, ε is used: b/left is never less.)
 B listed wrongly, at most j of B would be below, so that the mean over B would be at least
 max(1, |B| - j)/|B| · (j + 1)/δ ≥ 1/δ, which it ever reaches with a chance of δ at most (Ville).
 
-*Bounds*: with S members, each is broken by at most 1 - (δ/S)^(1/n) of its cells after n clean draws,
-all at once and at any time, but for a chance of δ (Ville for each, and their union).
+*Bounds*: with S members, each is broken by at most 1 - (δ/S)^(1/n) of its cells after n clean
+draws, all at once and at any time, but for a chance of δ (Ville for each, and their union).
 
 Answers that vary: bad is then that more than ε of the answers break it, on average over its cells.
 Cells that were asked may hold one answer's worth each, so that the others hold at least ε·room less

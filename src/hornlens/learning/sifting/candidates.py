@@ -169,7 +169,8 @@ class Candidates:
         """
         block, axes = self.blocks[place], self.ground.axes
         if not block:
-            return values.sum(axis=0, keepdims=True)
+            total: NDArray[np.float32] = values.sum(axis=0, keepdims=True)
+            return total
         *others, last = block
         left = np.ones((len(cells), 1), dtype=np.float32)
         for i in others:

@@ -6,8 +6,9 @@ at most 2ε of *all* cells no such rules are sifted: a smaller ε brings them ba
 
 Cells are sought in which it is given, around those that are known; the sets of conditions in which
 it was given most are fixed; and a fixed number of cells is drawn in each. Of n draws, h gave it:
-but for δ divided by the number S of sets, its share of the cells that were not asked is at least the p
-with P(Binomial(n, p) ≥ h) = δ/S (Clopper and Pearson; draws without replacement are no worse).
+but for δ divided by the number S of sets, its share of the cells that were not asked is at least
+the p with P(Binomial(n, p) ≥ h) = δ/S (Clopper and Pearson; draws without replacement are no
+worse).
 """
 
 from __future__ import annotations

@@ -159,7 +159,8 @@ class Family:
         """Say which members had every cell asked: that is, where answers do not vary."""
         if self.varies:
             return np.zeros(len(self.members), dtype=np.bool_)
-        whole = [room is not None and used >= room for room, used in zip(self.rooms, self.used)]
+        pairs = zip(self.rooms, self.used, strict=True)
+        whole = [room is not None and used >= room for room, used in pairs]
         return np.array(whole, dtype=np.bool_) & ~self.lost
 
     @property

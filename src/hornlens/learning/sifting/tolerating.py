@@ -130,7 +130,7 @@ class Tolerance:
         """Draw inside members until each is listed or given up; return how many were tried.
 
         `bound` is the share of its cells that may break a listed one: ε, unless it is given. One
-        is given up after `longest` times 1/ε draws, or when it breaks too often for some `patience`.
+        is given up after `longest` times 1/ε draws, or when it breaks too often for `patience`.
         """
         if not members:
             return 0

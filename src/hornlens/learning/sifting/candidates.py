@@ -159,8 +159,9 @@ class Candidates:
         return sum(axes[i].conditions[k] for i, k in self.conditions(candidate).items())
 
     def rule(self, candidate: int, statement: Statement) -> Rule:
-        """Return the rule of a candidate."""
-        return Rule(self.mask(candidate) | statement.left, statement.right)
+        """Return the rule of a candidate; its right side has its left side, as in a basis."""
+        left, right = self.mask(candidate) | statement.left, statement.right
+        return Rule(left, BOTTOM if right == BOTTOM else left | right)
 
     def sums(self, place: int, cells: Cells, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return for each candidate of a block the sums of values over the cells that lie in it.

@@ -21,11 +21,12 @@ from hornlens.learning.sifting.design import Design, Weights
 from hornlens.learning.sifting.drawing import Stream
 from hornlens.learning.sifting.families import Family, Member, count_in
 from hornlens.learning.sifting.tally import Answers, Tally
+from hornlens.learning.sifting.tolerating import FEWEST, TolerantFamily
 from hornlens.learning.strategies import Lines, Proposal, Steps
 from hornlens.logic.batch import unpack
 from hornlens.logic.decisions import Policy
 from hornlens.logic.rule import Rule
-from hornlens.logic.sifting import MOST_OPEN, Base, Draw, FixedRules, Sifted, SiftRecord
+from hornlens.logic.sifting import MOST_OPEN, AlmostShown, Base, Draw, FixedRules, Sifted, SiftRecord
 from hornlens.logic.space import Space
 from hornlens.logic.warrants import PROVED, Warrant
 
@@ -37,10 +38,14 @@ SURPRISE = 20.0
 """By how much (log) a candidate must have survived beyond all chance to be left alone."""
 CONFIRMING = 0.6
 """The share of what is left of δ that a family gets."""
+TOLERATING = 0.2
+"""The share that rules with exceptions get."""
 ELIMINATING = 0.7
 """The share of a budget that elimination may take."""
 MANY = 30_000
 """With more candidates than this, more cells are asked at a time."""
+WORTH = 1.1
+"""A draw in a wider box is worth it if it falls into more rules than this, on average."""
 LOOSEST = 4
 """A rule whose bound is more than so many times ε is left among the open ones."""
 A_RULE = 30
@@ -82,6 +87,9 @@ class Sift:
         """What is left of δ."""
         self.tested: dict[tuple[int, ...], tuple[Member, int]] = {}
         """The members that were listed, each with its clean draws."""
+        self.almost: dict[tuple[int, ...], tuple[Member, TolerantFamily]] = {}
+        """The rules with exceptions that stand for narrower ones."""
+        self._intolerable: set[tuple[int, ...]] = set()
         self.stuck: set[tuple[int, ...]] = set()
         """The members of which no more can be shown."""
         self.curve: list[tuple[int, int]] = []
@@ -157,6 +165,8 @@ class Sift:
                 continue
             if not self._affords(todo):
                 break
+            if (yield from self._tolerate(todo)):
+                continue
             yield from self._confirm(todo)
         if self.room and (todo := self.todo()):
             yield from self._measure(todo)
@@ -175,13 +185,15 @@ class Sift:
         None is in more doubt than those that are more general.
         """
         tally, candidates = self.tally, self.tally.candidates
-        doubt = np.clip(self._prior - tally.survival, -60, 60)
-        weights = (1 / (1 + np.exp(doubt))).astype(np.float32)
-        weights[tally.dead | tally.void] = 0
+        weights = np.zeros(tally.survival.shape, dtype=np.float32)
+        for r in range(len(weights)):
+            live = np.flatnonzero(tally.alive(r))
+            doubt = np.clip(self._prior - tally.survival[r, live], -60, 60)
+            weights[r, live] = 1 / (1 + np.exp(doubt))
         for r in range(len(weights)):
             own = weights[r]
             dead = tally.dead[r]
-            for rank in candidates.ranks[1:]:
+            for rank in candidates.ranked(tally.alive(r)[:-1]):
                 above = candidates.parents[rank]
                 least = np.where(dead[above] | (above == candidates.count), 1, own[above])
                 own[rank] = np.minimum(own[rank], least.min(axis=1))
@@ -274,7 +286,7 @@ class Sift:
                 continue
             room = max(1.0, float(candidates.rooms[parent]))
             share = sum(members[f].room for f in live) / room
-            if share <= 1.1 * max(members[f].room for f in live) / room:
+            if share <= WORTH:
                 continue
             least = min(members[f].room for f in live) / room
             rest = max(family.draws_needed(f) for f in live)
@@ -333,6 +345,69 @@ class Sift:
                 self.tested[member.key] = member, int(family.drawn[f])
             elif not proved[f] and not self._is_dead(member) and self.room:
                 self.stuck.add(member.key)
+
+    def _tolerate(self, todo: Sequence[Member]) -> Generator[object, Answers, bool]:
+        """Try rules with exceptions, each in the place of several narrower ones; say if any were."""
+        members = self._broader(todo)
+        if not members:
+            return False
+        delta = TOLERATING * self.left
+        self.left -= delta
+        tally, ground = self.tally, self.ground
+        inside = [ground.holds(m.box, tally.cells) for m in members]
+        family = TolerantFamily(
+            *(len(self.families), len(tally), delta, members, ground),
+            *(self.options.epsilon, self.options.varies),
+            [int(each.sum()) for each in inside],
+            [int((e & tally.broken[m.statement]).sum()) for e, m in zip(inside, members)],
+        )
+        self.families.append(family)
+        self._last = family
+        streams: dict[int, Stream] = {}
+        epsilon = self.options.epsilon
+        while self.room:
+            need = ~family.lost & (family.shown < family.goal)
+            if not need.any():
+                break
+            plan = {
+                family.base(members[f].box, -1 - int(f)): MORE_DOSE * 3 for f in np.flatnonzero(need)
+            }
+            self._rest = sum(plan.values())
+            if not (yield from self._draw(family, plan, streams)):
+                break
+            many = family.hits > 2 + 0.6 * epsilon * family.drawn
+            family.give_up(need & (many | (family.drawn > 8 / epsilon)))
+        passed = family.listed()
+        for f, member in enumerate(members):
+            if passed[f]:
+                self.almost[member.key] = member, family
+                tally.hide(member.statement, member.candidate)
+            else:
+                self._intolerable.add(member.key)
+        return True
+
+    def _broader(self, todo: Sequence[Member]) -> list[Member]:
+        """Return the dead candidates that have several of these right under them, and few exceptions."""
+        tally, candidates = self.tally, self.tally.candidates
+        kids: dict[tuple[int, int], int] = {}
+        for member in todo:
+            if member.candidate >= 0:
+                for parent in set(candidates.parents[member.candidate].tolist()):
+                    if parent < candidates.count:
+                        key = member.statement, parent
+                        kids[key] = kids.get(key, 0) + 1
+        members = []
+        for (r, parent), many in kids.items():
+            if many < FEWEST or (r, parent) in self._intolerable:
+                continue
+            box = candidates.box(parent)
+            room = self.ground.room(box)
+            known = int((self.ground.holds(box, tally.cells) & tally.broken[r]).sum())
+            bad = self.options.epsilon * room
+            if known < bad / 2 and 4 * many * room >= 100 and self.ground.counted:
+                rule = candidates.rule(parent, tally.statements[r])
+                members.append(Member(rule, r, box, room, parent, (r, parent)))
+        return members
 
     def _measure(self, todo: Sequence[Member]) -> Generator[object, Answers, None]:
         """Within a budget: draw in turn inside as many rules as it is good for, for a bound each."""
@@ -524,7 +599,7 @@ class Sift:
     def _passed(self) -> dict[tuple[int, ...], tuple[Member, int]]:
         """Return what the last family shows, where it was ended before its end."""
         family = self._last
-        if family is None or family.bounds:
+        if family is None or family.purpose != "list":
             return {}
         passed = family.listed()
         return {
@@ -536,7 +611,7 @@ class Sift:
     def _bounds(self) -> dict[tuple[int, ...], Warrant]:
         """Return the members of the last family that have a bound that is worth telling."""
         family = self._last
-        if family is None:
+        if family is None or family.purpose == "almost":
             return {}
         delta = family.delta if family.bounds else self.left
         most = LOOSEST * self.options.epsilon
@@ -568,7 +643,7 @@ class Sift:
                         Base(conditions=mask) if mask >= 0 else Base(-1 - mask)
                         for _, mask in family.bases
                     ),
-                    "bounds" if family.bounds else "list",
+                    family.purpose,
                 )
                 for family in self.families
             ),
@@ -576,7 +651,17 @@ class Sift:
             options.varies,
             tuple(self.curve),
             tuple(min(ceil(each), member.room) for member in open_ones),
+            tuple(self._shown(*item) for item in self.almost.values()),
         )
+
+    def _shown(self, member: Member, family: TolerantFamily) -> AlmostShown:
+        """Return a rule with exceptions, and all of these that are on record."""
+        f = family.members.index(member)
+        inside = self.ground.holds(member.box, self.tally.cells)
+        places = np.flatnonzero(inside & self.tally.broken[member.statement])
+        exceptions = tuple(self.tally.order[place] for place in places)
+        tested, broken = int(family.drawn[f]), int(family.hits[f])
+        return AlmostShown(member.rule, tested, broken, self.options.epsilon, exceptions)
 
     def _statistics(self, sifted: Sifted) -> dict[str, int]:
         tally = self.tally

@@ -27,8 +27,11 @@ from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 
 EPSILON = DELTA = 0.05
-RULES = 6
-"""So many rules are planted in a box, with two or three conditions each."""
+RULES, RARE_RULES = 6, 4
+"""So many rules are planted in a box, with two or three conditions each; fewer if a label is rare.
+
+Rules that demand the rare label make it less rare, and the box easier.
+"""
 GOALS = {
     (12, 10, 2, 0.5): 900,
     (20, 10, 2, 0.5): 1_000,
@@ -121,11 +124,9 @@ def sifted(
     base: float,
     seeds: int,
     baselines: bool,
-    *,
-    rules: int = RULES,
 ) -> dict[str, Any]:
     """Planted rules over a noisy score, label 1 in a share of `base`."""
-    share = None if base == 0.5 else base
+    share, rules = (None, RULES) if base == 0.5 else (base, RARE_RULES)
 
     def make(seed: int, complete: bool = True) -> Box:
         return planted_box(attributes, values, rules, seed, base=share, complete=complete)

@@ -456,7 +456,8 @@ class Sift:
 
     def survivors(self) -> list[Member]:
         """Return the minimal rules that no answer breaks: all that holds follows from these."""
-        values = list(self._values())
+        broad = [member for member, _ in self.almost.values()]
+        values = [v for v in self._values() if not any(_within(v, member) for member in broad)]
         members = []
         for r, statement in enumerate(self.tally.statements):
             for candidate in self.tally.candidates.minimal(self.tally.alive(r)).tolist():

@@ -137,7 +137,8 @@ def sifted(
         figures |= {"goal": goal, "goal_met": figures["questions"] <= goal}
     if baselines:
         questions = round(figures["questions"])
-        figures |= _uniform(make, conditions, seeds, questions) | _learned(make, seeds, questions)
+        figures |= _uniform(make, conditions, seeds, questions)
+        figures |= _learned(make, conditions, seeds, questions)
     return figures
 
 
@@ -322,7 +323,9 @@ def _unrefuted(box: Box, conditions: int, questions: int, rng: np.random.Generat
 # --- the learner ---
 
 
-def _learned(make: Callable[..., Box], seeds: int, questions: int) -> dict[str, Any]:
+def _learned(
+    make: Callable[..., Box], conditions: int, seeds: int, questions: int
+) -> dict[str, Any]:
     """Return what Algorithm 1 makes of as many questions, in the space with unset attributes.
 
     It asks about partly set cells, so that complete ones do not suit it. *Stated* are the rules of
@@ -335,7 +338,7 @@ def _learned(make: Callable[..., Box], seeds: int, questions: int) -> dict[str, 
             equivalence="pac", epsilon=EPSILON, delta=DELTA, limit=questions, seed=seed
         )
         envelope = extract(box, settings=settings).envelope
-        true, width = box.short_rules(10), box.space.width
+        true, width = box.short_rules(conditions), box.space.width
         listed, stated = envelope.readable.rules, envelope.learned.readable.rules
         known = Theory(width, tuple(stated)) + box.space.background
         planted += len(true)

@@ -237,7 +237,8 @@ class _Work:
 
     def _sift(self, questions: Questions | UnitedQuestions) -> Strategy:
         """Return the strategy that finds all short rules; a cell is asked in every world."""
-        from hornlens.learning.sifting.sift import Options, Sift
+        from hornlens.learning.sifting.run import Options
+        from hornlens.learning.sifting.sift import Sift
 
         settings, space = self.settings, questions.space
         if settings.min_support is not None:

@@ -318,8 +318,10 @@ class Sieve:
         if open:
             are = "1 rule is" if open == 1 else f"{open:,} rules are"
             parts.append(f"{are} open: no recorded answer breaks them, and too few were asked")
-        others, but = ("other rule", ", but for what follows from these") if rules or open else (
-            *("rule", ""),
+        others, but = (
+            ("other rule", ", but for what follows from these")
+            if rules or open
+            else (*("rule", ""),)
         )
         if self.almost:
             but += " or is a special case of a listed almost-rule"

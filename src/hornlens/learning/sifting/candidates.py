@@ -102,13 +102,11 @@ class Candidates:
 
     @cached_property
     def _strides(self) -> list[tuple[int, ...]]:
-        return [
-            tuple(prod(shape[k + 1 :]) for k in range(len(shape))) for shape in self.shapes
-        ]
+        return [tuple(prod(shape[k + 1 :]) for k in range(len(shape))) for shape in self.shapes]
 
     @cached_property
     def is_single(self) -> bool:
-        """Whether a level meets one condition at most: then a cell lies in one candidate a block."""
+        """Whether a level meets one condition at most: then a cell lies in one of each block."""
         return all(axis.met.shape[1] <= 1 for axis in self.ground.axes)
 
     def containing(self, cells: Cells, blocks: int | None = None) -> Indices:
@@ -161,8 +159,9 @@ class Candidates:
         return sum(axes[i].conditions[k] for i, k in self.conditions(candidate).items())
 
     def rule(self, candidate: int, statement: Statement) -> Rule:
-        """Return the rule of a candidate."""
-        return Rule(self.mask(candidate) | statement.left, statement.right)
+        """Return the rule of a candidate; its right side has its left side, as in a basis."""
+        left, right = self.mask(candidate) | statement.left, statement.right
+        return Rule(left, BOTTOM if right == BOTTOM else left | right)
 
     def sums(self, place: int, cells: Cells, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return for each candidate of a block the sums of values over the cells that lie in it.
@@ -171,7 +170,8 @@ class Candidates:
         """
         block, axes = self.blocks[place], self.ground.axes
         if not block:
-            return values.sum(axis=0, keepdims=True)
+            total: NDArray[np.float32] = values.sum(axis=0, keepdims=True)
+            return total
         *others, last = block
         left = np.ones((len(cells), 1), dtype=np.float32)
         for i in others:
@@ -179,7 +179,8 @@ class Candidates:
             left = (left[:, :, None] * own[:, None, :]).reshape(len(cells), -1)
         own = axes[last].meets_as_numbers[cells[:, last]]
         right = (own[:, :, None] * values[:, None, :]).reshape(len(cells), -1)
-        return (left.T @ right).reshape(-1, values.shape[1])
+        sums: NDArray[np.float32] = (left.T @ right).reshape(-1, values.shape[1])
+        return sums
 
     # --- what is more general ---
 
@@ -231,7 +232,9 @@ class Candidates:
             offset, strides = int(self.offsets[place]), self._strides[place]
             local = np.arange(prod(shape))
             for i, stride, n in zip(block, strides, shape, strict=True):
-                depth[offset : offset + len(local)] += self.ground.axes[i].depth[local // stride % n]
+                depth[offset : offset + len(local)] += self.ground.axes[i].depth[
+                    local // stride % n
+                ]
         order = np.argsort(depth, kind="stable")
         return order, depth[order]
 

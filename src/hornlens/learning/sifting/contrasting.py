@@ -1,11 +1,14 @@
 """Rare labels: where a label that is hardly ever given is given more often.
 
-That a label is never given where something holds, but for ε of the cells, says little if it is hardly
-ever given anywhere; and it takes most questions. So for a label that is shown to be given in at most
-2ε of *all* cells no such rules are sifted: a smaller ε brings them back. Cells are sought in which it is given, around those that are known; the sets of conditions in which
-it was given most are fixed; and a fixed number of cells is drawn in each. Of n draws, h gave it: but
-for δ divided by the number of sets, its share of the cells that were not asked is at least the p
-with P(Binomial(n, p) ≥ h) = δ/S (Clopper and Pearson; draws without replacement are no worse).
+That a label is never given where something holds, but for ε of the cells, says little if it is
+hardly ever given anywhere; and it takes most questions. So for a label that is shown to be given in
+at most 2ε of *all* cells no such rules are sifted: a smaller ε brings them back.
+
+Cells are sought in which it is given, around those that are known; the sets of conditions in which
+it was given most are fixed; and a fixed number of cells is drawn in each. Of n draws, h gave it:
+but for δ divided by the number S of sets, its share of the cells that were not asked is at least
+the p with P(Binomial(n, p) ≥ h) = δ/S (Clopper and Pearson; draws without replacement are no
+worse).
 """
 
 from __future__ import annotations
@@ -28,12 +31,14 @@ DOUBT = 1.5
 """By how many standard deviations a label may be given more often, and still be tried."""
 SETS = 8
 """How many sets of conditions are looked at more closely."""
-DRAWS = 40
+DRAWS = 50
 """How many cells are drawn in each of them."""
 RATING = 0.2
 """The share of what is left of δ that they get."""
 LEAST = 3
 """So many cells must have the label, in a set of conditions that is looked at."""
+NEARLY = 0.8
+"""So much of the share of special conditions, at least, broader ones must have to be preferred."""
 CAREFUL = 2.0
 """By how many standard deviations shares are lowered before they are compared."""
 
@@ -44,8 +49,8 @@ class Contrast:
     def __init__(self, run: Run, tolerance: Tolerance):
         """Begin with none."""
         self.run, self.tolerance = run, tolerance
-        self.rated: list[tuple[Family, NDArray[np.int64]]] = []
-        """Each family whose draws are complete, with how many gave the label in each member."""
+        self.rated: list[RatedFamily] = []
+        """Each family whose draws are complete."""
 
     @property
     def bound(self) -> float:
@@ -117,7 +122,7 @@ class Contrast:
                 given[inside[k]] += 1
             given[0] = given[-1] = 0
             share = _surely(given, every)
-            best = int(np.argmax(share))
+            best = self._broadest(int(np.argmax(share)), share)
             member = self.tolerance.member(r, best)
             if given[best] < LEAST or share[best] <= self.bound / 2:
                 break
@@ -126,6 +131,16 @@ class Contrast:
             if member.room > 4 * DRAWS:
                 chosen.append(member)
         return chosen
+
+    def _broadest(self, best: int, share: NDArray[np.float64]) -> int:
+        """Leave out conditions as long as nearly the same share is left."""
+        candidates = self.run.tally.candidates
+        while True:
+            above = [p for p in candidates.parents[best].tolist() if 0 < p < candidates.count]
+            wide = max(above, key=lambda p: share[p], default=best)
+            if wide == best or share[wide] < NEARLY * share[best]:
+                return best
+            best = wide
 
     def _rate(self, members: Sequence[Member]) -> Phase:
         """Draw as many cells in each set of conditions, whatever the answers are."""
@@ -140,16 +155,16 @@ class Contrast:
         plan = {family.base(m.box, -1 - f): DRAWS for f, m in enumerate(members)}
         asked = yield from run.draw(family, plan)
         if (family.drawn == DRAWS).all():
-            self.rated.append((family, family.hits))
+            self.rated.append(family)
         return asked
 
     def shown(self) -> list[MoreOften]:
         """Return where a label is given more often than anywhere else, surely."""
         found = []
-        for family, hits in self.rated:
+        for family in self.rated:
             for f, member in enumerate(family.members):
                 level = family.delta / len(family.members)
-                share = least_share(int(hits[f]), int(family.drawn[f]), level)
+                share = least_share(int(family.hits[f]), int(family.drawn[f]), level)
                 # The cells that were asked before may all have another label.
                 share *= 1 - int(family.used_at_first[f]) / member.room
                 if share > self.bound:
@@ -158,7 +173,7 @@ class Contrast:
                             member.rule.antecedent & ~self.run.space.label_mask,
                             self.run.tally.statements[member.statement].given or 0,
                             int(family.drawn[f]),
-                            int(hits[f]),
+                            int(family.hits[f]),
                             share,
                             self.bound,
                         )

@@ -27,7 +27,7 @@ from hornlens.learning.strategies import Proposal, Steps
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
 
-RARE_LONGEST, RARE_PATIENCE = 40, 1.4
+RARE_LONGEST, RARE_PATIENCE = 60, 1.4
 """Showing that a label is rare is worth more draws than other rules with exceptions."""
 ELIMINATING = 0.7
 """The share of a budget that elimination may take."""

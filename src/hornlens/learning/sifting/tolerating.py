@@ -21,7 +21,7 @@ from hornlens.learning.sifting.axes import Flags, Ground
 from hornlens.learning.sifting.families import ROUNDING, Family, Member, count_in
 from hornlens.learning.sifting.run import Phase, Run
 
-BETS = np.array([0.15, 0.4])
+BETS = np.array([0.15, 0.4, 0.6])
 """The factors ρ of a draw that breaks a member; the mean of their products is what counts."""
 SUREST = 0.999
 """No more is bet on the chance of an exception."""
@@ -61,7 +61,9 @@ class TolerantFamily(Family):
         self._bets = np.zeros((len(self.members), len(BETS)))
         self._given_up = np.zeros(len(self.members), dtype=np.bool_)
 
-    def hear(self, base: int | None, cell: NDArray[np.int64], broken: Flags, unknown: Flags) -> None:
+    def hear(
+        self, base: int | None, cell: NDArray[np.int64], broken: Flags, unknown: Flags
+    ) -> None:
         """Take the answer to a cell; what is not known counts as an exception."""
         inside = self.having(cell)
         hit = (broken | unknown)[self._statements] & inside
@@ -128,7 +130,7 @@ class Tolerance:
         """Draw inside members until each is listed or given up; return how many were tried.
 
         `bound` is the share of its cells that may break a listed one: ε, unless it is given. One
-        is given up after `longest` times 1/ε draws, or when it breaks too often for some `patience`.
+        is given up after `longest` times 1/ε draws, or when it breaks too often for `patience`.
         """
         if not members:
             return 0
@@ -188,9 +190,7 @@ class Tolerance:
         if not self.run.ground.counted:
             return []
         half = self.run.options.epsilon / 2
-        return [
-            m for m in members if m.key not in self._failed and self._known(m) < half * m.room
-        ]
+        return [m for m in members if m.key not in self._failed and self._known(m) < half * m.room]
 
     def member(self, statement: int, candidate: int) -> Member:
         """Return a candidate as a member of a family."""

@@ -27,6 +27,8 @@ class Claims:
     """The cells that each world was asked about."""
     almost: list[tuple[int, int | None, float, set[int]]] = field(default_factory=list)
     """Rules with exceptions: with bounds, and the cells on record that break them."""
+    rates: list[tuple[int, int, float]] = field(default_factory=list)
+    """Conditions, a label, and the share of the cells with them that have it at least."""
 
     @property
     def stated(self):
@@ -36,6 +38,7 @@ class Claims:
 def claims_of(result):
     """What a result of `extract` says."""
     rules, warrants = result.envelope.readable.rules, result.envelope.warrants
+    record = result.envelope.sifted
     return Claims(
         [
             (*pair(rule), 0.0 if warrant.proved else warrant.bound)
@@ -43,9 +46,10 @@ def claims_of(result):
         ],
         [pair(rule) for rule in result.envelope.open],
         [set(world.decisions) for world in result.each],
+        [(*pair(almost.rule), almost.bound, set(almost.exceptions)) for almost in record.almost],
         [
-            (*pair(almost.rule), almost.bound, set(almost.exceptions))
-            for almost in result.envelope.sifted.almost
+            (rate.conditions, rate.label, rate.at_least)
+            for rate in result.envelope.sifted.more_often
         ],
     )
 
@@ -55,7 +59,7 @@ class Judged:
     """What is wrong with a run's claims; all empty, nothing is."""
 
     unsound: list = field(default_factory=list)
-    """Listed rules that more of their cells break than their bound allows."""
+    """Listed rules that more of their cells break than their bound allows, and rates too high."""
     refuted: list = field(default_factory=list)
     """Listed or open rules that a recorded answer breaks, and proved rules that are not true."""
     missing: list = field(default_factory=list)
@@ -85,6 +89,10 @@ def judge(box, claims, conditions):
         breaks = (breaking_of(box, antecedent, consequent) & known).any(axis=1)
         if exceptions != {box.cells[i] for i in np.flatnonzero(breaks)}:
             refuted.append((antecedent, consequent))
+    for conditions_of, label, share in claims.rates:
+        room, given = _broken(box, conditions_of | label, None, truth)
+        if given < share * room - 1e-9:
+            unsound.append((conditions_of | label, None, given, room, share))
     stated = np.zeros(truth.shape, dtype=np.bool_)
     for antecedent, consequent in claims.stated:
         stated |= breaking_of(box, antecedent, consequent)

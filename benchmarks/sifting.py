@@ -3,8 +3,8 @@
 Each case runs on boxes of several seeds: questions are means, rules are counted over all seeds.
 *Found* are planted rules that a listed one states; *special* those that are only special cases of a
 rule with exceptions ("hardly ever this label", where it is rare everywhere); *missed* those that
-nothing covers, listed, open or with exceptions. *Unsound* are listed rules that more of 20,000 random
-cells inside them break than their bound allows, *broken* those that any of them breaks.
+nothing covers, listed, open or with exceptions. *Unsound* are listed rules that more of 20,000
+random cells inside them break than their bound allows, *broken* those that any of them breaks.
 The same boxes are put to two others: uniform sampling with a union bound over all candidates, and
 Algorithm 1 with sampled equivalence queries.
 """

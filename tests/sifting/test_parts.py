@@ -139,7 +139,9 @@ def test_draws_are_uniform():
     assert chi < room + 5 * (2 * room) ** 0.5, (chi, room, draws)
 
 
-@pytest.mark.parametrize(("room", "used", "epsilon"), [(40, 7, 0.1), (12, 0, 0.3), (1000, 900, 0.05)])
+@pytest.mark.parametrize(
+    ("room", "used", "epsilon"), [(40, 7, 0.1), (12, 0, 0.3), (1000, 900, 0.05)]
+)
 def test_a_clean_draw_of_a_bad_rule_has_a_mean_of_one_at_most(room, used, epsilon):
     least = int(epsilon * room + 1e-9) + 1
     for bad in range(least, room - used + 1):

@@ -406,6 +406,7 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
                 "order": _list(COUNT, "all cells in the order of asking, as positions in `answers`"),
                 "varies": _said(FLAG, "whether asking again may give another answer"),
                 "almost": _list(_ref("TestedAlmostRule"), "rules with exceptions"),
+                "more_often": _list(_ref("MoreOften"), "where rare labels are given more often"),
             },
         ),
         "Family": _object(
@@ -414,6 +415,7 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
                 "at": COUNT,
                 "delta": NUMBER,
                 "purpose": _said({"enum": list(PURPOSES)}, "what is drawn for"),
+                "epsilon": _said(NUMBER, "the share of its cases that may break what passes"),
                 "rules": _list(_ref("Rule")),
                 "bases": _list(_ref("DrawnFrom")),
             },
@@ -423,6 +425,18 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
             "all that have some conditions.",
             {},
             {"rule": COUNT, "if": _list(TEXT)},
+        ),
+        "MoreOften": _object(
+            "Where a rare label is given more often: in at least `at_least` of the cases with these "
+            "conditions, and in at most `overall` of all.",
+            {
+                "if": _list(TEXT),
+                "label": TEXT,
+                "tested": COUNT,
+                "given": COUNT,
+                "at_least": NUMBER,
+                "overall": NUMBER,
+            },
         ),
         "TestedAlmostRule": _object(
             "A rule with exceptions, which stands for narrower ones: of `tested` random cases, "

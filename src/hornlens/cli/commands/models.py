@@ -48,8 +48,8 @@ class ExtractOptions(CommandOptions):
     equivalence: Annotated[
         Literal["auto", "exhaustive", "exact", "sift", "pac", "budget"],
         typer.Option(
-            help="auto: everything is asked if all prompts fit --limit, else sift: all short rules, "
-            "from few questions. pac, budget: the paper's learner."
+            help="auto: all prompts are asked if they fit --limit, else sift: all short rules, from "
+            "few questions. pac, budget: the paper's learner."
         ),
     ] = "auto"
     epsilon: Annotated[

@@ -316,7 +316,10 @@ class Findings(JudgedByAnswers):
             warrant = None if broken else self._warrants.get(evidence.rule)
             if warrant is not None and warrant.tested:
                 of = self.cases_of(evidence)
-            self._parts[key] = evidence, self.telling.parts(evidence.rule, broken, of, warrant=warrant)
+            self._parts[key] = (
+                evidence,
+                self.telling.parts(evidence.rule, broken, of, warrant=warrant),
+            )
         return self._parts[key][1]
 
     @cached_property

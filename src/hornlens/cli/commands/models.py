@@ -48,7 +48,7 @@ class ExtractOptions(CommandOptions):
     equivalence: Annotated[
         Literal["auto", "exhaustive", "exact", "sift", "pac", "budget"],
         typer.Option(
-            help="auto: all prompts are asked if they fit --limit, else sift: all short rules, from "
+            help="auto: all prompts are asked if they fit --limit, else sift: all short rules from "
             "few questions. pac, budget: the paper's learner."
         ),
     ] = "auto"

@@ -36,7 +36,8 @@ def judged_run(case):
     assert not judged.unrecorded, case.seed
     if case.questions is not None:
         assert all(len(cells) <= case.questions for cells in claims.asked), case.seed
-    return judged.unsound, sum(bound > 0 for *_, bound in claims.listed)
+    tested = sum(bound > 0 for *_, bound in claims.listed) + len(claims.almost)
+    return judged.unsound, tested
 
 
 def run_all(make, seeds, delta):
@@ -51,14 +52,14 @@ def run_all(make, seeds, delta):
 
 
 def test_nothing_is_missing_and_few_runs_are_unsound():
-    counts = run_all(random_case, range(250), 0.2)
-    assert counts["tested"] > 50
+    counts = run_all(random_case, range(150), 0.2)
+    assert counts["tested"] > 60
     assert not too_many(counts["unsound"], counts["runs"], 0.2)
 
 
 @pytest.mark.parametrize("delta", [0.05, 0.2, 0.5])
 def test_few_runs_are_unsound_where_every_rule_is_nearly_one(delta):
-    counts = run_all(trap_case, range(80), delta)
+    counts = run_all(trap_case, range(60), delta)
     assert not too_many(counts["unsound"], counts["runs"], delta)
 
 

@@ -106,7 +106,7 @@ class Candidates:
 
     @cached_property
     def is_single(self) -> bool:
-        """Whether a level meets one condition at most: then a cell lies in one candidate a block."""
+        """Whether a level meets one condition at most: then a cell lies in one of each block."""
         return all(axis.met.shape[1] <= 1 for axis in self.ground.axes)
 
     def containing(self, cells: Cells, blocks: int | None = None) -> Indices:
@@ -159,8 +159,9 @@ class Candidates:
         return sum(axes[i].conditions[k] for i, k in self.conditions(candidate).items())
 
     def rule(self, candidate: int, statement: Statement) -> Rule:
-        """Return the rule of a candidate."""
-        return Rule(self.mask(candidate) | statement.left, statement.right)
+        """Return the rule of a candidate; its right side has its left side, as in a basis."""
+        left, right = self.mask(candidate) | statement.left, statement.right
+        return Rule(left, BOTTOM if right == BOTTOM else left | right)
 
     def sums(self, place: int, cells: Cells, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return for each candidate of a block the sums of values over the cells that lie in it.
@@ -169,7 +170,8 @@ class Candidates:
         """
         block, axes = self.blocks[place], self.ground.axes
         if not block:
-            return values.sum(axis=0, keepdims=True)
+            total: NDArray[np.float32] = values.sum(axis=0, keepdims=True)
+            return total
         *others, last = block
         left = np.ones((len(cells), 1), dtype=np.float32)
         for i in others:
@@ -177,7 +179,8 @@ class Candidates:
             left = (left[:, :, None] * own[:, None, :]).reshape(len(cells), -1)
         own = axes[last].meets_as_numbers[cells[:, last]]
         right = (own[:, :, None] * values[:, None, :]).reshape(len(cells), -1)
-        return (left.T @ right).reshape(-1, values.shape[1])
+        sums: NDArray[np.float32] = (left.T @ right).reshape(-1, values.shape[1])
+        return sums
 
     # --- what is more general ---
 

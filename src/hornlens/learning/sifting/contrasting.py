@@ -5,9 +5,10 @@ hardly ever given anywhere; and it takes most questions. So for a label that is 
 at most 2ε of *all* cells no such rules are sifted: a smaller ε brings them back.
 
 Cells are sought in which it is given, around those that are known; the sets of conditions in which
-it was given most are fixed; and a fixed number of cells is drawn in each. Of n draws, h gave it: but
-for δ divided by the number S of sets, its share of the cells that were not asked is at least the p
-with P(Binomial(n, p) ≥ h) = δ/S (Clopper and Pearson; draws without replacement are no worse).
+it was given most are fixed; and a fixed number of cells is drawn in each. Of n draws, h gave it:
+but for δ divided by the number S of sets, its share of the cells that were not asked is at least
+the p with P(Binomial(n, p) ≥ h) = δ/S (Clopper and Pearson; draws without replacement are no
+worse).
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from hornlens.logic.sifting import MoreOften
 
 ROUNDS, BATCH = 8, 32
 """How often, and how many cells at a time, are looked at for a rare label."""
+RAREST = 0.15
+"""A label that is given in more of all cells than this is never called rare."""
 DOUBT = 1.5
 """By how many standard deviations a label may be given more often, and still be tried."""
 SETS = 8
@@ -54,16 +57,26 @@ class Contrast:
     @property
     def bound(self) -> float:
         """The share of all cells up to which a label is rare."""
-        return min(self.run.options.rare * self.run.options.epsilon, 0.5)
+        return min(self.run.options.rare * self.run.options.epsilon, RAREST)
+
+    def unseen(self) -> list[Member]:
+        """Return the statements that no answer breaks, without any condition."""
+        if not self.bound:
+            return []
+        broken = self.run.tally.broken.any(axis=1)
+        return [self.tolerance.member(r, 0) for r in np.flatnonzero(~broken).tolist()]
 
     def rare(self) -> list[Member]:
         """Return the statements that hardly any answer breaks so far, without any condition."""
         tally = self.run.tally
+        if not self.bound:
+            return []
         members = []
         for r, statement in enumerate(tally.statements):
-            hits = int(tally.broken[r].sum())
-            expected = self.bound * len(tally)
-            if statement.given is not None and hits <= expected + DOUBT * expected**0.5:
+            hits = int(tally.broken[r, self.run.uniform].sum())
+            expected = self.bound * len(self.run.uniform)
+            seems_rare = hits <= expected + DOUBT * expected**0.5
+            if statement.given is not None and tally.broken[r].any() and seems_rare:
                 members.append(self.tolerance.member(r, 0))
         return self.tolerance.able(members)
 

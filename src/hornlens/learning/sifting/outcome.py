@@ -1,4 +1,4 @@
-"""The outcome of a sift, whenever it stops: listed rules with their warrants, open ones, a record."""
+"""The outcome of a sift, whenever it stops: listed rules with warrants, open ones, a record."""
 
 from __future__ import annotations
 

@@ -56,6 +56,8 @@ class Run:
     families: list[Family] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
     curve: list[tuple[int, int]] = field(default_factory=list)
+    uniform: list[int] = field(default_factory=list)
+    """The places of the cells that were taken from all cells alike."""
     to_go: int | None = None
     """How many more questions it takes, about; None as long as nobody knows."""
     _pending: list[Cell] = field(default_factory=list)
@@ -158,6 +160,8 @@ class Run:
         tally = self.tally
         for at, base in zip(range(first, first + count), self._bases, strict=False):
             self.draws.append(Draw(at, family.number, base))
+            if all(part is None for part in family.bases[base][0]):
+                self.uniform.append(at)
             family.hear(base, tally.cells[at], tally.broken[:, at], tally.unknown[:, at])
         self._bases = ()
 

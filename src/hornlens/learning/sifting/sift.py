@@ -58,9 +58,6 @@ class Sift:
     def steps(self) -> Steps:
         """Ask, phase after phase, until every candidate is dead, listed or cannot be shown."""
         yield from self._start()
-        if self.run.options.rare:
-            rare, bound = self.contrast.rare(), self.contrast.bound
-            yield from self.tolerance.phase(rare, bound, RARE_LONGEST, RARE_PATIENCE)
         yield from self._sift()
         todo = self.todo()
         if self.run.room and todo:
@@ -79,14 +76,17 @@ class Sift:
         if not run.space.complete:
             blank = run.ground.levels([0])
             cells = [*blank[run.ground.allows(blank)], *cells]
-        return (yield from run.ask(cells))
+        asked = yield from run.ask(cells)
+        run.uniform += range(asked)
+        return asked
 
     def _sift(self) -> Phase:
         run, confirmation = self.run, self.confirmation
         budget = run.options.budget
         until = None if budget is None else ceil(ELIMINATING * budget)
         while run.room:
-            yield from self.elimination.phase(until)
+            yield from self._look_for_rare()
+            yield from self.elimination.phase(confirmation.surviving(), until)
             todo = self.todo()
             spent = until is not None and len(run.tally) >= until
             if not todo or (spent and not confirmation.affords(todo)):
@@ -96,11 +96,20 @@ class Sift:
                 continue
             if budget is not None and not confirmation.affords(todo):
                 break
-            broader = self.tolerance.able(self.tolerance.broader(todo))
-            if (yield from self.tolerance.phase(broader)):
+            if (yield from self.tolerance.phase(self.tolerance.broader(todo), todo=todo)):
                 continue
             yield from confirmation.confirm(todo)
         return len(run.tally)
+
+    def _look_for_rare(self) -> Phase:
+        """See whether labels are hardly ever given, before all candidates are eliminated."""
+        confirmation, contrast = self.confirmation, self.contrast
+        first = len(self.run.tally)
+        if unseen := [m for m in contrast.unseen() if m.key not in confirmation.tested]:
+            yield from confirmation.confirm(unseen)
+        rare = contrast.rare()
+        yield from self.tolerance.phase(rare, contrast.bound, RARE_LONGEST, RARE_PATIENCE)
+        return len(self.run.tally) - first
 
     def hear_rest(self, known: Mapping[int, NDArray[np.int8]]) -> None:
         """Take what is known of the last cells, where asking was ended in their midst."""

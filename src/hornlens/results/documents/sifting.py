@@ -1,4 +1,4 @@
-"""The record of a sift as JSON, and back: what was drawn for which rules, in the order of asking."""
+"""The record of a sift as JSON, and back: what was drawn for which rules, and in which order."""
 
 from __future__ import annotations
 

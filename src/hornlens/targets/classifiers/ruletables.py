@@ -84,7 +84,7 @@ class RuleTable:
             Theory(width, tuple(self.rule(row, self.short) for row in lines)),
             certificate,
             support=[row.support for row in lines],
-            statistics={"cells": cells, "rows": len(self.cells)},
+            statistics={"cells": cells, "questions": cells, "rows": len(self.cells)},
             own_warrants=tuple(row.warrant for row in lines),
         )
 

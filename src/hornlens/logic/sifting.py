@@ -90,6 +90,8 @@ class SiftRecord:
     """For each open rule how many clean draws it would take to list it."""
     almost: tuple[AlmostShown, ...] = ()
     """Rules with exceptions, each in the place of narrower ones: they are no Horn consequences."""
+    classes: bool = False
+    """Whether only rules that say which label is always given were candidates."""
 
 
 @dataclass(frozen=True)

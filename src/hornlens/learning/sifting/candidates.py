@@ -44,12 +44,18 @@ class Statement:
     given: int | None = 0
 
 
-def statements_of(space: Space, policies: Sequence[Policy]) -> tuple[Statement, ...]:
+class TooManyRules(HornlensError):
+    """There are more candidates than can be held in memory."""
+
+
+def statements_of(
+    space: Space, policies: Sequence[Policy], classes: bool = False
+) -> tuple[Statement, ...]:
     """Return what can be said of the labels of a space.
 
     Where the label may be unset, a set of conditions without it claims nothing: rules have it on
     their left. Where it is always set, that a label is always given is a rule, too; of two labels,
-    one is always given where the other never is.
+    one is always given where the other never is. With `classes`, only such rules are wanted.
     """
     label = space.label
     if label is None:
@@ -64,7 +70,9 @@ def statements_of(space: Space, policies: Sequence[Policy]) -> tuple[Statement, 
         Statement(rest, right=bit, given=bits[rest[0]] if len(rest) == 1 else None)
         for rest, bit in zip(others, bits, strict=True)
     )
-    return always if len(bits) == 2 else never if len(bits) < 2 else (*never, *always)
+    if classes or len(bits) == 2:
+        return always
+    return never if len(bits) < 2 else (*never, *always)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +100,7 @@ class Candidates:
         lengths = [prod(shape) for shape in shapes]
         count = sum(lengths)
         if count * statements > MOST:
-            raise HornlensError(
+            raise TooManyRules(
                 f"there are {count * statements:,} rules with at most {most} conditions on "
                 f"attributes, too many to sift ({MOST:,} at most): lower --max-conditions, or "
                 "leave out attributes or values"

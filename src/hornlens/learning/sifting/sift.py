@@ -63,6 +63,8 @@ class Options:
     budget: int | None = None
     varies: bool = False
     """Whether asking a cell again may give another answer."""
+    classes: bool = False
+    """Whether only rules are wanted that say which label is always given."""
 
 
 class Sift:
@@ -72,7 +74,7 @@ class Sift:
         """Lay out all candidates of a space; nothing is asked yet."""
         self.space, self.options = space, options
         self.ground = Ground.of(space)
-        statements = statements_of(space, policies)
+        statements = statements_of(space, policies, options.classes)
         candidates = Candidates.of(self.ground, options.conditions, len(statements))
         concluding = -1
         if not space.complete:
@@ -130,6 +132,16 @@ class Sift:
     def _take(self, rows: Cells, answers: Answers) -> None:
         self.tally.grow(rows, self.ground.masks(rows), answers)
         self.curve.append((len(self.tally), self.tally.live))
+
+    def hear(self, cells: Cells, answers: Answers) -> None:
+        """Take answers to cells that were asked beforehand: they refute, and support no claim."""
+        new: dict[bytes, int] = {}
+        for place, cell in enumerate(cells):
+            if self.tally.is_new(cell):
+                new.setdefault(cell.tobytes(), place)
+        if new:
+            places = list(new.values())
+            self._take(cells[places], answers[places])
 
     def _to_go(self) -> int | None:
         """Return how many more questions it takes, about; None as long as nobody knows."""
@@ -568,6 +580,11 @@ class Sift:
 
     def proposal(self) -> Proposal:
         """Return the rules that are listed, each with its warrant, and those that are open."""
+        sifted = self.sifted()
+        return Proposal(statistics=self._statistics(sifted), sifted=sifted)
+
+    def sifted(self) -> Sifted:
+        """Return the same, without what a result counts."""
         bounds = self._bounds()
         tested = {**self.tested, **self._passed()}
         listed: list[tuple[Member, Warrant]] = []
@@ -585,14 +602,13 @@ class Sift:
         listed.sort(key=lambda item: (-item[0].room, item[0].key))
         left.sort(key=lambda member: (-member.room, member.key))
         kept = left[:MOST_OPEN]
-        sifted = Sifted(
+        return Sifted(
             tuple((member.rule, warrant) for member, warrant in listed),
             tuple(member.rule for member in kept),
             len(left),
             self._record(kept, len(left)),
             done=not self.todo() if len(self.tally) else False,
         )
-        return Proposal(statistics=self._statistics(sifted), sifted=sifted)
 
     def _passed(self) -> dict[tuple[int, ...], tuple[Member, int]]:
         """Return what the last family shows, where it was ended before its end."""
@@ -650,6 +666,7 @@ class Sift:
             tuple(self.curve),
             tuple(min(ceil(each), member.room) for member in open_ones),
             tuple(self._shown(*item) for item in self.almost.values()),
+            options.classes,
         )
 
     def _shown(self, member: Member, family: TolerantFamily) -> AlmostShown:

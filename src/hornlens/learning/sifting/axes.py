@@ -82,6 +82,11 @@ class LevelAxis:
         return square and bool((self.meets == np.eye(self.size, dtype=np.bool_)).all())
 
     @cached_property
+    def meets_as_numbers(self) -> NDArray[np.float32]:
+        """The same as `meets`, 1 for yes."""
+        return self.meets.astype(np.float32)
+
+    @cached_property
     def met(self) -> NDArray[np.int64]:
         """For each level the conditions that it meets, -1 behind them."""
         most = int(self.meets.sum(axis=1).max(initial=0))

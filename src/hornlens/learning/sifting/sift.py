@@ -197,13 +197,15 @@ class Sift:
         None is in more doubt than those that are more general.
         """
         tally, candidates = self.tally, self.tally.candidates
-        doubt = np.clip(self._prior - tally.survival, -60, 60)
-        weights = (1 / (1 + np.exp(doubt))).astype(np.float32)
-        weights[tally.dead | tally.void | tally.hidden] = 0
+        weights = np.zeros(tally.survival.shape, dtype=np.float32)
+        for r in range(len(weights)):
+            live = np.flatnonzero(tally.alive(r))
+            doubt = np.clip(self._prior - tally.survival[r, live], -60, 60)
+            weights[r, live] = 1 / (1 + np.exp(doubt))
         for r in range(len(weights)):
             own = weights[r]
             dead = tally.dead[r]
-            for rank in candidates.ranks[1:]:
+            for rank in candidates.ranked(tally.alive(r)[:-1]):
                 above = candidates.parents[rank]
                 least = np.where(dead[above] | (above == candidates.count), 1, own[above])
                 own[rank] = np.minimum(own[rank], least.min(axis=1))
@@ -466,7 +468,8 @@ class Sift:
 
     def survivors(self) -> list[Member]:
         """Return the minimal rules that no answer breaks: all that holds follows from these."""
-        values = list(self._values())
+        broad = [member for member, _ in self.almost.values()]
+        values = [v for v in self._values() if not any(_within(v, member) for member in broad)]
         members = []
         for r, statement in enumerate(self.tally.statements):
             for candidate in self.tally.candidates.minimal(self.tally.alive(r)).tolist():

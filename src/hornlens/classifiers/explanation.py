@@ -165,7 +165,7 @@ class Explained(Result):
         """The rules that no answer breaks and that were tried too little: they are no findings."""
         if self.sifted is None:
             return Rules(())
-        return self._table.open_rules(self.sifted, self.certificate)
+        return self._table.open_rules(self.sifted, self.labelled, self.certificate)
 
     @cached_property  # type: ignore[misc]
     def envelope(self) -> Envelope:

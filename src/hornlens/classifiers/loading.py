@@ -89,8 +89,8 @@ def explanation_of(
     if content is not None and "sift" in content:
         assert isinstance(labelled, ListedCells)
         sifted = _sifted(content, document, kept, boxes, labelled)
-        statistics = content["statistics"].items()
-        counted = {name: number for name, number in statistics if name not in ("cells", "rows")}
+        usual, statistics = ("cells", "questions", "rows"), content["statistics"].items()
+        counted = {name: number for name, number in statistics if name not in usual}
     result: Explanation = Explanation.of_boxes(
         kept,
         boxes,

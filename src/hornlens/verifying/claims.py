@@ -39,6 +39,7 @@ class Claim:
     joint: Mapping[str, Any] | None = None
     trial: Mapping[str, Any] | None = None
     word: Mapping[str, Any] | None = None
+    sift: Mapping[str, Any] | None = None
 
     @property
     def proved(self) -> bool:
@@ -53,7 +54,8 @@ class Claim:
     @property
     def settled(self) -> bool:
         """Whether everything is said to have been looked at."""
-        left = self.ended or self.joint or self.trial or self.word or self.unasked
+        chance = self.joint or self.trial or self.sift
+        left = self.ended or chance or self.word or self.unasked
         return self.proved and not left and (self.every or self.decides or self.bounded)
 
     @classmethod
@@ -81,6 +83,7 @@ class Claim:
             line.get("joint"),
             line.get("trial"),
             line.get("word"),
+            line.get("sift"),
         )
         claim._check()
         return claim

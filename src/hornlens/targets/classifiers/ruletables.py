@@ -44,7 +44,6 @@ class SiftedBoxes(NamedTuple):
         """
         record = self.record
         return {
-            "questions": len(record.order),
             "drawn": len(record.draws),
             "candidates": record.candidates,
             "refuted": record.candidates - record.live,
@@ -121,10 +120,13 @@ class RuleTable:
             place=rule.place,
         )
 
-    def open_rules(self, sifted: SiftedBoxes, certificate: Certificate) -> Rules:
-        """Return the open rules of a sift, the broadest first; nothing speaks for them yet."""
+    def open_rules(
+        self, sifted: SiftedBoxes, labelled: GridCells | ListedCells, certificate: Certificate
+    ) -> Rules:
+        """Return the open rules of a sift, the broadest first; nothing shows them yet."""
         who = "the model" if certificate.scope.direct else "the binned model"
-        return Rules([self._row(one, 0, OPEN, who) for one in sifted.open])
+        counts = ((one, labelled.count_in(one.box)) for one in sifted.open)
+        return Rules([self._row(one, cells, OPEN, who) for one, cells in counts])
 
     def envelope(
         self,
@@ -145,7 +147,12 @@ class RuleTable:
             Theory(width, tuple(self.rule(row, self.short) for row in lines)),
             certificate,
             support=[row.support for row in lines],
-            statistics={"cells": cells, "rows": len(self.cells), **(counted or {})},
+            statistics={
+                "cells": cells,
+                "questions": cells,
+                "rows": len(self.cells),
+                **(counted or {}),
+            },
             open=tuple(self._open_rule(one) for one in open_ones),
             own_warrants=tuple(row.warrant for row in lines),
             sifted=None if sifted is None else sifted.record,

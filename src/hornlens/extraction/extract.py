@@ -234,10 +234,10 @@ class _Work:
             drawn=lambda: counted.count if sampled is None else sampled.drawn,
         )
 
-
     def _sift(self, questions: Questions | UnitedQuestions) -> Strategy:
         """Return the strategy that finds all short rules; a cell is asked in every world."""
-        from hornlens.learning.sifting.sift import Options, Sift
+        from hornlens.learning.sifting.run import Options
+        from hornlens.learning.sifting.sift import Sift
 
         settings, space = self.settings, questions.space
         if settings.min_support is not None:
@@ -249,9 +249,7 @@ class _Work:
         each = sum(world.prompts for world in questions.worlds)
         room = None if self.limits is None else self.limits.room(each)
         varies = any(getattr(world.target, "varies", False) for world in questions.worlds)
-        options = Options(
-            conditions, settings.epsilon, settings.delta, settings.seed, room, varies
-        )
+        options = Options(conditions, settings.epsilon, settings.delta, settings.seed, room, varies)
         return Sift(space, [world.policy for world in questions.worlds], options)
 
 

@@ -82,6 +82,15 @@ class Strategy(Protocol):
         ...
 
 
+@runtime_checkable
+class HearsRest(Strategy, Protocol):
+    """A strategy that takes what is known of its last `Lines`, if asking ended in their midst."""
+
+    def hear_rest(self, known: Mapping[int, NDArray[np.int8]]) -> None:
+        """Take the lines of the cells that were answered, by cell; nothing more will be asked."""
+        ...
+
+
 @dataclass(frozen=True)
 class Everything:
     """Asks every cell of a space, and takes nothing for true.

@@ -303,6 +303,15 @@ class Numbered:
         """How many there are."""
         return prod(map(len, self.places)) * len(self.combined)
 
+    def any(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return one of them by chance."""
+        cell = np.zeros(self.width, dtype=np.int64)
+        if self.combined.shape[1]:
+            cell[list(self.bound)] = self.combined[rng.integers(len(self.combined))]
+        for i, own in zip(self.free, self.places, strict=True):
+            cell[i] = own[rng.integers(len(own))]
+        return cell
+
     def cell(self, number: int) -> NDArray[np.int64]:
         """Return the cell of a number."""
         cell = np.zeros(self.width, dtype=np.int64)

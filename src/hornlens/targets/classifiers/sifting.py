@@ -19,8 +19,8 @@ from hornlens.exact.boxes.cells import Levels, ListedCells
 from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.exact.boxes.spaces import box_of_mask, short_mask_of_box
-from hornlens.learning.sifting.candidates import TooManyRules
-from hornlens.learning.sifting.sift import Options as SiftOptions
+from hornlens.learning.sifting.candidates import TooManyRules, class_statements
+from hornlens.learning.sifting.run import Options as SiftOptions
 from hornlens.learning.sifting.sift import Sift
 from hornlens.learning.strategies import Lines
 from hornlens.logic.decisions import Policy
@@ -97,7 +97,7 @@ def sift_classifier(given: ToSift, rows: Levels, most: int | None) -> SiftedCell
         epsilon=options.epsilon, delta=options.delta, seed=options.seed, budget=given.budget
     )
     sift = sift_of(given.space, most, wanted)
-    if not sift.ground.room((None,) * len(asking.axes)):
+    if not sift.run.ground.room((None,) * len(asking.axes)):
         raise InputError("the background allows no cell: nothing is left to explain")
     first, inputs = given.compared(rows)
     said = asking.ask_first(first)
@@ -119,7 +119,8 @@ def sift_of(space: Space, most: int | None, options: SiftOptions) -> Sift:
     """
     policies = [Policy(label_unset="reject")]
     if most is not None:
-        return Sift(space, policies, replace(options, conditions=most, classes=True))
+        wanted = replace(options, conditions=most)
+        return Sift(space, policies, wanted, class_statements(space))
     try:
         return sift_of(space, USUAL, options)
     except TooManyRules:
@@ -144,7 +145,7 @@ def ask_all(sift: Sift, asking: Binned) -> None:
                 if meter is not None and meter.passes(step):
                     return
                 continue
-            cells = sift.ground.levels(step.cells)
+            cells = sift.run.ground.levels(step.cells)
             said = asking.ask_first(cells.astype(np.intp))
             reply = one_hot(said, classes)
             if len(said) < len(cells):
@@ -161,7 +162,7 @@ def cells_of(sift: Sift, binned: Binned) -> ListedCells:
 
     The class of a cell is the one of which it does not break that it is always given.
     """
-    tally = sift.tally
+    tally = sift.run.tally
     return ListedCells(
         binned.axes, tally.cells.astype(np.intp), np.argmin(tally.broken, axis=0).astype(np.intp)
     )
@@ -194,6 +195,7 @@ class Boxes:
         """Return a record whose rules say no more than the bounds of their boxes, as shown."""
         return replace(
             record,
+            classes=True,
             families=tuple(
                 replace(
                     family,
@@ -203,6 +205,9 @@ class Boxes:
                 for family in record.families
             ),
             almost=tuple(replace(one, rule=self._short(one.rule)) for one in record.almost),
+            more_often=tuple(
+                replace(one, conditions=self._bounds(one.conditions)) for one in record.more_often
+            ),
         )
 
     def _base(self, base: Base) -> Base:

@@ -153,7 +153,7 @@ class _Concluding:
         return Envelope(
             space,
             basis,
-            basis,
+            Theory(space.width, tuple(Rule(rule.antecedent, rule.new) for rule in basis)),
             certificate=certificate,
             non_horn=NonHorn(None),
             statistics=self._statistics(),

@@ -288,6 +288,7 @@ class _World:
         distinct = len(scores) if prompted else len(decisions)
         noisy, envelope = noisy_target(self.target), conclusion.envelope
         statistics = {
+            "questions": len(decisions),
             "model_calls": (
                 noisy.noise.asked
                 if noisy is not None

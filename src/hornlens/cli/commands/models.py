@@ -46,18 +46,24 @@ class ExtractOptions(CommandOptions):
     ] = None
     out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-out")
     equivalence: Annotated[
-        Literal["auto", "exhaustive", "exact", "pac", "budget"],
-        typer.Option(help="auto: exact if all prompts fit --limit, else pac within --limit."),
+        Literal["auto", "exhaustive", "exact", "sift", "pac", "budget"],
+        typer.Option(
+            help="auto: everything is asked if all prompts fit --limit, else sift: all short rules, "
+            "from few questions. pac, budget: the paper's learner."
+        ),
     ] = "auto"
-    epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05
-    delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05
+    epsilon: Annotated[
+        float,
+        typer.Option(help="Sift: the share of its cases that may break a rule. PAC: the error."),
+    ] = 0.05
+    delta: Annotated[float, typer.Option(help="The chance of more than that.")] = 0.05
     max_equivalence_queries: Annotated[
         int, typer.Option(min=0, help="Budget: how many equivalence queries.")
     ] = 200
     limit: Annotated[
-        int, typer.Option(min=1, help="auto, exhaustive, pac: ask at most so many prompts.")
+        int, typer.Option(min=1, help="auto, exhaustive, sift, pac: ask at most so many prompts.")
     ] = 200_000
-    seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0
+    seed: Annotated[int, typer.Option(help="For the samples of sift, pac and budget.")] = 0
     max_conditions: MaxConditions = None
     time_limit: TimeLimit = None
     max_rules: MaxRules = None
@@ -66,7 +72,7 @@ class ExtractOptions(CommandOptions):
         typer.Option(
             min=1,
             help="End after so many questions, asked now or in an earlier run, with what they "
-            "prove.",
+            "show.",
         ),
     ] = None
     min_support: MinSupport = None

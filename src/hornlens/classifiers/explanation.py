@@ -25,6 +25,7 @@ from hornlens.results.documents.flips import Flips
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.rules import Rules
 from hornlens.results.documents.settings import Settings
+from hornlens.results.wording.classifiers import given_more_often, with_exceptions
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.ruletables import RuleTable, SiftedBoxes
@@ -164,8 +165,17 @@ class Explained(Result):
     def open(self) -> Rules:
         """The rules that no answer breaks and that were tried too little: they are no findings."""
         if self.sifted is None:
-            return Rules(())
+            return Rules([])
         return self._table.open_rules(self.sifted, self.labelled, self.certificate)
+
+    @property
+    def beside_rules(self) -> list[str]:
+        """What a sift shows beside rules: those with exceptions, and where a rare class is said."""
+        if self.sifted is None:
+            return []
+        who = "the model" if self.certificate.scope.direct else "the binned model"
+        given = (self.sifted.record, self.space.vocabulary, self.question.words, who)
+        return [*with_exceptions(*given), *given_more_often(*given)]
 
     @cached_property  # type: ignore[misc]
     def envelope(self) -> Envelope:

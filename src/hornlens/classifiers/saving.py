@@ -218,11 +218,12 @@ def _plain(value: Any) -> Any:
 
 
 def explanation_files(result: Explained) -> dict[str, str]:
-    """Return envelope.json, rules.csv, run.json and the page, by name."""
+    """Return envelope.json, rules.csv, open.csv, run.json and the page, by name."""
     content = explanation_as_json(result)
     return {
         "envelope.json": json_text(content),
         "rules.csv": result.rules.csv(),
+        **({"open.csv": result.open.csv()} if len(result.open) else {}),
         "run.json": RUN.text(run_record(result)),
         "report.html": explanation_page(content, Path("envelope.json")),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,8 +126,14 @@ class RuleTable:
     ) -> Rules:
         """Return the open rules of a sift, the broadest first; nothing shows them yet."""
         who = "the model" if certificate.scope.direct else "the binned model"
-        counts = ((one, labelled.count_in(one.box)) for one in sifted.open)
-        return Rules([self._row(one, cells, OPEN, who) for one, cells in counts])
+        known = sifted.record.needs
+        needs = [None] * (len(sifted.open) - len(known)) + list(known)
+        return Rules(
+            [
+                replace(self._row(one, labelled.count_in(one.box), OPEN, who), needs=need)
+                for one, need in zip(sifted.open, needs, strict=True)
+            ]
+        )
 
     def envelope(
         self,

@@ -214,7 +214,8 @@ class Boxes:
         return base if base.member >= 0 else Base(conditions=self._bounds(base.conditions))
 
     def _short(self, rule: Rule) -> Rule:
-        return Rule(self._bounds(rule.antecedent), rule.consequent & self.space.label_mask)
+        left = self._bounds(rule.antecedent)
+        return Rule(left, left | rule.consequent & self.space.label_mask)
 
     def _bounds(self, mask: int) -> int:
         if mask not in self._known:

@@ -125,7 +125,7 @@ def test_draws_are_a_function_of_the_seed_and_never_come_twice():
 
 
 def test_draws_are_uniform():
-    cells, ground = drawn_cells(0, 0, 1)
+    _, ground = drawn_cells(0, 0, 1)
     room = ground.room((None,) * len(ground.axes))
     counts = {}
     for seed in range(40 * room):

@@ -148,16 +148,7 @@ class _Concluding:
             open=sifted.open_count + len(sifted.listed) - len(listed),
             answered=self.knowledge.answered,
             ended=None if why is None else Ending(why),
-            sift=Sieve(
-                record.conditions,
-                record.epsilon,
-                record.delta,
-                record.candidates,
-                record.live,
-                len(record.order),
-                record.varies,
-                len(record.almost),
-            ),
+            sift=Sieve.of(record),
         )
         return Envelope(
             space,

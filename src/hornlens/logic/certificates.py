@@ -268,7 +268,7 @@ class Certificate:
         if self.sift is not None:
             open_ones = " and the open ones" if self.open else ""
             return (
-                f"Every rule with {self.sift.short} that holds without exception follows from "
+                f"Every {self.sift.which} that holds without exception follows from "
                 f"them{open_ones}; longer ones were not looked for."
             )
         if self.weakest != "proved":

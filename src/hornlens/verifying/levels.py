@@ -172,7 +172,11 @@ class Layout:
     def bound(self) -> list[int]:
         """The attributes that assumed rules are about: those that some cell would break."""
         return sorted(
-            {i for wanted, then in self._demands for i in (*wanted, *(() if then is None else then))}
+            {
+                i
+                for wanted, then in self._demands
+                for i in (*wanted, *(() if then is None else then))
+            }
         )
 
     @cached_property
@@ -219,7 +223,9 @@ class Layout:
             if (part := box[i]) is not None:
                 inside &= part[self.together[:, column]]
         places = [
-            list(range(self.sizes[i])) if (part := box[i]) is None else np.flatnonzero(part).tolist()
+            list(range(self.sizes[i]))
+            if (part := box[i]) is None
+            else np.flatnonzero(part).tolist()
             for i in free
         ]
         return Numbering(len(self.sizes), free, places, bound, self.together[inside].tolist())

@@ -111,7 +111,9 @@ class SiftedFile:
         at = {answer.place: answer for answer in self.worlds[first]}
         order = self.line["order"]
         if any(type(place) is not int or place not in at for place in order):
-            raise Wrong("sift: the order of asking points to no answer, or not to the first variant")
+            raise Wrong(
+                "sift: the order of asking points to no answer, or not to the first variant"
+            )
         if len(set(order)) < len(order):
             raise Wrong("sift: a question stands twice in the order of asking")
         asked = [at[place] for place in order]
@@ -214,9 +216,7 @@ class SiftedFile:
             raise InputError("has families of rules whose draws overlap: too many to check")
         return families
 
-    def _family(
-        self, number: int, line: Mapping[str, Any], drawn: list[DrawnCell]
-    ) -> FixedFamily:
+    def _family(self, number: int, line: Mapping[str, Any], drawn: list[DrawnCell]) -> FixedFamily:
         rules = self.layout.space.rules(line["rules"])
         if len(set(rules)) < len(rules) or not rules:
             raise Wrong(f"sift: family {number} has a rule twice, or none")

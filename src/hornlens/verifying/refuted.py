@@ -53,9 +53,7 @@ class ShortRules:
         most = min(self.conditions.most, self.conditions.longest)
         concluding = -1 if space.ends is not None else self.conditions.most - bool(space.labels)
         exempt = [Exempt(rule.saying, self._numbers(rule)) for rule in self.almost]
-        return Survivors(
-            file.asked, self.conditions, file.sayings, min(concluding, most), exempt
-        )
+        return Survivors(file.asked, self.conditions, file.sayings, min(concluding, most), exempt)
 
     @cached_property
     def _known(self) -> list[dict[bytes, int]]:

@@ -219,7 +219,9 @@ class Breaking:
     def common(self, sets: Sets) -> Marks:
         """Return which variables all these answers in each set have; some lie in each set."""
         last = len(self.places) - 1
-        shared: Marks = self.has[self.signs.first(sets)] & self.has[last - self.backwards.first(sets)]
+        shared: Marks = (
+            self.has[self.signs.first(sets)] & self.has[last - self.backwards.first(sets)]
+        )
         rows, variables = np.nonzero(shared)
         lacking = (self.conditions.anything + 1 + variables)[:, None].astype(np.int32)
         gone = self.signs.meets(np.concatenate([sets[rows], lacking], axis=1))

@@ -110,9 +110,7 @@ class _Sifted:
 
     # --- figures ---
 
-    def _check_certificate(
-        self, certificate: Line, worlds: Mapping[Any, Sequence[Answer]]
-    ) -> None:
+    def _check_certificate(self, certificate: Line, worlds: Mapping[Any, Sequence[Answer]]) -> None:
         """Compare the certificate with the record, and count the answers again."""
         record, claim = self.file.line, Claim.of(certificate)
         kept = {

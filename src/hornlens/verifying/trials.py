@@ -111,10 +111,7 @@ class Shown:
         """How many cells of a bad member break it, at least."""
         share = Fraction(repr(self.family.epsilon))
         return np.array(
-            [
-                inf if n is None or n > LARGEST else float(int(share * n) + 1)
-                for n in self.rooms
-            ]
+            [inf if n is None or n > LARGEST else float(int(share * n) + 1) for n in self.rooms]
         )
 
     @cached_property

@@ -191,7 +191,9 @@ def least_chance(hits: int, draws: int, level: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        chances = (comb(draws, k) * middle**k * (1 - middle) ** (draws - k) for k in range(draws + 1))
+        chances = (
+            comb(draws, k) * middle**k * (1 - middle) ** (draws - k) for k in range(draws + 1)
+        )
         tail = sum([*chances][hits:])
         low, high = (middle, high) if tail < level else (low, middle)
     return low

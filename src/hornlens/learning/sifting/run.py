@@ -110,6 +110,16 @@ class Run:
         self.tally.grow(rows, self.ground.masks(rows), answers)
         self.curve.append((len(self.tally), self.tally.live))
 
+    def hear(self, cells: Cells, answers: Answers) -> None:
+        """Take answers to cells that were asked beforehand: they refute, and support no claim."""
+        new: dict[bytes, int] = {}
+        for place, cell in enumerate(cells):
+            if self.tally.is_new(cell):
+                new.setdefault(cell.tobytes(), place)
+        if new:
+            places = list(new.values())
+            self._take(cells[places], answers[places])
+
     def inside(self, box: Box, count: int) -> list[Cell]:
         """Draw a few cells of a box that were not asked, for no claim."""
         numbered = self.ground.numbered(box)

@@ -14,6 +14,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.learning.sifting.axes import Cells
 from hornlens.learning.sifting.candidates import Statement, statements_of
 from hornlens.learning.sifting.confirming import Confirmation
 from hornlens.learning.sifting.contrasting import Contrast
@@ -22,9 +23,11 @@ from hornlens.learning.sifting.families import Member
 from hornlens.learning.sifting.outcome import outcome_of
 from hornlens.learning.sifting.run import Options, Phase, Run
 from hornlens.learning.sifting.survivors import Survivors
+from hornlens.learning.sifting.tally import Answers
 from hornlens.learning.sifting.tolerating import Tolerance
 from hornlens.learning.strategies import Proposal, Steps
 from hornlens.logic.decisions import Policy
+from hornlens.logic.sifting import Sifted
 from hornlens.logic.space import Space
 
 RARE_LONGEST, RARE_PATIENCE = 60, 1.4
@@ -76,8 +79,9 @@ class Sift:
         if not run.space.complete:
             blank = run.ground.levels([0])
             cells = [*blank[run.ground.allows(blank)], *cells]
+        first = len(run.tally)
         asked = yield from run.ask(cells)
-        run.uniform += range(asked)
+        run.uniform += range(first, first + asked)
         return asked
 
     def _sift(self) -> Phase:
@@ -111,15 +115,23 @@ class Sift:
         yield from self.tolerance.phase(rare, contrast.bound, RARE_LONGEST, RARE_PATIENCE)
         return len(self.run.tally) - first
 
+    def hear(self, cells: Cells, answers: Answers) -> None:
+        """Take answers to cells that were asked beforehand: they refute, and support no claim."""
+        self.run.hear(cells, answers)
+
     def hear_rest(self, known: Mapping[int, NDArray[np.int8]]) -> None:
         """Take what is known of the last cells, where asking was ended in their midst."""
         self.run.hear_rest(known)
 
-    def proposal(self) -> Proposal:
+    def sifted(self) -> Sifted:
         """Return the rules that are listed, each with its warrant, and those that are open."""
-        sifted = outcome_of(
+        return outcome_of(
             *(self.run, self.survivors, self.confirmation, self.tolerance, self.contrast)
         )
+
+    def proposal(self) -> Proposal:
+        """Return the same, with what a result counts."""
+        sifted = self.sifted()
         tally = self.run.tally
         statistics = {
             "equivalence_queries": 0,

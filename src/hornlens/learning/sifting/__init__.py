@@ -1,0 +1,1 @@
+"""Sift: every rule with few conditions, of a space that cannot be enumerated."""

@@ -133,7 +133,8 @@ def test_a_pilot_asks_so_many_random_prompts_once_and_pays_for_none_twice(ask):
         assert again["plan"] == first["plan"]
         more = ask(server, "--pilot", "50")
         assert len(sentences_sent(server)) == 50  # ten more
-        assert "10 prompts were sent" in more.stdout and "Nothing was sent" not in more.stdout
+        assert "The pilot sent 10 prompts, and the answers are kept." in more.stdout
+        assert "Nothing was sent" not in more.stdout
         assert re.search(r"Pilot: 50 random cells: granted \d+, refused \d+", more.stdout)
 
 
@@ -257,6 +258,21 @@ def test_each_way_of_asking_takes_its_own_calls(ask):
     assert [one["plan"]["rows"][1]["at_least"], two["plan"]["rows"][1]["at_least"]] == [128, 64]
 
 
+def test_each_phrasing_is_asked_by_a_pilot_and_either_may_break_a_rule(tmp_path):
+    text = large_probe().replace('."]', '.", "So {label}, then: {a0} {a1}."]', 1)
+    (tmp_path / "two.yaml").write_text(text, encoding="utf-8")
+    with ChatServer(say=lambda s: "Yes" if s.startswith("So ") else "No") as server:
+        where = ["--model", "openai/tiny", "--base-url", server.url, "--elicit", "say"]
+        words = ["extract", "two.yaml", *where, "--dry-run", "--pilot", "20", "--format", "json"]
+        done = hornlens(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        content = json.loads(done.stdout)
+        assert content["pilot"]["answers"] == {"granted": 20, "refused": 20}
+        assert content["prompts"] == 2 * 9**12 and content["question"]["calls"] == 2
+        assert len(sentences_sent(server)) == content["pilot"]["asked"] <= 40
+        assert content["plan"]["rows"][1]["at_least"] == 64
+
+
 # Targets
 
 
@@ -308,6 +324,8 @@ def test_a_target_is_planned_and_asked_by_a_pilot_only(tmp_path):
     assert content["question"] is content["cost"] is content["prompts"] is None
     small = run("--target", "box/3")
     assert "1,000 cells" in small.stdout and "all of them are asked" in small.stdout.lower()
+    learned = run("--target", "box/12", "--equivalence", "budget")
+    assert "budget asks at most 1,000,000,000,000 of them" in learned.stdout
     refused = run("--target", "box/3", "--pilot", "3")
     assert refused.returncode == 2 and "all 1,000 cells are asked" in refused.stderr
     assert len((tmp_path / "asked.txt").read_text()) == 30
@@ -326,3 +344,22 @@ def test_a_target_that_is_looked_into_is_not_asked(tmp_path):
     assert content["asks"] == "nothing"
     refused = hornlens(*words, "--pilot", "3", cwd=tmp_path)
     assert refused.returncode == 2 and "--pilot" in refused.stderr
+
+
+def test_a_classifier_with_an_engine_of_its_own_has_no_plan(tmp_path):
+    datasets = pytest.importorskip("sklearn.datasets")
+    skops = pytest.importorskip("skops.io")
+    from sklearn.tree import DecisionTreeClassifier
+
+    inputs, labels = datasets.load_breast_cancer(return_X_y=True)
+    skops.dump(DecisionTreeClassifier(max_depth=6).fit(inputs, labels), tmp_path / "tree.skops")
+    lines = [",".join([*(f"x{i}" for i in range(inputs.shape[1])), "kind"])]
+    for row, label in zip(inputs.tolist(), labels.tolist(), strict=True):
+        lines.append(",".join(map(str, [*row, label])))
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    words = ["extract", "--target", "classifier/tree.skops,rows.csv,kind", "--dry-run"]
+    words += ["--limit", "100"]
+    done = hornlens(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Its engine looks into the model" in done.stdout and "Nothing was asked." in done.stdout
+    assert json.loads(hornlens(*words, "--format", "json", cwd=tmp_path).stdout)["asks"] == "engine"

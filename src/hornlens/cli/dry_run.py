@@ -23,6 +23,7 @@ from hornlens.probes.loading import default_model
 from hornlens.probes.probe import Probe
 from hornlens.report.terminal import Terminal
 from hornlens.results.documents.settings import Settings
+from hornlens.targets.classifiers.target import ClassifierTarget
 from hornlens.targets.prompted import prompted
 from hornlens.targets.registry import open_target
 from hornlens.targets.worlds import Worlds
@@ -46,7 +47,8 @@ class DryRun:
     name: str
     space: Space
     asks: str
-    """What the run will ask: everything, nothing, or as sift, pac or budget choose."""
+    """What the run will ask: everything, nothing, what an engine of its own needs, or cells that
+    sift, pac or budget choose."""
     questions: int = 0
     """How many cells will be asked at most, or are expected to be."""
     prompts: int | None = None
@@ -88,8 +90,8 @@ class DryRun:
         """Print the table of the plan, and what to know of it."""
         assert self.plan is not None
         terminal.say(
-            f"{self.name}: {self.size}, too many to ask all. Rules with few conditions are sifted "
-            "from some of them:"
+            f"{self.name}: {self.size}. Some of them are asked, to sift out every rule with few "
+            "conditions:"
         )
         terminal.say()
         self._show_table(terminal, self.plan)
@@ -156,12 +158,12 @@ def dry_run_of_model(
         show_cell_cost(terminal, run.one, probe, repeats)
         if run.pilot is not None:
             kept = "" if options.store.no_cache else ", and the answers are kept"
-            terminal.say(f"{plural(run.pilot.asked, 'prompt')} were sent by the pilot{kept}.")
+            terminal.say(f"The pilot sent {plural(run.pilot.asked, 'prompt')}{kept}.")
         elif run.one is not None:
             terminal.say("Beside that, a few calls that try the endpoint out. Nothing was sent.")
     else:
         note = ""
-        if run.questions < cells:
+        if asks in LEARNED:
             note = f"--equivalence {asks} asks at most {run.questions:,} of them."
         show_costs(terminal, probe, model, repeats, run.questions, note)
 
@@ -171,7 +173,10 @@ def dry_run_of_target(options: ExtractOptions, settings: Settings, terminal: Ter
     target = open_target(options.target or "")
     space = target.space
     looks_inside = engine_of(target, settings) is not None
-    asks = "nothing" if looks_inside else _asks(settings, space.cell_count, "cell")
+    if looks_inside:
+        asks = "engine" if isinstance(target, ClassifierTarget) else "nothing"
+    else:
+        asks = _asks(settings, space.cell_count, "cell")
     _check_pilot(options, asks, plural(space.cell_count, "cell"))
     questions = 0 if looks_inside else _most_asked(options, settings, asks, space.cell_count)
     run, worlds = DryRun(target.name, space, asks, questions), 1
@@ -188,12 +193,18 @@ def dry_run_of_target(options: ExtractOptions, settings: Settings, terminal: Ter
         run.show_plan(terminal)
     elif asks == "nothing":
         terminal.say(f"{run.name}: its rules are worked out, and nothing is asked.")
-    elif questions < space.cell_count:
-        terminal.say(f"{run.name}: {run.size}, of which at most {questions:,} are asked.")
+    elif asks == "engine":
+        terminal.say(
+            f"{run.name}: {run.size}. Its engine looks into the model where it can, and asks the "
+            "cells that it needs; how many is not known before."
+        )
+    elif asks in LEARNED:
+        note = f"--equivalence {asks} asks at most {questions:,} of them."
+        terminal.say(f"{run.name}: {run.size}. {note}")
     else:
         terminal.say(f"{run.name}: {run.size}. All of them are asked.")
     if run.pilot is not None:
-        terminal.say(f"{plural(run.pilot.asked, 'cell')} were asked by the pilot.")
+        terminal.say(f"The pilot asked {plural(run.pilot.asked, 'cell')}.")
     else:
         terminal.say("Nothing was asked.")
 
@@ -217,8 +228,8 @@ def _check_pilot(options: ExtractOptions, asks: str, size: str) -> None:
         if options.pilot is not None and options.noise.repeats is not None:
             raise HornlensError("--pilot asks each cell once: leave out --repeats")
         return
-    if asks == "nothing":
-        raise HornlensError("--pilot tells nothing: the rules are worked out, and nothing is asked")
+    if asks in ("nothing", "engine"):
+        raise HornlensError("--pilot tells nothing: an engine of its own works out the rules")
     if asks == "everything":
         raise HornlensError(f"--pilot tells nothing: all {size} are asked")
     raise HornlensError(f"--pilot is for plans: --equivalence {asks} has none")

@@ -59,19 +59,21 @@ class SiftPlan:
             f"rule needs at least {self.draws:,} random cases inside it, or all that it has.",
             f"Expect {row.questions:,} questions, usually {row.low:,} to {row.high:,}: about "
             f"{row.refuting:,} refute what does not hold, and each listed rule takes "
-            f"{row.a_rule:.0f}; {plural(self.rules, 'rule')} are assumed.",
+            f"{row.a_rule:.0f} (assumed: {plural(self.rules, 'rule')}).",
         ]
         if self.rates is None:
             shares = [known.share / len(self._even) for known in RARITIES[1:]]
             percents = _listed([f"{100 * share:.3g}" for share in shares])
             numbers = _listed([f"{self._at_share(share).questions:,}" for share in shares])
-            texts.append(
-                "It is assumed that all labels are answered equally often. If the rarest has "
-                f"{percents} %, expect {numbers} questions."
-            )
+            even = "all labels are answered equally often. If the rarest has"
+            if breaking_answers(self.space) == 1:
+                even = "only half of the cells can break a rule. If it is"
+            texts.append(f"It is assumed that {even} {percents} %, expect {numbers} questions.")
         else:
             rate = rarest_of(self.space, self.rates)
-            texts.append(f"The rarest answer that breaks rules is assumed at {100 * rate:.2g} %.")
+            texts.append(
+                f"It is assumed that the rarest answer that breaks rules has {100 * rate:.2g} %."
+            )
         return texts
 
     @property

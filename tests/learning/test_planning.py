@@ -207,7 +207,7 @@ def test_a_plan_names_its_assumptions_and_the_lower_bound():
     text = " ".join(plan.sentences())
     assert [row.conditions for row in plan.rows] == [1, 2, 3] and plan.chosen.conditions == 2
     assert f"{plan.chosen.least:,}" == "200" and "200" in text and "59" in text
-    assert f"{ASSUMED_RULES} rules" in text and "equally often" in text
+    assert f"if {ASSUMED_RULES} rules are listed" in text and "equally often" in text
     known = " ".join(planned(grid(12, 10), rates=(0.9, 0.1)).sentences())
     assert "equally often" not in known and "10 %" in known
     content = plan.as_json()

@@ -81,7 +81,7 @@ class Expectation:
     """How many to expect."""
     low: int
     high: int
-    """What is usual: four of five measured runs."""
+    """What is usual, with that many rules: four of five measured runs."""
     refuting: int
     """The part of the questions after which nearly all that does not hold is refuted."""
     a_rule: float

@@ -57,9 +57,10 @@ class SiftPlan:
             f"If no rule holds, refuting all with {plural(row.conditions, 'condition')} or fewer "
             f"takes at least {about}{row.least:,} questions, however they are chosen. Each listed "
             f"rule needs at least {self.draws:,} random cases inside it, or all that it has.",
-            f"Expect {row.questions:,} questions, usually {row.low:,} to {row.high:,}: about "
-            f"{row.refuting:,} refute what does not hold, and each listed rule takes "
-            f"{row.a_rule:.0f} (assumed: {plural(self.rules, 'rule')}).",
+            f"Expect {row.questions:,} questions if {plural(self.rules, 'rule')} are listed, "
+            f"usually {row.low:,} to {row.high:,}. About {row.refuting:,} of them refute what does "
+            f"not hold, and each listed rule takes {row.a_rule:.0f}: how many there are is not "
+            "known before.",
         ]
         if self.rates is None:
             shares = [known.share / len(self._even) for known in RARITIES[1:]]

@@ -145,11 +145,13 @@ class SampledEquivalence:
         samples: int | None = None,
         measures: str | None = None,
         choose: Choose = first,
+        size: int | None = None,
     ):
         """Sample from `sample(rng)`, which `measures` says in words; check what is `known` first.
 
         `samples` fixes the number of samples a query; ε then follows from it and from δ. `choose`
-        picks among the counterexamples of a chunk.
+        picks among the counterexamples of a chunk. There are `size` interpretations, if that is
+        known: when all of them are, the verdict is exact.
         """
         if not (SMALLEST <= epsilon < 1 and SMALLEST <= delta < 1):
             raise ValueError(f"epsilon and delta must lie between {SMALLEST:g} and 1 (exclusive)")
@@ -162,6 +164,7 @@ class SampledEquivalence:
         self.epsilon, self.delta, self.rng = epsilon, delta, rng
         self.known = KnownAnswers(width) if known is None else known
         self.chunk, self.samples, self.measures, self.choose = chunk, samples, measures, choose
+        self.size = size
         self.queries = 0
         self.paid = 0
         """How many of the queries drew samples: the union bound is over these."""
@@ -184,6 +187,8 @@ class SampledEquivalence:
         example = self.known.first_wrong(hypothesis)
         if example is not None:
             return Counterexample(example)
+        if self._all_known:
+            return Accepted(EXACT)
         self.paid += 1
         samples = self._needed()
         accepted = 0
@@ -195,15 +200,23 @@ class SampledEquivalence:
             if len(wrong):
                 return Counterexample(self.choose([batch[i] for i in wrong]))
             accepted += int(labels.sum())
+            if self._all_known:
+                break
         example = self.known.first_wrong(hypothesis)  # a sample can tell of more than itself
         if example is not None:
             return Counterexample(example)
+        if self._all_known:
+            return Accepted(EXACT)
         epsilon = self.epsilon
         if self.samples is not None:  # what so many samples are good for, by the same reckoning
             epsilon = _doubt(self.paid, self.delta) / samples
         if epsilon >= 1:
             return Accepted(cut_off(self.queries, samples))
         return Accepted(pac(epsilon, self.delta, samples, self.measures, accepted, self.paid))
+
+    @property
+    def _all_known(self) -> bool:
+        return self.size is not None and len(self.known) >= self.size
 
     def _needed(self) -> int:
         """Return how many samples the query draws that has just been paid for."""

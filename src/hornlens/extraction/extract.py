@@ -25,6 +25,7 @@ from hornlens.extraction.settling import (
 )
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
 from hornlens.limits import Limits, Reason
+from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
 from hornlens.results.analysis.detail import with_detail
@@ -207,6 +208,7 @@ class _Work:
             return self._sift(questions)
         oracle: EquivalenceOracle
         sampled: SampledEquivalence | None = None
+        all_known: Callable[[], Certificate | None] | None = None
         if self.equivalence is not None:
             oracle = self.equivalence(asking)
         elif self.exhaustive:
@@ -214,6 +216,9 @@ class _Work:
         else:
             if settings.samples is None:  # the paper's protocol looks at its samples only
                 questions.known = KnownAnswers(space.width)
+                # A budget is used up whatever is known; a learner of one's own may want to go on.
+                if settings.equivalence != "budget" and self.learner is None:
+                    all_known = _all_known(questions)
             oracle = sampled = SampledEquivalence(
                 counted,
                 space.sample,
@@ -232,6 +237,7 @@ class _Work:
             make(space.width),
             lambda hypothesis: judging_of(oracle, hypothesis),
             drawn=lambda: counted.count if sampled is None else sampled.drawn,
+            all_known=all_known,
         )
 
     def _sift(self, questions: Questions | UnitedQuestions) -> Strategy:
@@ -251,6 +257,18 @@ class _Work:
         varies = any(getattr(world.target, "varies", False) for world in questions.worlds)
         options = Options(conditions, settings.epsilon, settings.delta, settings.seed, room, varies)
         return Sift(space, [world.policy for world in questions.worlds], options)
+
+
+def _all_known(questions: Questions | UnitedQuestions) -> Callable[[], Certificate | None]:
+    """Return what says, cheaply, whether every cell was asked: then it is a certificate."""
+    total = questions.knowledge.total
+
+    def certificate() -> Certificate | None:
+        if any(len(world.decisions) < total for world in questions.worlds):
+            return None
+        return EXACT if not questions.knowledge.undecided else Certificate("open")
+
+    return certificate
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from hornlens.verifying.answers import Answer, Reader
 from hornlens.verifying.attributes import Rule
 from hornlens.verifying.claims import Claim
 from hornlens.verifying.grids import Wrong, breaks
-from hornlens.verifying.record import PURPOSES, SiftedFile, share, whole
+from hornlens.verifying.record import PURPOSES, SiftedFile
 from hornlens.verifying.refuted import ShortRules
 from hornlens.verifying.stated import StatedRule
 from hornlens.verifying.warranted import Warrants

@@ -269,13 +269,6 @@ class Shown:
             passed[order[: np.flatnonzero(enough)[-1] + 1]] = True
         return passed
 
-    def passes_with(self, chosen: Iterable[int]) -> Marks:
-        """Return which members pass if just these are listed."""
-        chosen = list(chosen)
-        goal = log((len(self.used) - len(chosen) + 1) / self.family.delta)
-        enough: Marks = self.evidence >= goal - NEARLY
-        return enough & np.isin(np.arange(len(self.used)), chosen)
-
     def bound(self, number: int, delta: float) -> float | None:
         """Return how many of a member's cells break it at most, if each member has a share of δ."""
         drawn, room, used = int(self.drawn[number]), self.rooms[number], int(self.used[number])

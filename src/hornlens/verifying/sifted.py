@@ -48,15 +48,18 @@ def check_sifted(
         name: Reader(reader.space, policies.get(name) or reader.policy, reader.noisy)
         for name in worlds
     }
-    return _Sifted(content, SiftedFile(content, readers, worlds, background)).check()
+    return SiftedResult(content, SiftedFile(content, readers, worlds, background)).check()
 
 
 @dataclass(frozen=True, eq=False)
-class _Sifted:
+class SiftedResult:
+    """The contents of a file whose rules were sifted, and its record."""
+
     content: Line
     file: SiftedFile
 
     def check(self) -> tuple[list[str], list[str]]:
+        """Check it; return what was checked, and what can not be."""
         self._check_certificate(self.content["certificate"], self.file.worlds)
         self._check_settings()
         short = ShortRules(self.file, {**self.listed, **self.open}, self.almost)
@@ -111,18 +114,8 @@ class _Sifted:
 
     def _check_certificate(self, certificate: Line, worlds: Mapping[Any, Sequence[Answer]]) -> None:
         """Compare the certificate with the record, and count the answers again."""
-        record, claim = self.file.line, Claim.of(certificate)
-        kept = {
-            **{key: record[key] for key in ("conditions", "epsilon", "delta")},
-            **{key: record[key] for key in ("candidates", "live")},
-            "questions": len(self.file.order),
-            "varies": self.file.varies,
-            "almost": len(record.get("almost", ())),
-        }
-        stated = {"varies": False, "almost": 0, **certificate["sift"]}
-        for key in {*kept, *stated}:
-            if key not in kept or stated.get(key) != kept[key]:
-                raise Wrong(f"certificate: {key} is {kept.get(key)}, not {stated.get(key)}")
+        claim = Claim.of(certificate)
+        self.check_sieve(certificate)
         for key, value in CLOSED.items():
             if certificate[key] != value:
                 raise Wrong(f"certificate: {key} is more than a sift shows")
@@ -145,6 +138,27 @@ class _Sifted:
             raise Wrong(f"certificate: it is {count}, not {claim.rules}")
         if self.content["non_horn"] != {"count": None, "examples": [], "at_least": 0}:
             raise Wrong("non_horn: nobody looked for them")
+
+    def check_sieve(self, certificate: Line, classes: bool = False) -> None:
+        """Compare what the certificate says of the sift with its record.
+
+        `classes`: only rules that say which label is always given were sifted for.
+        """
+        record = self.file.line
+        kept = {
+            **{key: record[key] for key in ("conditions", "epsilon", "delta")},
+            **{key: record[key] for key in ("candidates", "live")},
+            "questions": len(self.file.order),
+            "varies": self.file.varies,
+            "almost": len(record.get("almost", ())),
+            "classes": classes,
+        }
+        stated = {"varies": False, "almost": 0, "classes": False, **certificate["sift"]}
+        for key in {*kept, *stated}:
+            if key not in kept or stated.get(key) != kept[key]:
+                raise Wrong(f"certificate: {key} is {kept.get(key)}, not {stated.get(key)}")
+        if bool(record.get("classes", False)) != classes:
+            raise Wrong("sift: not of the rules that such a result has")
 
     def _check_settings(self) -> None:
         settings, record = self.content.get("settings"), self.file.line
@@ -227,15 +241,21 @@ class _Sifted:
             if rule.rule not in tried or not stuck:
                 raise Wrong(f"certificate: came to its end, though more can be shown of {name}")
 
+    def counted(self, short: ShortRules) -> dict[str, int]:
+        """Count again what every sift counts."""
+        return {
+            "questions": len(self.file.order),
+            "drawn": len(self.file.draws),
+            "candidates": self.file.line["candidates"],
+            "refuted": short.broken,
+        }
+
     def _check_statistics(self, short: ShortRules) -> None:
         questions = len(self.file.order)
         counted = {
             "equivalence_queries": 0,
             "membership_queries": questions * len(self.file.sayings),
-            "questions": questions,
-            "drawn": len(self.file.draws),
-            "candidates": self.file.line["candidates"],
-            "refuted": short.broken,
+            **self.counted(short),
         }
         for line in (self.content, *self.content.get("variants", ())):
             if line is not self.content:

@@ -264,8 +264,9 @@ class _World:
     @property
     def question(self) -> Question:
         """How people are told that it was asked."""
-        if self.prompted:
-            return self.prompted.question
+        own: Question | None = getattr(self.target, "question", None)
+        if own is not None:
+            return own
         label = self.target.space.label
         names = () if label is None else label.variables
         return Question(self.target.name, words={name: name for name in names})
@@ -298,7 +299,7 @@ class _World:
             self.target.show,
             scores,
             world=self.name,
-            details=getattr(prompted, "details", {}),
+            details=getattr(self.target, "details", {}),
             possible=conclusion.possible,
         )
 

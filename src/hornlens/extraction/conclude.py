@@ -156,6 +156,7 @@ class _Concluding:
                 record.live,
                 len(record.order),
                 record.varies,
+                len(record.almost),
             ),
         )
         return Envelope(

@@ -16,7 +16,13 @@ from hornlens.exact.readings import reading
 from hornlens.extraction.asking import Questions, UnitedQuestions, carry_out
 from hornlens.extraction.conclude import Conclusion, Wanted, conclude
 from hornlens.extraction.inside import engine_of, work_out
-from hornlens.extraction.settling import Settle, check_ways, noise_of, noisy_target
+from hornlens.extraction.settling import (
+    Settle,
+    asked_once,
+    check_ways,
+    noise_of,
+    noisy_target,
+)
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
 from hornlens.limits import Limits, Reason
 from hornlens.logic.decisions import Policy
@@ -99,6 +105,8 @@ def extract(
     if (fewest := min((n for n in given if n is not None), default=None)) is not None:
         limits = limits or Limits()
         limits.max_questions = fewest
+    if sifts:
+        worlds = {name: asked_once(each) for name, each in worlds.items()}
     asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
     if target.space.complete:
         _check_complete(target, own or (exhaustive and not learns), sifts)
@@ -229,7 +237,8 @@ class _Work:
 
     def _sift(self, questions: Questions | UnitedQuestions) -> Strategy:
         """Return the strategy that finds all short rules; a cell is asked in every world."""
-        from hornlens.learning.sifting.sift import Options, Sift
+        from hornlens.learning.sifting.run import Options
+        from hornlens.learning.sifting.sift import Sift
 
         settings, space = self.settings, questions.space
         if settings.min_support is not None:
@@ -240,7 +249,10 @@ class _Work:
             raise HornlensError("--max-conditions counts the label as one: it must be 1 or more")
         each = sum(world.prompts for world in questions.worlds)
         room = None if self.limits is None else self.limits.room(each)
-        options = Options(conditions, settings.epsilon, settings.delta, settings.seed, room)
+        varies = any(getattr(world.target, "varies", False) for world in questions.worlds)
+        options = Options(
+            conditions, settings.epsilon, settings.delta, settings.seed, room, varies
+        )
         return Sift(space, [world.policy for world in questions.worlds], options)
 
 

@@ -24,6 +24,12 @@ def noisy_target(target: Target) -> NoisyModel | None:
     return target if isinstance(target, NoisyModel) else None
 
 
+def asked_once(target: Target) -> Target:
+    """Return a target that is asked each question once, though its answers vary."""
+    noisy = noisy_target(target)
+    return target if noisy is None else noisy.once()
+
+
 def check_ways(worlds: Sequence[Questions], more: int) -> None:
     """Reject ways of asking whose answers cannot be told apart by one test."""
     kinds = {target.sampled for w in worlds if (target := noisy_target(w.target)) is not None}

@@ -241,7 +241,7 @@ class Certificate:
             )
         if self.sift is not None:
             early = f"The run was ended {self.ended.words}. " if self.ended else ""
-            tested = self.weakest != "proved"
+            tested = self.weakest != "proved" or self.sift.almost > 0
             return self._about(early + self.sift.sentence(self.rules, self.open, tested))
         if self.joint is not None:
             return self.joint.sentence(self.open)

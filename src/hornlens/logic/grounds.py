@@ -273,6 +273,7 @@ class Sieve:
     exception on record: `live` are left. Listed rules are proved, or were tried on cells drawn
     inside them: but for probability `delta`, none is broken by more of its cells than its bound,
     `epsilon` unless it says another. `varies`: asked again, the target may answer something else.
+    `almost` many rules with exceptions stand for narrower ones, each with a bound as well.
     """
 
     conditions: int
@@ -282,12 +283,13 @@ class Sieve:
     live: int
     questions: int
     varies: bool = False
+    almost: int = 0
 
     def __post_init__(self) -> None:
         """Refuse to claim what is no claim."""
         _check_share("epsilon", self.epsilon)
         _check_share("delta", self.delta)
-        for name in ("conditions", "candidates", "live", "questions"):
+        for name in ("conditions", "candidates", "live", "questions", "almost"):
             check_count(name, getattr(self, name))
         if self.live > self.candidates:
             raise ValueError("more rules are left than there can be")
@@ -305,7 +307,7 @@ class Sieve:
     def sentence(self, rules: int, open: int, tested: bool) -> str:
         """What is claimed of the rules that are listed, those that are open, and all others."""
         parts = []
-        if rules and tested:
+        if tested:
             cases = "answers in its cases" if self.varies else "cases"
             parts.append(
                 f"With probability {_probability(self.delta)}, no listed rule is broken by more of "
@@ -316,12 +318,13 @@ class Sieve:
         if open:
             are = "1 rule is" if open == 1 else f"{open:,} rules are"
             parts.append(f"{are} open: no recorded answer breaks them, and too few were asked")
-        others = "other rule" if rules or open else "rule"
+        others, but = ("other rule", ", but for what follows from these") if rules or open else (
+            *("rule", ""),
+        )
+        if self.almost:
+            but += " or is a special case of a listed almost-rule"
         parts.append(
-            f"No {others} with {self.short} holds without exception, but for what follows from "
-            f"these: for each of {self.refuted:,} an exception is on record"
-            if rules or open
-            else f"No rule with {self.short} holds without exception: for each of "
+            f"No {others} with {self.short} holds without exception{but}: for each of "
             f"{self.refuted:,} an exception is on record"
         )
         return f"{'. '.join(parts)}."

@@ -51,6 +51,21 @@ class FixedRules:
 
 
 @dataclass(frozen=True)
+class AlmostShown:
+    """A rule with exceptions: `tested` draws inside it, of which `broken` broke it.
+
+    But for the probability that all listed rules share, at most `bound` of its cells break it.
+    `exceptions` are all cells on record that do; it stands for the narrower rules in it.
+    """
+
+    rule: Rule
+    tested: int
+    broken: int
+    bound: float
+    exceptions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class SiftRecord:
     """How a sift went. `order` has every cell in the order of asking.
 
@@ -73,6 +88,8 @@ class SiftRecord:
     """After so many questions, so many candidates were alive."""
     needs: tuple[int, ...] = ()
     """For each open rule how many clean draws it would take to list it."""
+    almost: tuple[AlmostShown, ...] = ()
+    """Rules with exceptions, each in the place of narrower ones: they are no Horn consequences."""
 
 
 @dataclass(frozen=True)

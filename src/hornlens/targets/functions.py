@@ -41,6 +41,8 @@ class FunctionTarget:
     given_identity: str | None = None
     policy: Policy = field(default_factory=Policy)
     """How scores become decisions, where the function gives scores."""
+    varies: bool = False
+    """Whether it may give another answer when it is asked again: what is sifted then are answers."""
 
     def identity(self) -> str | None:
         """Return the given identity."""

@@ -128,6 +128,11 @@ class NoisyModel(Prompts):
         cells = each * self.worlds
         return threshold(self.settings.alpha, cells, len(self.probe.label.values) + 1)
 
+    def once(self) -> PromptedModel:
+        """Return the same model, asked each prompt once: what is said of many cells is a sample."""
+        policy, progress = self.policy, self.progress
+        return PromptedModel(self.probe, self.model, policy, self.store, progress, drawn=True)
+
     def decide(self, cells: Sequence[int]) -> list[Decision]:
         """Return what the model says most often of each cell, or that it is not decided."""
         if not self.sampled:

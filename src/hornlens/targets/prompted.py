@@ -67,13 +67,17 @@ class PromptedModel(Prompts):
     store: AnswerStore | None = None
     progress: Progress | None = None
     repeats: int = 1
+    drawn: bool = False
+    """Whether each answer is to be a sample, as of a model whose answers vary."""
 
     def __post_init__(self) -> None:
         """Prepare the answers; nothing is asked, and nothing loaded."""
         check_repeats(self.repeats)
         self.answers = [
             [
-                Answers(asked_with(self.model, each, i), each.label.words, self.store, i)
+                Answers(
+                    asked_with(self.model, each, i, self.drawn), each.label.words, self.store, i
+                )
                 for each in self.probe.wordings
             ]
             for i in range(self.repeats)
@@ -85,6 +89,11 @@ class PromptedModel(Prompts):
         """Return the model's identity; a policy that it gives no scores for is an error now."""
         self._check_policy()
         return self.answers[0][0].identity
+
+    @property
+    def varies(self) -> bool:
+        """Whether another answer to the same prompt may be another one."""
+        return self.drawn or any(answers.sampled for answers in self.answers[0])
 
     def _check_policy(self) -> None:
         if any(answers.sampled for answers in self.answers[0]):

@@ -82,6 +82,11 @@ class LevelAxis:
         return square and bool((self.meets == np.eye(self.size, dtype=np.bool_)).all())
 
     @cached_property
+    def meets_as_numbers(self) -> NDArray[np.float32]:
+        """The same as `meets`, 1 for yes."""
+        return self.meets.astype(np.float32)
+
+    @cached_property
     def met(self) -> NDArray[np.int64]:
         """For each level the conditions that it meets, -1 behind them."""
         most = int(self.meets.sum(axis=1).max(initial=0))
@@ -297,6 +302,15 @@ class Numbered:
     def room(self) -> int:
         """How many there are."""
         return prod(map(len, self.places)) * len(self.combined)
+
+    def any(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return one of them by chance."""
+        cell = np.zeros(self.width, dtype=np.int64)
+        if self.combined.shape[1]:
+            cell[list(self.bound)] = self.combined[rng.integers(len(self.combined))]
+        for i, own in zip(self.free, self.places, strict=True):
+            cell[i] = own[rng.integers(len(own))]
+        return cell
 
     def cell(self, number: int) -> NDArray[np.int64]:
         """Return the cell of a number."""

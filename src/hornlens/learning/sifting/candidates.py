@@ -106,11 +106,20 @@ class Candidates:
             tuple(prod(shape[k + 1 :]) for k in range(len(shape))) for shape in self.shapes
         ]
 
-    def containing(self, cells: Cells) -> Indices:
-        """Return for each cell the candidates that it lies in; `count` stands for none."""
+    @cached_property
+    def is_single(self) -> bool:
+        """Whether a level meets one condition at most: then a cell lies in one candidate a block."""
+        return all(axis.met.shape[1] <= 1 for axis in self.ground.axes)
+
+    def containing(self, cells: Cells, blocks: int | None = None) -> Indices:
+        """Return for each cell the candidates that it lies in; `count` stands for none.
+
+        With `blocks`, only those of the first so many.
+        """
         met = [axis.met for axis in self.ground.axes]
         parts: list[Indices] = []
-        for block, offset, strides in zip(self.blocks, self.offsets, self._strides, strict=True):
+        laid = list(zip(self.blocks, self.offsets, self._strides, strict=True))
+        for block, offset, strides in laid[:blocks]:
             index = np.full((len(cells), 1), offset, dtype=np.int64)
             missing = np.zeros((len(cells), 1), dtype=np.bool_)
             for i, stride in zip(block, strides, strict=True):
@@ -155,6 +164,23 @@ class Candidates:
         """Return the rule of a candidate."""
         return Rule(self.mask(candidate) | statement.left, statement.right)
 
+    def sums(self, place: int, cells: Cells, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return for each candidate of a block the sums of values over the cells that lie in it.
+
+        `values` has a row for each cell, and the result one for each candidate.
+        """
+        block, axes = self.blocks[place], self.ground.axes
+        if not block:
+            return values.sum(axis=0, keepdims=True)
+        *others, last = block
+        left = np.ones((len(cells), 1), dtype=np.float32)
+        for i in others:
+            own = axes[i].meets_as_numbers[cells[:, i]]
+            left = (left[:, :, None] * own[:, None, :]).reshape(len(cells), -1)
+        own = axes[last].meets_as_numbers[cells[:, last]]
+        right = (own[:, :, None] * values[:, None, :]).reshape(len(cells), -1)
+        return (left.T @ right).reshape(-1, values.shape[1])
+
     # --- what is more general ---
 
     @cached_property
@@ -187,6 +213,19 @@ class Candidates:
     @cached_property
     def ranks(self) -> list[NDArray[np.intp]]:
         """The candidates by how many steps they are from saying nothing: parents come first."""
+        order, depth = self._by_depth
+        cuts = np.flatnonzero(np.diff(depth)) + 1
+        return np.split(order, cuts)
+
+    def ranked(self, alive: Flags) -> list[NDArray[np.intp]]:
+        """Return those that are alive, by the same."""
+        order, depth = self._by_depth
+        live = alive[order]
+        order, depth = order[live], depth[live]
+        return np.split(order, np.flatnonzero(np.diff(depth)) + 1)
+
+    @cached_property
+    def _by_depth(self) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
         depth = np.zeros(self.count, dtype=np.int64)
         for place, (block, shape) in enumerate(zip(self.blocks, self.shapes, strict=True)):
             offset, strides = int(self.offsets[place]), self._strides[place]
@@ -194,8 +233,7 @@ class Candidates:
             for i, stride, n in zip(block, strides, shape, strict=True):
                 depth[offset : offset + len(local)] += self.ground.axes[i].depth[local // stride % n]
         order = np.argsort(depth, kind="stable")
-        cuts = np.flatnonzero(np.diff(depth[order])) + 1
-        return np.split(order, cuts)
+        return order, depth[order]
 
     def minimal(self, alive: Flags) -> NDArray[np.intp]:
         """Return those alive of which no more general one is; `alive` has one place more: False."""

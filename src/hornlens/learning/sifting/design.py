@@ -57,6 +57,10 @@ class Levels:
         for place, (block, shape) in enumerate(zip(self.blocks, self.shapes, strict=True)):
             start, length = int(candidates.offsets[place]), prod(candidates.shapes[place])
             part = weights[:, start : start + length]
+            if not part.any():
+                first = int(self.offsets[place])
+                tables[:, first : first + prod(shape)] = 0
+                continue
             part = part.reshape(len(weights), *candidates.shapes[place])
             for k, i in enumerate(block):
                 part = np.moveaxis(np.tensordot(part, self._meets[i], (k + 1, 1)), -1, k + 1)
@@ -78,7 +82,7 @@ class Design:
     ) -> tuple[Cells, NDArray[np.float64]]:
         """Return cells that are worth asking together, and what each promises to break.
 
-        `weights` are spent: a candidate that is met counts for less in the next cells.
+        What is met counts for less in the next cells, of the same levels at least.
         """
         rows: list[Cells] = []
         promised: list[float] = []
@@ -91,13 +95,7 @@ class Design:
             for k in range(len(cells)):
                 own = tables[:, index[k]].sum(axis=1)
                 promised.append(float((chances[:, k] * own).sum()))
-                if self.levels.plain:
-                    tables[:, index[k]] *= (1 - chances[:, k, None]).astype(np.float32)
-            if not self.levels.plain and len(promised) < count:
-                within = self.tally.candidates.containing(cells)
-                for k in range(len(cells)):
-                    weights[:, within[k]] *= (1 - chances[:, k, None]).astype(np.float32)
-                tables = self.levels.summed(weights)
+                tables[:, index[k]] *= (1 - chances[:, k, None]).astype(np.float32)
             rows.append(cells)
         return np.concatenate(rows), np.array(promised)
 

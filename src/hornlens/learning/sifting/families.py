@@ -71,6 +71,8 @@ def gain(room: int | None, used: int, epsilon: float, varies: bool = False) -> f
 class Family:
     """Members that are fixed, the share of δ that they have, and what was drawn for them."""
 
+    purpose = "list"
+
     def __init__(
         self,
         number: int,
@@ -85,6 +87,8 @@ class Family:
     ):
         """Fix a family after `at` cells were asked, `used` of them in each member."""
         self.number, self.at, self.delta, self.bounds = number, at, delta, bounds
+        if bounds:
+            self.purpose = "bounds"
         self.members, self.epsilon, self.varies = tuple(members), epsilon, varies
         many = len(self.members)
         self.shown = np.zeros(many)

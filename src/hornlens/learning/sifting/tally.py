@@ -14,8 +14,6 @@ from hornlens.logic.batch import Words, pack, words_needed
 
 GROWTH = 1.15
 """The surrogate is fitted anew when there are so many times more answers than last time."""
-CHUNK = 16
-"""So many cells at a time are put into the tally, for the sake of memory."""
 Answers = NDArray[np.int8]
 """For each cell and label: 1 accepted, 0 not, -1 not known."""
 
@@ -44,6 +42,8 @@ class Tally:
         """How many cells were asked in each candidate."""
         self.void = candidates.rooms == 0 if ground.counted else np.zeros(count, dtype=np.bool_)
         self.void[-1] = True
+        self.hidden = np.zeros((many, count), dtype=np.bool_)
+        """Which candidates are special cases of a rule with exceptions that stands for them."""
         self.surrogate = Surrogate(ground.sizes, many)
         self.order: list[int] = []
         """The cells as masks, in the order in which they were asked."""
@@ -54,6 +54,7 @@ class Tally:
         self.concluding = concluding
         short = sum(1 for block in candidates.blocks if len(block) <= concluding)
         ends = np.append(candidates.offsets, candidates.count)
+        self._short_blocks = short
         self.short = int(ends[short]) if concluding >= 0 else 0
         """So many candidates, the first ones, may have values for a conclusion."""
         width = words_needed(ground.space.width)
@@ -69,19 +70,17 @@ class Tally:
         """Take the answers to cells that are new."""
         broken, unknown = self._judged(answers)
         chances = self.surrogate.chances(cells)
-        for first in range(0, len(cells), CHUNK):
-            some = slice(first, first + CHUNK)
-            index = self.candidates.containing(cells[some])
-            np.add.at(self.inside, index.ravel(), 1)
+        lost = np.where(broken | unknown, 0, np.log1p(-chances)).astype(np.float32)
+        if self.candidates.is_single:
+            self._count_each(cells, broken, lost)
+        else:
+            self._count_blocks(cells, broken, lost)
+        if self.short:
+            index = self.candidates.containing(cells, self._short_blocks)
+            words = pack(masks, self.ground.space.width)
             for r in range(len(self.statements)):
-                hits, clean = broken[r, some], ~(broken[r, some] | unknown[r, some])
-                self.dead[r][index[hits].ravel()] = True
-                lost = np.log1p(-chances[r, some][clean]).astype(np.float32)
-                np.add.at(
-                    self.survival[r], index[clean].ravel(), np.repeat(lost, index.shape[1])
-                )
-                if self.short and hits.any():
-                    self._meet(r, index[hits], [m for m, h in zip(masks[some], hits) if h])
+                for k in np.flatnonzero(broken[r]):
+                    self.meet[r][np.minimum(index[k], self.short)] &= words[k]
         start = len(self.order)
         self.order += masks
         self.place |= {row.tobytes(): start + k for k, row in enumerate(cells)}
@@ -92,6 +91,28 @@ class Tally:
             self.surrogate.fit(self.cells, self.broken)
             self._fitted = len(self.order)
 
+    def _count_each(self, cells: Cells, broken: Flags, lost: NDArray[np.float32]) -> None:
+        """Count the cells in the few candidates that each of them lies in."""
+        index = self.candidates.containing(cells)
+        np.add.at(self.inside, index.ravel(), 1)
+        for r in range(len(self.statements)):
+            self.dead[r][index[broken[r]].ravel()] = True
+            np.add.at(self.survival[r], index.ravel(), np.repeat(lost[r], index.shape[1]))
+
+    def _count_blocks(self, cells: Cells, broken: Flags, lost: NDArray[np.float32]) -> None:
+        """The same, block by block, where a cell lies in many candidates; dead blocks are left."""
+        many, candidates = len(self.statements), self.candidates
+        values = np.concatenate([np.ones((1, len(cells))), broken, lost]).T.astype(np.float32)
+        ends = np.append(candidates.offsets, candidates.count)
+        for place in range(len(candidates.blocks)):
+            own = slice(int(ends[place]), int(ends[place + 1]))
+            if self.dead[:, own].all():
+                continue
+            sums = candidates.sums(place, cells, values)
+            self.inside[own] += np.rint(sums[:, 0]).astype(np.int32)
+            self.dead[:, own] |= sums[:, 1 : 1 + many].T > 0.5
+            self.survival[:, own] += sums[:, 1 + many :].T
+
     def _judged(self, answers: Answers) -> tuple[Flags, Flags]:
         """Return which statements each cell breaks, and of which that is not known."""
         broken = [(answers[:, s.breaks] == 1).any(axis=1) for s in self.statements]
@@ -99,24 +120,25 @@ class Tally:
         hits = np.array(broken, dtype=np.bool_).reshape(len(broken), len(answers))
         return hits, np.array(maybe, dtype=np.bool_).reshape(hits.shape) & ~hits
 
-    def _meet(self, r: int, index: NDArray[np.int64], masks: Sequence[int]) -> None:
-        words = pack(masks, self.ground.space.width)
-        for row, word in zip(index, words, strict=True):
-            own = row[row < self.short]
-            self.meet[r][own] &= word
-
     def is_new(self, cell: NDArray[np.int64]) -> bool:
         """Say whether a cell was not asked yet."""
         return cell.tobytes() not in self.place
 
     def alive(self, r: int) -> Flags:
-        """Return which candidates are alive with a statement."""
-        return ~self.dead[r] & ~self.void
+        """Return which candidates are alive with a statement, and hidden by no other rule."""
+        return ~(self.dead[r] | self.void | self.hidden[r])
+
+    def hide(self, r: int, candidate: int) -> None:
+        """Hide a candidate with all that is more special."""
+        hidden = self.hidden[r]
+        hidden[candidate] = True
+        for rank in self.candidates.ranks[1:]:
+            hidden[rank] |= hidden[self.candidates.parents[rank]].any(axis=1)
 
     @property
     def live(self) -> int:
-        """How many candidates are alive, over all statements."""
-        return sum(int(self.alive(r).sum()) for r in range(len(self.statements)))
+        """How many candidates no answer breaks, over all statements."""
+        return int((~(self.dead | self.void)).sum())
 
     @property
     def possible(self) -> int:

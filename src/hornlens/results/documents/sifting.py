@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import isfinite
 from typing import Any
@@ -11,7 +11,7 @@ from hornlens.errors import InputError
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
-from hornlens.logic.sifting import Base, Draw, FixedRules, SiftRecord
+from hornlens.logic.sifting import AlmostShown, Base, Draw, FixedRules, SiftRecord
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.logic.warrants import check_count
 
@@ -40,9 +40,29 @@ def sift_as_json(record: SiftRecord, names: Vocabulary) -> dict[str, Any]:
             }
             for family in record.families
         ],
+        **({"almost": [_almost(one, names) for one in record.almost]} if record.almost else {}),
         "draws": [list(draw) for draw in record.draws],
         "curve": [list(point) for point in record.curve],
     }
+
+
+def _almost(shown: AlmostShown, names: Vocabulary) -> dict[str, Any]:
+    """Return a rule with exceptions; where these stand among the answers is told later."""
+    return {
+        **NamedRule.of(shown.rule, names).as_json(),
+        "tested": shown.tested,
+        "broken": shown.broken,
+        "bound": shown.bound,
+    }
+
+
+def point_to_answers(
+    content: dict[str, Any], record: SiftRecord, position: Callable[[int], int]
+) -> None:
+    """Say where the cells stand among the answers: in the order of asking, and the exceptions."""
+    content["order"] = [position(cell) for cell in record.order]
+    for line, shown in zip(content.get("almost", ()), record.almost, strict=True):
+        line["exceptions"] = [position(cell) for cell in shown.exceptions]
 
 
 def _base(base: Base, names: Vocabulary) -> dict[str, Any]:
@@ -73,15 +93,32 @@ def sift_from_json(
             varies=bool(content.get("varies", False)),
             curve=tuple((_count(asked), _count(live)) for asked, live in content["curve"]),
             needs=needs,
+            almost=tuple(
+                AlmostShown(
+                    _rule(line, names),
+                    _count(line["tested"]),
+                    _count(line["broken"]),
+                    float(line["bound"]),
+                    tuple(map(_count, line.get("exceptions", ()))),
+                )
+                for line in content.get("almost", ())
+            ),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"has a record of a sift that cannot be: {error}") from None
 
 
 def with_order(record: SiftRecord, order: Any, cells: list[int]) -> SiftRecord:
-    """Return a record with its cells, which JSON gives by their places among the answers."""
+    """Return a record with its cells, which JSON gives by their places among the answers.
+
+    Until then, the exceptions of a rule are such places, too.
+    """
     try:
-        return replace(record, order=tuple(cells[_count(place)] for place in order))
+        almost = tuple(
+            replace(shown, exceptions=tuple(cells[place] for place in shown.exceptions))
+            for shown in record.almost
+        )
+        return replace(record, order=tuple(cells[_count(place)] for place in order), almost=almost)
     except (TypeError, ValueError, IndexError):
         raise InputError("has a record of a sift that points to no answer") from None
 

@@ -20,6 +20,7 @@ from hornlens.results.documents.details import details_as_json
 from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.rate_files import rates_as_json
+from hornlens.results.documents.sifting import point_to_answers
 from hornlens.results.wording.sentences import plain
 
 DECIDED = {NO: "no", YES: "yes"}
@@ -105,7 +106,7 @@ def extraction_as_json(extraction: Findings) -> dict[str, Any]:
     Summary(extraction).point_to_answers(content, position)
     sifted = extraction.envelope.sifted
     if sifted is not None:
-        content["sift"]["order"] = [position(cell, 0) for cell in sifted.order]
+        point_to_answers(content["sift"], sifted, lambda cell: position(cell, 0))
     if extraction.possible is not None:
         content["possible"] = possible_as_json(extraction, position)
     for place, world in enumerate(extraction.worlds):

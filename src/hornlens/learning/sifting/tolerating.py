@@ -1,0 +1,191 @@
+"""Rules with exceptions: a family whose members are broken now and then, and hardly ever more.
+
+A member here is *bad* if more than ε of its cells break it: at least b = ⌊ε·room⌋ + 1. Of these,
+`known` are on record, so that a cell drawn among the `left` others breaks it with a chance of at
+least e = (b - known)/left. Betting on that: a draw that breaks it multiplies a factor by ρ, and any
+other by (1 - ρe)/(1 - e). If a member is bad, the factor's mean is at most 1, since it is 1 at the
+chance e and falls from there on. So the product E is a test supermartingale, and so is the mean of
+those for several ρ; members are listed by E as in any family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.learning.sifting.axes import Flags, Ground
+from hornlens.learning.sifting.families import ROUNDING, Family, Member, count_in
+from hornlens.learning.sifting.run import Phase, Run
+
+BETS = np.array([0.15, 0.4])
+"""The factors ρ of a draw that breaks a member; the mean of their products is what counts."""
+SUREST = 0.999
+"""No more is bet on the chance of an exception."""
+FEWEST = 3
+"""So many narrower rules, at least, a rule with exceptions stands for."""
+TOLERATING = 0.2
+"""The share of what is left of δ that such a family gets."""
+AT_A_TIME = 9
+"""How many cells are drawn from each member before it is looked at again."""
+LONGEST = 8
+"""A member is given up after so many times 1/ε draws."""
+
+
+class TolerantFamily(Family):
+    """Members with exceptions: E falls when one more is drawn, and goes on."""
+
+    purpose = "almost"
+
+    def __init__(
+        self,
+        number: int,
+        at: int,
+        delta: float,
+        members: Sequence[Member],
+        ground: Ground,
+        epsilon: float,
+        varies: bool = False,
+        used: Sequence[int] = (),
+        known: Sequence[int] = (),
+    ):
+        """Fix a family after `at` cells, of which `known` break each member."""
+        super().__init__(number, at, delta, members, ground, epsilon, varies, used)
+        self.known = np.array(known, dtype=np.int64)
+        self.hits = np.zeros(len(self.members), dtype=np.int64)
+        """How many draws of each member broke it."""
+        self.bad = [floor(epsilon * m.room + ROUNDING) + 1 for m in self.members]
+        self._bets = np.zeros((len(self.members), len(BETS)))
+        self._given_up = np.zeros(len(self.members), dtype=np.bool_)
+
+    def hear(self, base: int | None, cell: NDArray[np.int64], broken: Flags, unknown: Flags) -> None:
+        """Take the answer to a cell; what is not known counts as an exception."""
+        inside = self.having(cell)
+        hit = (broken | unknown)[self._statements] & inside
+        if base is not None:
+            for f in np.flatnonzero(inside & self._under[base]):
+                left = self.members[f].room - int(self.used[f])
+                chance = min((self.bad[f] - int(self.known[f])) / left, SUREST) if left > 0 else 0.0
+                self.drawn[f] += 1
+                self.hits[f] += hit[f]
+                if hit[f]:
+                    self._bets[f] += np.log(BETS)
+                elif chance > 0:
+                    self._bets[f] += np.log1p(-BETS * chance) - np.log1p(-chance)
+                if not self._given_up[f]:
+                    mean = np.logaddexp.reduce(self._bets[f]) - np.log(len(BETS))
+                    self.shown[f] = mean
+        self.used += inside
+        self.known += hit
+        self.give_up(self.known >= np.array(self.bad))
+
+    def give_up(self, which: Flags) -> None:
+        """Draw no more for some members: they are not listed."""
+        self._given_up |= which
+        self.shown[self._given_up] = -inf
+
+    def proved(self) -> Flags:
+        """Say that nothing is proved: there are exceptions."""
+        return np.zeros(len(self.members), dtype=np.bool_)
+
+
+class Tolerated(NamedTuple):
+    """A rule with exceptions that is listed: the place of a member in its family."""
+
+    family: TolerantFamily
+    place: int
+
+    @property
+    def member(self) -> Member:
+        """The rule."""
+        return self.family.members[self.place]
+
+
+class Tolerance:
+    """Tries rules with exceptions, each in the place of several narrower ones."""
+
+    def __init__(self, run: Run):
+        """Begin with none."""
+        self.run = run
+        self.listed: list[Tolerated] = []
+        self._failed: set[tuple[int, ...]] = set()
+
+    @property
+    def members(self) -> list[Member]:
+        """The rules that are listed."""
+        return [one.member for one in self.listed]
+
+    def phase(self, members: Sequence[Member]) -> Phase:
+        """Draw inside members until each is listed or given up; return how many were tried."""
+        if not members:
+            return 0
+        run = self.run
+        family = TolerantFamily(
+            *(len(run.families), len(run.tally), run.share(TOLERATING), members, run.ground),
+            *(run.options.epsilon, run.options.varies),
+            count_in(members, run.ground, run.tally.cells),
+            [self._known(member) for member in members],
+        )
+        run.families.append(family)
+        epsilon = run.options.epsilon
+        while run.room:
+            need = ~family.lost & (family.shown < family.goal)
+            if not need.any():
+                break
+            places = np.flatnonzero(need).tolist()
+            plan = {family.base(members[f].box, -1 - f): AT_A_TIME for f in places}
+            run.to_go = sum(family.draws_needed(f) for f in places)
+            if not (yield from run.draw(family, plan)):
+                break
+            many = family.hits > 2 + 0.6 * epsilon * family.drawn
+            family.give_up(need & (many | (family.drawn > LONGEST / epsilon)))
+        self._keep(family)
+        return len(members)
+
+    def _keep(self, family: TolerantFamily) -> None:
+        passed = family.listed()
+        for f, member in enumerate(family.members):
+            if passed[f]:
+                self.listed.append(Tolerated(family, f))
+                self.run.tally.hide(member.statement, member.candidate)
+            else:
+                self._failed.add(member.key)
+
+    def _known(self, member: Member) -> int:
+        """Return how many answers on record break a member."""
+        tally = self.run.tally
+        inside = self.run.ground.holds(member.box, tally.cells)
+        return int((inside & tally.broken[member.statement]).sum())
+
+    def broader(self, todo: Sequence[Member]) -> list[Member]:
+        """Return what is broken, but hardly ever, and has several of these rules right under it."""
+        candidates = self.run.tally.candidates
+        kids: dict[tuple[int, int], int] = {}
+        for member in todo:
+            if member.candidate >= 0:
+                for parent in set(candidates.parents[member.candidate].tolist()):
+                    if parent < candidates.count:
+                        key = member.statement, parent
+                        kids[key] = kids.get(key, 0) + 1
+        wide = [self.member(*key) for key, many in sorted(kids.items()) if many >= FEWEST]
+        return [m for m in wide if m.room * 4 * kids[m.statement, m.candidate] >= 100]
+
+    def able(self, members: Sequence[Member]) -> list[Member]:
+        """Return the members that were not tried yet, and have few exceptions on record."""
+        if not self.run.ground.counted:
+            return []
+        half = self.run.options.epsilon / 2
+        return [
+            m for m in members if m.key not in self._failed and self._known(m) < half * m.room
+        ]
+
+    def member(self, statement: int, candidate: int) -> Member:
+        """Return a candidate as a member of a family."""
+        run, candidates = self.run, self.run.tally.candidates
+        box = candidates.box(candidate)
+        rule = candidates.rule(candidate, run.tally.statements[statement])
+        key = (statement, candidate)
+        return Member(rule, statement, box, run.ground.room(box), candidate, key)

@@ -10,6 +10,8 @@ from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import numpy as np
+
 from hornlens.errors import HornlensError
 from hornlens.exact.grid import MOST_POINTS
 from hornlens.exact.readings import reading
@@ -32,6 +34,7 @@ from hornlens.results.analysis.worlds import union_of
 from hornlens.results.documents.findings import Findings, Record
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.settings import Settings
+from hornlens.targets.comparing import Comparing
 from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
 
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from hornlens.exact.engine import Progress as EngineProgress
     from hornlens.learning.events import Event
     from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle
+    from hornlens.learning.sifting.guessing import Forms
 
 
 class Asking(NamedTuple):
@@ -253,7 +257,8 @@ class _Work:
         options = Options(
             conditions, settings.epsilon, settings.delta, settings.seed, room, varies
         )
-        return Sift(space, [world.policy for world in questions.worlds], options)
+        policies = [world.policy for world in questions.worlds]
+        return Sift(space, policies, options, forms=forms_of(questions.worlds[0].target))
 
 
 @dataclass(frozen=True)
@@ -314,6 +319,19 @@ class _World:
             details=getattr(self.target, "details", {}),
             possible=conclusion.possible,
         )
+
+
+def forms_of(target: Target) -> Forms | None:
+    """Return what a target compares, if it does: answers tell more than whether they differ."""
+    if not isinstance(target, Comparing):
+        return None
+    from hornlens.learning.sifting.guessing import Forms
+
+    labels = target.parts[0].space.label
+    count = 2 if labels is None else len(labels.variables)
+    return Forms(
+        target.form_count, count, lambda cells: np.array(target.answers(cells), dtype=np.int64)
+    )
 
 
 def _size(target: Target) -> int:

@@ -1,8 +1,8 @@
 """A space without some of its attributes: which of their values can occur beside what else is said.
 
 A *choice* sets these attributes. A cell of the rest is *fixed* if fewer than two choices can occur
-beside it. That no cell is fixed is written as rules, as far as rules can say it: "pregnant → female"
-makes cells fixed that say pregnant, where the sex is changed. Of several choices that are each
+beside it. That no cell is fixed is written as rules, as far as rules can say it: where the sex is
+changed, "pregnant → female" makes cells fixed that say pregnant. Of several choices that are each
 forbidden for want of something else, rules can say it in a complete space only.
 """
 

@@ -113,6 +113,30 @@ class Comparing(ABC):
                 cells = list(wanted)
                 known.update(zip(cells, part.decide(cells), strict=True))
 
+    @property
+    @abstractmethod
+    def form_count(self) -> int:
+        """How many forms a cell can have at most."""
+
+    def answers(self, cells: Sequence[int]) -> list[list[int]]:
+        """Return for each cell what was answered to each form: the label's place, -1 for none.
+
+        They stand in the order of all forms that there can be.
+        """
+        rows = []
+        for cell in cells:
+            row = [-1] * self.form_count
+            for place, form in zip(self._form_places(cell), self.forms(cell), strict=True):
+                answer = self.answer_to(form)
+                if answer is not None and answer.winner is not None:
+                    row[place] = self._place_in_first(form.part, answer.winner)
+            rows.append(row)
+        return rows
+
+    def _form_places(self, cell: int) -> Sequence[int]:
+        """Return the places of a cell's forms among all that there can be."""
+        return range(self.form_count)
+
     def answer_to(self, form: Form) -> Decision | None:
         """Return what was answered to a form; None if it was not asked."""
         return self._answers[form.part].get(form.cell)
@@ -156,6 +180,11 @@ class Comparing(ABC):
         if any(one is None for one in each):
             return None
         return " | ".join(dict.fromkeys(str(one) for one in each))
+
+    @property
+    def varies(self) -> bool:
+        """Whether asking a cell again may give another answer."""
+        return any(getattr(part, "varies", False) for part in self.parts)
 
     # --- for people ---
 
@@ -258,12 +287,7 @@ class PromptedComparing(Comparing):
             else 1
             for part in self.parts
         ]
-        return self.space.cell_count * sum(each[place] for place in self._parts_of_forms)
-
-    @property
-    @abstractmethod
-    def _parts_of_forms(self) -> Sequence[int]:
-        """For each form that a cell can have at most, the part that is asked."""
+        return self.space.cell_count * sum(each) * self.form_count // len(self.parts)
 
     @property
     def scores(self) -> Mapping[str, Mapping[str, float]]:

@@ -112,6 +112,11 @@ class DifferencesTarget(Comparing):
             acts[others[0]] = differ
         return Compared(self.name, acts, {same: differ}, proper=True)
 
+    @property
+    def form_count(self) -> int:
+        """The two."""
+        return 2
+
     def forms(self, cell: int) -> Sequence[Form]:
         """Return the two questions: the cell, put to each."""
         return Form(0, cell, self.called[0]), Form(1, cell, self.called[1])
@@ -131,10 +136,6 @@ class DifferencesTarget(Comparing):
 
 class PromptedDifferences(DifferencesTarget, PromptedComparing):
     """The same, where one of the two at least is asked in prompts."""
-
-    @property
-    def _parts_of_forms(self) -> Sequence[int]:
-        return 0, 1
 
 
 def differences_of(first: Target, second: Target, **options: Any) -> Target:

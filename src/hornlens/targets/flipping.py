@@ -5,8 +5,8 @@ all else being equal, and its label is *stays* if all answers are the same, else
 rules of this target say where the attribute never matters, and where it always does.
 
 Values are those that count for flips (see `results.analysis.flips`). Those that the background
-forbids for a cell are left out. A cell in which fewer than two values can occur does not occur; where
-the background's rules cannot say so (see `logic.reduced`), its answer stays.
+forbids for a cell are left out. A cell in which fewer than two values can occur does not occur;
+where the background's rules cannot say so (see `logic.reduced`), its answer stays.
 """
 
 from __future__ import annotations
@@ -152,6 +152,14 @@ class FlippingTarget(Comparing):
         acts = {stays: "leaves the answer as it is", changes: "changes the answer"}
         return Compared(f"changing only {self.said}", acts, {stays: acts[changes]})
 
+    @property
+    def form_count(self) -> int:
+        """How many values are tried."""
+        return len(self.choices)
+
+    def _form_places(self, cell: int) -> Sequence[int]:
+        return self.reduced.possible(cell)
+
     def forms(self, cell: int) -> Sequence[Form]:
         """Return the questions: the cell, with each value that can occur there."""
         rest = self.reduced.whole(cell)
@@ -166,13 +174,9 @@ class FlippingTarget(Comparing):
 class PromptedFlipping(FlippingTarget, PromptedComparing):
     """The same, where the target is asked in prompts."""
 
-    @property
-    def _parts_of_forms(self) -> Sequence[int]:
-        return (0,) * len(self.choices)
-
 
 def flipping(base: Target, attribute: str | Sequence[str], **options: Any) -> Target:
-    """Return a target that says whether an attribute changes the answer; one for each way of asking.
+    """Return a target that says whether an attribute changes the answer, in each way of asking.
 
     `options` are those of `FlippingTarget`.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 ANSWERED = ("scores.csv", "rates.csv", "flips.csv", "run.json")
-OTHERS = ("almost.csv", "levels.csv", "explanation.json", "table.json", *ANSWERED)
+OTHERS = ("open.csv", "almost.csv", "levels.csv", "explanation.json", "table.json", *ANSWERED)
 """Files that only some results have."""
 
 

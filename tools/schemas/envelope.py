@@ -14,6 +14,7 @@ from hornlens.logic.warrants import WARRANTS, Warrant
 from hornlens.results.analysis.warnings import Kind
 from hornlens.results.documents.explanations import ClassifierDocument
 from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.sifting import PURPOSES
 from hornlens.results.documents.tables import LatticeConcept, TableDocument
 from tools.schemas.documents import DIALECT, HEAD, Schema, object_of
 
@@ -66,7 +67,8 @@ def _own() -> Schema:
 
 def _about_answers() -> Schema:
     return {
-        "open": _list(_ref("Rule"), "rules that no answer breaks, and nothing proves"),
+        "open": _list(_ref("OpenRule"), "rules that no answer breaks, and nothing proves"),
+        "sift": _ref("Sift"),
         "hypothesis": _ref("Hypothesis"),
         "almost_claim": _ref("AlmostClaim"),
         "almost": _list(_ref("AlmostRule"), "rules with exceptions"),
@@ -129,6 +131,19 @@ def _parts() -> Schema:
         "WarrantedRule": _object(
             "A rule, and what stands behind it.", rule | {"warrant": _ref("Warrant")}
         ),
+        "OpenRule": _object(
+            "A rule that no answer breaks, and nothing proves.",
+            rule,
+            {
+                "warrant": _ref("Warrant"),
+                "needs": _said(COUNT, "about how many clean random cases would list it"),
+                "class": _said(TEXT, "of a classifier: the class that it implies"),
+                "conditions": _list(TEXT, "of a classifier: its conditions on columns"),
+                "box": _list(_list(COUNT), "of a classifier: column, first and last level"),
+                "sentence": TEXT,
+            },
+        ),
+        **_sift(rule, positions),
         "AtMostOne": _object("Of these, at most one is true.", {"at_most_one": _list(TEXT)}),
         "Hypothesis": _object(
             "What a learner took for true when it ended, and what its oracle claims of it. For "
@@ -265,7 +280,7 @@ def _parts() -> Schema:
             {
                 "model": _ref("Model"),
                 "policy": _ref("Policy"),
-                "open": _list(_ref("Rule")),
+                "open": _list(_ref("OpenRule")),
                 "hypothesis": _ref("Hypothesis"),
                 "possible": _ref("Possible"),
             },
@@ -369,6 +384,88 @@ def _parts() -> Schema:
         **_classifier(),
         "TableDocument": object_of(TableDocument, inner),
         "LatticeConcept": object_of(LatticeConcept, inner),
+    }
+
+
+def _sift(rule: Schema, positions: Schema) -> Schema:
+    """Return the schemas of how a sift went."""
+    return {
+        "Sift": _object(
+            "How a sift went: what was asked in which order, and what was drawn for which rules.",
+            {
+                "conditions": _said(COUNT, "the most conditions on attributes of a rule"),
+                "epsilon": NUMBER,
+                "delta": NUMBER,
+                "seed": {"type": "integer"},
+                "candidates": _said(COUNT, "how many rules there can be"),
+                "live": _said(COUNT, "how many of them no answer breaks"),
+                "spare": _said(NUMBER, "what is left of delta"),
+                "families": _list(_ref("Family"), "rules that were fixed before cells were drawn"),
+                "draws": _list(
+                    _list(COUNT), "of each drawn cell: its place in `order`, its family, its base"
+                ),
+                "curve": _list(_list(COUNT), "questions, and the candidates alive after them"),
+            },
+            {
+                "order": _list(
+                    COUNT,
+                    "all cells in the order of asking, as positions in `answers`; of a classifier, "
+                    "in its list of cells",
+                ),
+                "classes": _said(FLAG, "whether only rules that imply a label were candidates"),
+                "varies": _said(FLAG, "whether asking again may give another answer"),
+                "almost": _list(_ref("TestedAlmostRule"), "rules with exceptions"),
+                "more_often": _list(_ref("MoreOften"), "where rare labels are given more often"),
+            },
+        ),
+        "Family": _object(
+            "Rules that were fixed after `at` cells; `delta` is their share of delta.",
+            {
+                "at": COUNT,
+                "delta": NUMBER,
+                "purpose": _said({"enum": list(PURPOSES)}, "what is drawn for"),
+                "epsilon": _said(NUMBER, "the share of its cases that may break what passes"),
+                "rules": _list(_ref("Rule")),
+                "bases": _list(_ref("DrawnFrom")),
+            },
+            {"epsilon": _said(NUMBER, "the share of its cells that may break a rule")},
+        ),
+        "DrawnFrom": _object(
+            "What cells were drawn from: those that can break a rule of the family (its place), or "
+            "all that have some conditions.",
+            {},
+            {"rule": COUNT, "if": _list(TEXT)},
+        ),
+        "MoreOften": _object(
+            "Where a rare label is given more often: in at least `at_least` of the cases with these "
+            "conditions, and in at most `overall` of all.",
+            {
+                "if": _list(TEXT),
+                "label": TEXT,
+                "tested": COUNT,
+                "given": COUNT,
+                "at_least": NUMBER,
+                "overall": NUMBER,
+            },
+        ),
+        "TestedAlmostRule": _object(
+            "A rule with exceptions, which stands for narrower ones: of `tested` random cases, "
+            "`broken` broke it, and at most `bound` of all do.",
+            rule | {"tested": COUNT, "broken": COUNT, "bound": NUMBER},
+            {"exceptions": positions},
+        ),
+        "MoreOften": _object(
+            "Of `tested` random cases with the conditions, `given` had a label that is given in at "
+            "most `overall` of all cells: here it is in `at_least` such a share of them.",
+            {
+                "if": _list(TEXT),
+                "label": TEXT,
+                "tested": COUNT,
+                "given": COUNT,
+                "at_least": NUMBER,
+                "overall": NUMBER,
+            },
+        ),
     }
 
 

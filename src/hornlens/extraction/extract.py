@@ -27,6 +27,7 @@ from hornlens.extraction.settling import (
 )
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
 from hornlens.limits import Limits, Reason
+from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
 from hornlens.results.analysis.detail import with_detail
@@ -211,6 +212,7 @@ class _Work:
             return self._sift(questions)
         oracle: EquivalenceOracle
         sampled: SampledEquivalence | None = None
+        all_known: Callable[[], Certificate | None] | None = None
         if self.equivalence is not None:
             oracle = self.equivalence(asking)
         elif self.exhaustive:
@@ -218,6 +220,9 @@ class _Work:
         else:
             if settings.samples is None:  # the paper's protocol looks at its samples only
                 questions.known = KnownAnswers(space.width)
+                # A budget is used up whatever is known; a learner of one's own may want to go on.
+                if settings.equivalence != "budget" and self.learner is None:
+                    all_known = _all_known(questions)
             oracle = sampled = SampledEquivalence(
                 counted,
                 space.sample,
@@ -236,8 +241,8 @@ class _Work:
             make(space.width),
             lambda hypothesis: judging_of(oracle, hypothesis),
             drawn=lambda: counted.count if sampled is None else sampled.drawn,
+            all_known=all_known,
         )
-
 
     def _sift(self, questions: Questions | UnitedQuestions) -> Strategy:
         """Return the strategy that finds all short rules; a cell is asked in every world."""
@@ -254,11 +259,21 @@ class _Work:
         each = sum(world.prompts for world in questions.worlds)
         room = None if self.limits is None else self.limits.room(each)
         varies = any(getattr(world.target, "varies", False) for world in questions.worlds)
-        options = Options(
-            conditions, settings.epsilon, settings.delta, settings.seed, room, varies
-        )
+        options = Options(conditions, settings.epsilon, settings.delta, settings.seed, room, varies)
         policies = [world.policy for world in questions.worlds]
         return Sift(space, policies, options, forms=forms_of(questions.worlds[0].target))
+
+
+def _all_known(questions: Questions | UnitedQuestions) -> Callable[[], Certificate | None]:
+    """Return what says, cheaply, whether every cell was asked: then it is a certificate."""
+    total = questions.knowledge.total
+
+    def certificate() -> Certificate | None:
+        if any(len(world.decisions) < total for world in questions.worlds):
+            return None
+        return EXACT if not questions.knowledge.undecided else Certificate("open")
+
+    return certificate
 
 
 @dataclass(frozen=True)
@@ -297,6 +312,7 @@ class _World:
         distinct = len(scores) if prompted else len(decisions)
         noisy, envelope = noisy_target(self.target), conclusion.envelope
         statistics = {
+            "questions": len(decisions),
             "model_calls": (
                 noisy.noise.asked
                 if noisy is not None

@@ -115,6 +115,12 @@ class Envelope:
             return self.own_warrants
         return (Warrant(self.certificate.weakest),) * len(self.basis)
 
+    @property
+    def needs(self) -> tuple[int | None, ...]:
+        """For each open rule how many clean random cases would list it; None: nobody knows."""
+        known = () if self.sifted is None else self.sifted.needs
+        return ((None,) * (len(self.open) - len(known)) + known)[: len(self.open)]
+
     @classmethod
     def of(
         cls, space: Space, basis: Theory, antecedents: Sequence[int] | None = None, **rest: Any

@@ -208,7 +208,10 @@ class Spoken:
 def check_statistics(statistics: Mapping[str, Any], answers: Sequence[Answer], whole: bool) -> None:
     """Count again what was asked; `whole`: the prompts of the answers are all there are."""
     prompts = {prompt for answer in answers for prompt in answer.line["prompts"]}
-    counted = {"abstentions": sum(answer.winner is None for answer in answers)}
+    counted = {
+        "abstentions": sum(answer.winner is None for answer in answers),
+        "questions": len({answer.cell for answer in answers}),
+    }
     if whole:
         counted["distinct_prompts"] = len(prompts)
     for key, value in counted.items():

@@ -266,7 +266,8 @@ def _check_explanation(content: Any) -> tuple[list[str], list[str]]:
     checked, not_checked = [], ["sentences, and the files beside it"]
     trees = content.get("trees")
     leaves = None
-    by_trees = claim.proved and not claim.decides and not _is_near_rows(claim)
+    sifted = claim.sift is not None
+    by_trees = claim.proved and not (claim.decides or sifted or _is_near_rows(claim))
     if trees is not None and not cells.is_grid and by_trees:
         leaves = Leaves(content, sizes)
         if leaves.forbidden:
@@ -277,7 +278,7 @@ def _check_explanation(content: Any) -> tuple[list[str], list[str]]:
     checked.append(f"rules: each of {len(boxes):,} is {what}, and says what its box says")
     if claim.ended and leaves:
         not_checked.append("that rules are general: the run was ended before all was proved")
-    elif claim.proved:
+    elif claim.proved or sifted:
         close = _check_general(boxes, cells, leaves, features)
         checked.append("general: no condition of a rule can be left out or made wider")
         if close:
@@ -285,12 +286,12 @@ def _check_explanation(content: Any) -> tuple[list[str], list[str]]:
     if claim.decides:
         _check_cover(boxes, cells)
         checked.append("complete: every cell is decided by a rule, as the model decided it")
-    elif claim.ended:
+    elif claim.ended and not sifted:
         not_checked.append("rules that are not there: a run that was ended makes no claim on them")
-    elif claim.proved:
+    elif claim.proved and not sifted:
         looked = _check_missing(content, claim, boxes, cells, leaves, sizes, features)
         checked.append(f"complete: {looked:,} random sets of so few conditions have no other rule")
-    else:
+    elif not sifted:
         not_checked.append("what was not drawn: a sampled result makes no claim on it")
     _check_rows(content, boxes, sizes)
     checked.append("support and confidence: counted again from the rows")

@@ -46,7 +46,8 @@ def check_scope(content: Mapping[str, Any], claim: Claim, cells: ClassifiedCells
         raise Wrong(f"certificate: a classifier is not asked of {of!r}")
     if of == "part" and (cells.is_grid or not content["exact_bins"]):
         raise Wrong("certificate: of a part, though that is not what was asked")
-    some = not cells.is_grid and not claim.trial and (claim.decides or not content.get("trees"))
+    drawn = claim.trial or claim.sift
+    some = not cells.is_grid and not drawn and (claim.decides or not content.get("trees"))
     if of == "every input" and some:
         raise Wrong("certificate: of every input, though only some cells were asked")
     if bool(claim.scope.get("assumed")) != bool(content["background"]):
@@ -59,8 +60,8 @@ def check_complete(claim: Claim, cells: ClassifiedCells, sizes: Sequence[int]) -
     """Hold what is claimed to be complete against what was asked."""
     if claim.every:
         raise Wrong("certificate: every rule, though these are rules of classes only")
-    tested = claim.trial is not None
-    if claim.weakest != ("tested" if tested else "proved"):
+    tested = claim.trial is not None or claim.sift is not None
+    if claim.sift is None and claim.weakest != ("tested" if tested else "proved"):
         raise Wrong(f"certificate: {claim.weakest}, which is not what the rules rest on")
     complete = claim.decides or claim.most is not None
     if tested and complete:
@@ -82,15 +83,44 @@ def check_cell_counts(content: Mapping[str, Any], claim: Claim, cells: Classifie
     if line["kind"] != (kind := _kind(claim)):
         raise Wrong(f"certificate: it is {kind}, not {line['kind']}")
     asked, rows = _asked(cells), content["classifier"]["rows"]["count"]
-    if content["statistics"] != {"cells": asked, "rows": rows}:
+    counted = content["statistics"]
+    if (counted["cells"], counted["rows"]) != (asked, rows):
         raise Wrong(f"statistics: {asked:,} cells and {rows:,} rows are recorded")
+    if counted.get("questions", asked) != asked:
+        raise Wrong(f"statistics: {asked:,} questions were asked, not {counted['questions']:,}")
+    if claim.sift is not None:
+        _check_sift_counts(content, claim.sift, counted, asked)
     count = sum(label >= 0 for label in cells.labels) + claim.unasked
     if line.get("cells", count) != count:
         raise Wrong(f"certificate: there are {count:,} cells, not {line['cells']:,}")
 
 
+def _check_sift_counts(
+    content: Mapping[str, Any], claimed: Mapping[str, Any], counted: Mapping[str, int], asked: int
+) -> None:
+    """Hold what is said of a sift in one place against what is said in others."""
+    record = content["sift"]
+    for name in ("conditions", "epsilon", "delta", "candidates", "live"):
+        if claimed[name] != record[name]:
+            raise Wrong(f"certificate: {name} is {record[name]:g} in the record of the sift")
+    figures = {
+        "drawn": len(record["draws"]),
+        "candidates": record["candidates"],
+        "refuted": record["candidates"] - record["live"],
+    }
+    for name, number in figures.items():
+        if counted[name] != number:
+            raise Wrong(f"statistics: {name} is {number:,}, not {counted[name]:,}")
+    if sorted(record["order"]) != list(range(asked)) or claimed["questions"] != asked:
+        raise Wrong(f"sift: its order is not that of the {asked:,} cells")
+    if counted["predicted"] < asked + counted["measured"]:
+        raise Wrong("statistics: more was asked than predicted")
+
+
 def _kind(claim: Claim) -> str:
     """Return what a certificate is called."""
+    if claim.sift is not None:
+        return "sifted"
     if claim.ended:
         return "interrupted"
     if claim.trial is not None:
@@ -120,6 +150,9 @@ def check_warrants(
     if len(set(boxes)) < len(boxes):
         raise Wrong("rules: one is listed twice")
     trial = claim.trial
+    if claim.sift is not None:
+        _check_sifted(content, claim, features)
+        return
     if trial is None:
         if any(rule["warrant"] != {"kind": "proved"} for rule in content["rules"]):
             raise Wrong("rules: a warrant that is not that of the certificate")
@@ -141,6 +174,26 @@ def check_warrants(
         warrant = rule["warrant"]
         same = {**warrant, "bound": 0} == {"kind": "tested", "tested": rule["cells"], "bound": 0}
         if not same or not isclose(warrant["bound"], bound, rel_tol=1e-9):
+            raise Wrong(f"{' ∧ '.join(rule['if'])}: a warrant that its cells do not give")
+
+
+def _check_sifted(
+    content: Mapping[str, Any], claim: Claim, features: Sequence[Mapping[str, Any]]
+) -> None:
+    """Hold the warrants of sifted rules against how many cells they have and were asked in."""
+    assert claim.sift is not None
+    kinds = {rule["warrant"]["kind"] for rule in content["rules"]}
+    if claim.weakest != ("tested" if "tested" in kinds else "proved"):
+        raise Wrong(f"certificate: {claim.weakest}, which is not what the rules rest on")
+    for rule in content["rules"]:
+        if len(rule["box"]) > claim.sift["conditions"]:
+            raise Wrong(f"{' ∧ '.join(rule['if'])}: more conditions than were sifted for")
+        bounded = {axis: high - low + 1 for axis, low, high in rule["box"]}
+        room = prod(bounded.get(axis, f["levels"]) for axis, f in enumerate(features))
+        warrant, is_whole = rule["warrant"], rule["cells"] == room
+        if warrant["kind"] == "proved" and not (is_whole or content["background"]):
+            raise Wrong(f"{' ∧ '.join(rule['if'])}: proved, though not all its cells were asked")
+        if warrant["kind"] != "proved" and not 0 < warrant["tested"] <= rule["cells"]:
             raise Wrong(f"{' ∧ '.join(rule['if'])}: a warrant that its cells do not give")
 
 

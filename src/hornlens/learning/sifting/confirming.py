@@ -52,6 +52,11 @@ class Confirmation:
             if not self.survivors.is_whole(m)
         ]
 
+    def surviving(self) -> list[Member]:
+        """Return the rules that were listed, and that nothing has broken since."""
+        listed = (member for member, _ in self.tested.values() if member.candidate >= 0)
+        return [member for member in listed if not self.survivors.is_dead(member)]
+
     def affords(self, todo: Sequence[Member]) -> bool:
         """Say whether there are questions enough to confirm all that is left."""
         each = log(2 / (CONFIRMING * self.run.left)) / -log1p(-self.run.options.epsilon)

@@ -77,9 +77,7 @@ class Design:
         self.tally, self.rng = tally, rng
         self.levels = Levels(tally.candidates)
 
-    def cells(
-        self, count: int, group: int, weights: Weights
-    ) -> tuple[Cells, NDArray[np.float64]]:
+    def cells(self, count: int, group: int, weights: Weights) -> tuple[Cells, NDArray[np.float64]]:
         """Return cells that are worth asking together, and what each promises to break.
 
         What is met counts for less in the next cells, of the same levels at least.

@@ -1,13 +1,15 @@
-"""The outcome of a sift, whenever it stops: listed rules with their warrants, open ones, a record."""
+"""The outcome of a sift, whenever it stops: listed rules with warrants, open ones, a record."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil, log, log1p
 
 import numpy as np
 
 from hornlens.learning.sifting.confirming import Confirmation
+from hornlens.learning.sifting.contrasting import Contrast
 from hornlens.learning.sifting.families import Member
 from hornlens.learning.sifting.run import Run
 from hornlens.learning.sifting.survivors import Survivors
@@ -28,7 +30,11 @@ Key = tuple[int, ...]
 
 
 def outcome_of(
-    run: Run, survivors: Survivors, confirmation: Confirmation, tolerance: Tolerance
+    run: Run,
+    survivors: Survivors,
+    confirmation: Confirmation,
+    tolerance: Tolerance,
+    contrast: Contrast,
 ) -> Sifted:
     """Return what is shown by now: every survivor is listed or open."""
     epsilon = run.options.epsilon
@@ -51,7 +57,7 @@ def outcome_of(
         tuple((member.rule, warrant) for member, warrant in listed),
         tuple(member.rule for member in kept),
         len(left),
-        _record(run, tolerance, kept, len(left)),
+        replace(_record(run, tolerance, kept, len(left)), more_often=tuple(contrast.shown())),
         done=len(run.tally) > 0 and all(member.key in confirmation.stuck for member in left),
     )
 
@@ -68,7 +74,7 @@ def _passed(run: Run) -> dict[Key, int]:
 def _bounds(run: Run) -> dict[Key, Warrant]:
     """Return the members of the last family that have a bound which is worth telling."""
     family = run.last
-    if family is None or family.purpose == "almost":
+    if family is None or family.purpose not in ("list", "bounds"):
         return {}
     delta = family.delta if family.purpose == "bounds" else run.left
     bounds = ((f, family.bound_of(f, delta)) for f in range(len(family.members)))
@@ -91,6 +97,7 @@ def _record(run: Run, tolerance: Tolerance, kept: Sequence[Member], count: int) 
                 Base(conditions=mask) if mask >= 0 else Base(-1 - mask) for _, mask in family.bases
             ),
             family.purpose,
+            family.epsilon,
         )
         for family in run.families
     )
@@ -121,6 +128,6 @@ def _shown(run: Run, one: Tolerated) -> AlmostShown:
         member.rule,
         int(family.drawn[one.place]),
         int(family.hits[one.place]),
-        run.options.epsilon,
+        family.epsilon,
         tuple(tally.order[place] for place in places),
     )

@@ -37,6 +37,9 @@ class Options:
     budget: int | None = None
     varies: bool = False
     """Whether asking a cell again may give another answer."""
+    rare: float = 2.0
+    """A label is rare if it is given in at most so many times ε of all cells: then it is not sifted
+    where it is never given, but sought where it is given more often. 0: none is."""
 
 
 @dataclass(eq=False)
@@ -53,6 +56,8 @@ class Run:
     families: list[Family] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
     curve: list[tuple[int, int]] = field(default_factory=list)
+    uniform: list[int] = field(default_factory=list)
+    """The places of the cells that were taken from all cells alike."""
     to_go: int | None = None
     """How many more questions it takes, about; None as long as nobody knows."""
     _pending: list[Cell] = field(default_factory=list)
@@ -105,6 +110,16 @@ class Run:
         self.tally.grow(rows, self.ground.masks(rows), answers)
         self.curve.append((len(self.tally), self.tally.live))
 
+    def hear(self, cells: Cells, answers: Answers) -> None:
+        """Take answers to cells that were asked beforehand: they refute, and support no claim."""
+        new: dict[bytes, int] = {}
+        for place, cell in enumerate(cells):
+            if self.tally.is_new(cell):
+                new.setdefault(cell.tobytes(), place)
+        if new:
+            places = list(new.values())
+            self._take(cells[places], answers[places])
+
     def inside(self, box: Box, count: int) -> list[Cell]:
         """Draw a few cells of a box that were not asked, for no claim."""
         numbered = self.ground.numbered(box)
@@ -155,6 +170,8 @@ class Run:
         tally = self.tally
         for at, base in zip(range(first, first + count), self._bases, strict=False):
             self.draws.append(Draw(at, family.number, base))
+            if all(part is None for part in family.bases[base][0]):
+                self.uniform.append(at)
             family.hear(base, tally.cells[at], tally.broken[:, at], tally.unknown[:, at])
         self._bases = ()
 

@@ -14,18 +14,25 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.learning.sifting.axes import Cells
 from hornlens.learning.sifting.candidates import Statement, statements_of
 from hornlens.learning.sifting.confirming import Confirmation
+from hornlens.learning.sifting.contrasting import Contrast
 from hornlens.learning.sifting.eliminating import Elimination
+from hornlens.learning.sifting.families import Member
 from hornlens.learning.sifting.guessing import Forms, GuidedSurrogate
 from hornlens.learning.sifting.outcome import outcome_of
 from hornlens.learning.sifting.run import Options, Phase, Run
 from hornlens.learning.sifting.survivors import Survivors
+from hornlens.learning.sifting.tally import Answers
 from hornlens.learning.sifting.tolerating import Tolerance
 from hornlens.learning.strategies import Proposal, Steps
 from hornlens.logic.decisions import Policy
+from hornlens.logic.sifting import Sifted
 from hornlens.logic.space import Space
 
+RARE_LONGEST, RARE_PATIENCE = 60, 1.4
+"""Showing that a label is rare is worth more draws than other rules with exceptions."""
 ELIMINATING = 0.7
 """The share of a budget that elimination may take."""
 
@@ -55,6 +62,7 @@ class Sift:
         self.elimination = Elimination(self.run)
         self.confirmation = Confirmation(self.run, self.survivors)
         self.tolerance = Tolerance(self.run)
+        self.contrast = Contrast(self.run, self.tolerance)
 
     def steps(self) -> Steps:
         """Ask, phase after phase, until every candidate is dead, listed or cannot be shown."""
@@ -63,8 +71,9 @@ class Sift:
         todo = self.todo()
         if self.run.room and todo:
             yield from self.confirmation.measure(todo)
+        yield from self.contrast.phase()
 
-    def todo(self) -> list:
+    def todo(self) -> list[Member]:
         """Return the survivors of which something is still to be shown."""
         return self.confirmation.todo(self.tolerance.members)
 
@@ -76,14 +85,18 @@ class Sift:
         if not run.space.complete:
             blank = run.ground.levels([0])
             cells = [*blank[run.ground.allows(blank)], *cells]
-        return (yield from run.ask(cells))
+        first = len(run.tally)
+        asked = yield from run.ask(cells)
+        run.uniform += range(first, first + asked)
+        return asked
 
     def _sift(self) -> Phase:
         run, confirmation = self.run, self.confirmation
         budget = run.options.budget
         until = None if budget is None else ceil(ELIMINATING * budget)
         while run.room:
-            yield from self.elimination.phase(until)
+            yield from self._look_for_rare()
+            yield from self.elimination.phase(confirmation.surviving(), until)
             todo = self.todo()
             spent = until is not None and len(run.tally) >= until
             if not todo or (spent and not confirmation.affords(todo)):
@@ -93,19 +106,38 @@ class Sift:
                 continue
             if budget is not None and not confirmation.affords(todo):
                 break
-            broader = self.tolerance.able(self.tolerance.broader(todo))
-            if (yield from self.tolerance.phase(broader)):
+            if (yield from self.tolerance.phase(self.tolerance.broader(todo), todo=todo)):
                 continue
             yield from confirmation.confirm(todo)
         return len(run.tally)
+
+    def _look_for_rare(self) -> Phase:
+        """See whether labels are hardly ever given, before all candidates are eliminated."""
+        confirmation, contrast = self.confirmation, self.contrast
+        first = len(self.run.tally)
+        if unseen := [m for m in contrast.unseen() if m.key not in confirmation.tested]:
+            yield from confirmation.confirm(unseen)
+        rare = contrast.rare()
+        yield from self.tolerance.phase(rare, contrast.bound, RARE_LONGEST, RARE_PATIENCE)
+        return len(self.run.tally) - first
+
+    def hear(self, cells: Cells, answers: Answers) -> None:
+        """Take answers to cells that were asked beforehand: they refute, and support no claim."""
+        self.run.hear(cells, answers)
 
     def hear_rest(self, known: Mapping[int, NDArray[np.int8]]) -> None:
         """Take what is known of the last cells, where asking was ended in their midst."""
         self.run.hear_rest(known)
 
-    def proposal(self) -> Proposal:
+    def sifted(self) -> Sifted:
         """Return the rules that are listed, each with its warrant, and those that are open."""
-        sifted = outcome_of(self.run, self.survivors, self.confirmation, self.tolerance)
+        return outcome_of(
+            *(self.run, self.survivors, self.confirmation, self.tolerance, self.contrast)
+        )
+
+    def proposal(self) -> Proposal:
+        """Return the same, with what a result counts."""
+        sifted = self.sifted()
         tally = self.run.tally
         statistics = {
             "equivalence_queries": 0,

@@ -46,7 +46,8 @@ class Surrogate:
 
     def scores(self, cells: Cells) -> Numbers:
         """Return the log-odds of each statement to be broken in each cell: (statements, cells)."""
-        scores = self.bias[:, None] + self.main[:, cells + self.starts[:-1]].sum(axis=2)
+        own = self.main[:, cells + self.starts[:-1]].sum(axis=2)
+        scores: Numbers = self.bias[:, None] + own
         for (i, j), table in self.pairs.items():
             scores = scores + table[:, cells[:, i], cells[:, j]]
         return scores

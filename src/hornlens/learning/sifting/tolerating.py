@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from hornlens.learning.sifting.axes import Flags, Ground
 from hornlens.learning.sifting.families import ROUNDING, Family, Member, count_in
 from hornlens.learning.sifting.run import Phase, Run
+from hornlens.learning.sifting.survivors import is_within
 
-BETS = np.array([0.15, 0.4])
+BETS = np.array([0.15, 0.4, 0.6])
 """The factors ρ of a draw that breaks a member; the mean of their products is what counts."""
 SUREST = 0.999
 """No more is bet on the chance of an exception."""
@@ -29,10 +30,12 @@ FEWEST = 3
 """So many narrower rules, at least, a rule with exceptions stands for."""
 TOLERATING = 0.2
 """The share of what is left of δ that such a family gets."""
+A_KID = 20
+"""So many draws for each rule that it would stand for are worth it."""
 AT_A_TIME = 9
 """How many cells are drawn from each member before it is looked at again."""
 LONGEST = 8
-"""A member is given up after so many times 1/ε draws."""
+"""A member is given up after so many times 1/ε draws, unless more is at stake."""
 
 
 class TolerantFamily(Family):
@@ -61,7 +64,9 @@ class TolerantFamily(Family):
         self._bets = np.zeros((len(self.members), len(BETS)))
         self._given_up = np.zeros(len(self.members), dtype=np.bool_)
 
-    def hear(self, base: int | None, cell: NDArray[np.int64], broken: Flags, unknown: Flags) -> None:
+    def hear(
+        self, base: int | None, cell: NDArray[np.int64], broken: Flags, unknown: Flags
+    ) -> None:
         """Take the answer to a cell; what is not known counts as an exception."""
         inside = self.having(cell)
         hit = (broken | unknown)[self._statements] & inside
@@ -111,26 +116,40 @@ class Tolerance:
         """Begin with none."""
         self.run = run
         self.listed: list[Tolerated] = []
-        self._failed: set[tuple[int, ...]] = set()
+        self._tried: set[tuple[int, ...]] = set()
 
     @property
     def members(self) -> list[Member]:
         """The rules that are listed."""
         return [one.member for one in self.listed]
 
-    def phase(self, members: Sequence[Member]) -> Phase:
-        """Draw inside members until each is listed or given up; return how many were tried."""
+    def phase(
+        self,
+        members: Sequence[Member],
+        bound: float | None = None,
+        longest: float = LONGEST,
+        patience: float = 1.0,
+        todo: Sequence[Member] = (),
+    ) -> Phase:
+        """Draw inside members until each is listed or given up; return how many were tried.
+
+        `bound` is the share of its cells that may break a listed one: ε, unless it is given. One
+        is given up after `longest` times 1/ε draws, or when it breaks too often for `patience`; it
+        gets more if many rules of the `todo` are its special cases.
+        """
         if not members:
             return 0
         run = self.run
+        epsilon = run.options.epsilon if bound is None else bound
         family = TolerantFamily(
             *(len(run.families), len(run.tally), run.share(TOLERATING), members, run.ground),
-            *(run.options.epsilon, run.options.varies),
+            *(epsilon, run.options.varies),
             count_in(members, run.ground, run.tally.cells),
             [self._known(member) for member in members],
         )
         run.families.append(family)
-        epsilon = run.options.epsilon
+        spared = [sum(is_within(kid, member) for kid in todo) for member in members]
+        most = np.maximum(longest / epsilon, A_KID * np.array(spared))
         while run.room:
             need = ~family.lost & (family.shown < family.goal)
             if not need.any():
@@ -140,8 +159,8 @@ class Tolerance:
             run.to_go = sum(family.draws_needed(f) for f in places)
             if not (yield from run.draw(family, plan)):
                 break
-            many = family.hits > 2 + 0.6 * epsilon * family.drawn
-            family.give_up(need & (many | (family.drawn > LONGEST / epsilon)))
+            many = family.hits > patience * (2 + 0.6 * epsilon * family.drawn)
+            family.give_up(need & (many | (family.drawn > most)))
         self._keep(family)
         return len(members)
 
@@ -151,8 +170,7 @@ class Tolerance:
             if passed[f]:
                 self.listed.append(Tolerated(family, f))
                 self.run.tally.hide(member.statement, member.candidate)
-            else:
-                self._failed.add(member.key)
+            self._tried.add(member.key)
 
     def _known(self, member: Member) -> int:
         """Return how many answers on record break a member."""
@@ -161,7 +179,10 @@ class Tolerance:
         return int((inside & tally.broken[member.statement]).sum())
 
     def broader(self, todo: Sequence[Member]) -> list[Member]:
-        """Return what is broken, but hardly ever, and has several of these rules right under it."""
+        """Return what is broken, but hardly ever, and has several of these rules right under it.
+
+        Of each, what is most general above it, if that seems to be broken as seldom.
+        """
         candidates = self.run.tally.candidates
         kids: dict[tuple[int, int], int] = {}
         for member in todo:
@@ -170,17 +191,37 @@ class Tolerance:
                     if parent < candidates.count:
                         key = member.statement, parent
                         kids[key] = kids.get(key, 0) + 1
-        wide = [self.member(*key) for key, many in sorted(kids.items()) if many >= FEWEST]
-        return [m for m in wide if m.room * 4 * kids[m.statement, m.candidate] >= 100]
+        wide: dict[tuple[int, ...], Member] = {}
+        for key, many in sorted(kids.items()):
+            member = self.member(*key)
+            if many >= FEWEST and member.room * 4 * many >= 100 and self._is_able(member):
+                widest = self._widest(member)
+                wide[widest.key] = widest
+        return list(wide.values())
+
+    def _widest(self, member: Member) -> Member:
+        """Return what is most general above a member, and still seems to be broken hardly ever."""
+        candidates = self.run.tally.candidates
+        while True:
+            above = set(candidates.parents[member.candidate].tolist()) - {candidates.count}
+            wider = [self.member(member.statement, parent) for parent in sorted(above)]
+            likely = [m for m in wider if self._is_able(m) and self._seems_rare(m)]
+            if not likely:
+                return member
+            member = max(likely, key=lambda m: m.room)
+
+    def _seems_rare(self, member: Member) -> bool:
+        """Say whether few of the cells that were asked break a member: they are no sample."""
+        asked = int(self.run.ground.holds(member.box, self.run.tally.cells).sum())
+        return self._known(member) <= self.run.options.epsilon * asked
 
     def able(self, members: Sequence[Member]) -> list[Member]:
         """Return the members that were not tried yet, and have few exceptions on record."""
-        if not self.run.ground.counted:
-            return []
-        half = self.run.options.epsilon / 2
-        return [
-            m for m in members if m.key not in self._failed and self._known(m) < half * m.room
-        ]
+        return [member for member in members if self._is_able(member)]
+
+    def _is_able(self, member: Member) -> bool:
+        is_new = member.key not in self._tried and self.run.ground.counted
+        return is_new and self._known(member) < self.run.options.epsilon / 2 * member.room
 
     def member(self, statement: int, candidate: int) -> Member:
         """Return a candidate as a member of a family."""

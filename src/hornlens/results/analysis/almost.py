@@ -13,7 +13,7 @@ from hornlens.logic.levels import Levels
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
-from hornlens.results.analysis.evidence import Evidence, Exhibit, evidence_for
+from hornlens.results.analysis.evidence import Evidence, Exhibit, evidence_for, rejects_in
 from hornlens.results.documents.answers import Position
 from hornlens.results.wording.sentences import Almost, Part, plain
 
@@ -50,13 +50,6 @@ class Nearly:
     def confidence(self) -> float:
         """The share of the cells in which nothing breaks it; 1 if it rejects nothing."""
         return 1 - self.broken / self.of if self.of else 1.0
-
-
-def rejects_in(rule: Rule, space: Space, cell: int) -> bool:
-    """Say whether a rule rejects something in a cell that has its left side."""
-    if rule.is_negative or rule.new & space.label_mask:
-        return True
-    return bool(rule.consequent & ~(cell | rule.antecedent))
 
 
 def nearly_all(extraction: Findings, rules: Sequence[Rule]) -> list[Nearly]:

@@ -8,6 +8,9 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hornlens.logic.decisions import NO, YES, Decision, Policy, accepts, lead
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
@@ -69,6 +72,50 @@ class Evidence:
         """The cell in which the rule held by the least."""
         speaking = [e for e in self.exhibits if e.margin is not None]
         return min(speaking, key=lambda e: (e.margin, e.cell, e.world), default=None)
+
+
+class Counts(NamedTuple):
+    """How many answers speak for a rule, of how many it speaks of, in how many different cells."""
+
+    support: int
+    prompts: int
+    cells: int
+
+
+def counts_for(
+    rules: Sequence[Rule], space: Space, worlds: Sequence[tuple[Policy, Mapping[int, Decision]]]
+) -> list[Counts]:
+    """Count the evidence for rules that no answer breaks, which may be many, and keep none."""
+    indices = [Supersets(sorted(said), space.width) for _, said in worlds]
+    answered = [
+        np.array([said[cell].winner is not None for cell in index.masks], dtype=np.bool_)
+        for index, (_, said) in zip(indices, worlds, strict=True)
+    ]
+    return [_count(rule, space, indices, answered) for rule in rules]
+
+
+def _count(
+    rule: Rule, space: Space, indices: Sequence[Supersets], answered: Sequence[NDArray[np.bool_]]
+) -> Counts:
+    support = prompts = 0
+    cells: set[int] = set()
+    for index, known in zip(indices, answered, strict=True):
+        places = index.places(rule.antecedent & ~space.label_mask)
+        prompts += len(places)
+        speaking = places
+        if not (rule.is_negative or rule.new & space.label_mask):
+            speaking = [place for place in places if rejects_in(rule, space, index.masks[place])]
+        support += int(known[speaking].sum())
+        if len(indices) > 1:
+            cells.update(index.masks[place] for place in places)
+    return Counts(support, prompts, len(cells) if len(indices) > 1 else prompts)
+
+
+def rejects_in(rule: Rule, space: Space, cell: int) -> bool:
+    """Say whether a rule rejects something in a cell that has its left side."""
+    if rule.is_negative or rule.new & space.label_mask:
+        return True
+    return bool(rule.consequent & ~(cell | rule.antecedent))
 
 
 def evidence_for(

@@ -186,7 +186,8 @@ def _said(value: object) -> str:
 
 def claim_of(certificate: Certificate) -> str:
     """Return what is claimed, as far as two claims of different strength differ."""
-    joint, complete = certificate.joint or certificate.trial, certificate.complete
+    joint = certificate.joint or certificate.trial or certificate.sift
+    complete = certificate.complete
     values = {
         "epsilon": None if joint is None else joint.epsilon,
         "delta": None if joint is None else joint.delta,

@@ -36,6 +36,8 @@ def union_of(
     decisions = {c: united([world.decisions[c] for world in worlds], labels) for c in cells}
     counted = ("model_calls", "distinct_prompts", "abstentions")
     sums = {key: sum(world.envelope.statistics[key] for world in worlds) for key in counted}
+    if "questions" in first.envelope.statistics:  # files of 0.2 do not count them
+        sums["questions"] = len({cell for world in worlds for cell in world.decisions})
     return Findings(
         replace(questions[0], templates=templates, words=words, averaged=False, language=""),
         name,

@@ -43,10 +43,9 @@ def envelope_as_json(envelope: Envelope) -> dict[str, Any]:
     open_rules = [NamedRule.of(rule, names).as_json() for rule in envelope.open]
     sifted = envelope.sifted
     if sifted is not None:
-        needs = [None] * (len(open_rules) - len(sifted.needs)) + list(sifted.needs)
         open_rules = [
             {**line, "warrant": OPEN.as_json(), **({} if need is None else {"needs": need})}
-            for line, need in zip(open_rules, needs, strict=True)
+            for line, need in zip(open_rules, envelope.needs, strict=True)
         ]
     return {
         "hornlens": __version__,

@@ -18,8 +18,9 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.supersets import Supersets
+from hornlens.logic.warrants import OPEN, Warrant
 from hornlens.results.analysis.choices import choices_of
-from hornlens.results.analysis.evidence import Evidence, evidence_for
+from hornlens.results.analysis.evidence import Evidence, counts_for, evidence_for, rejects_in
 from hornlens.results.analysis.judged import JudgedByAnswers
 from hornlens.results.analysis.left import columns_of, left_by, masks_of
 from hornlens.results.analysis.ranking import order_of
@@ -311,9 +312,29 @@ class Findings(JudgedByAnswers):
         """Return what a rule says in words, in parts that pages may mark up."""
         key = id(evidence)  # which stays its own as long as it is kept here
         if key not in self._parts:
-            said = self.telling.parts(evidence.rule, evidence.broken, evidence.prompts)
-            self._parts[key] = evidence, said
+            broken, of = evidence.broken, evidence.prompts
+            warrant = None if broken else self._warrants.get(evidence.rule)
+            if warrant is not None and warrant.tested:
+                of = self.cases_of(evidence)
+            self._parts[key] = (
+                evidence,
+                self.telling.parts(evidence.rule, broken, of, warrant=warrant),
+            )
         return self._parts[key][1]
+
+    @cached_property
+    def _warrants(self) -> dict[Rule, Warrant]:
+        """What stands behind each rule, where more can be said of one than of all together."""
+        envelope = self.envelope
+        if envelope.certificate.unanswered:
+            return {}
+        pairs = zip(envelope.readable, envelope.warrants, strict=True)
+        return {rule: warrant for rule, warrant in pairs if warrant.known}
+
+    def cases_of(self, evidence: Evidence) -> int:
+        """Return how many different cells that could break a rule were asked."""
+        rule, space = evidence.rule, self.space
+        return len({e.cell for e in evidence.exhibits if rejects_in(rule, space, e.cell)})
 
     @cached_property
     def _parts(self) -> dict[int, tuple[Evidence, list[Part]]]:
@@ -327,6 +348,39 @@ class Findings(JudgedByAnswers):
     def rules(self) -> Rules:
         """The rules as a table, the strongest first."""
         return Rules([self.row(place) for place in self.order])
+
+    @cached_property
+    def open(self) -> Rules:
+        """The rules that no recorded answer breaks and nothing shows, as a table of the same kind.
+
+        Those of a sift are the broadest ones, each with how many clean random cases would list it.
+        """
+        envelope = self.envelope
+        if not envelope.open:
+            return Rules([])
+        said = [(world.policy, world.decisions) for world in self.each]
+        counts = counts_for(envelope.open, self.space, said)
+        unit = f"{self.question.unit}s" if self.asked else "rows"
+        return Rules(
+            [
+                RuleRow(
+                    named,
+                    count.support,
+                    count.prompts,
+                    None,
+                    None,
+                    plain(self.telling.parts(rule, warrant=OPEN)),
+                    named,
+                    warrant=OPEN,
+                    label=self._label_of(rule),
+                    unit=unit,
+                    cells=count.cells if self.asked else None,
+                    needs=needs,
+                )
+                for rule, count, needs in zip(envelope.open, counts, envelope.needs, strict=True)
+                for named in [NamedRule.of(rule, envelope.vocabulary)]
+            ]
+        )
 
     def row(self, place: int) -> RuleRow:
         """Return the line of a rule in the table, by its place among the readable rules."""

@@ -51,8 +51,8 @@ def _extraction(
     envelope = _answered(stored, content.get("answers", []), is_newer)
     if envelope.sifted is not None:
         cells = [envelope.vocabulary.mask(answer["set"]) for answer in content.get("answers", [])]
-        whole = with_order(envelope.sifted, content["sift"].get("order", []), cells)
-        envelope = replace(envelope, sifted=whole)
+        sifted = with_order(envelope.sifted, content["sift"].get("order", []), cells)
+        envelope = replace(envelope, sifted=sifted)
     if envelope.space.background.closure(0) == BOTTOM:
         raise ValueError("nothing obeys the background")
     counts = (

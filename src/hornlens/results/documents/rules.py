@@ -46,6 +46,8 @@ class RuleRow:
     """For a rule of a classifier: the range of levels of each column."""
     place: int | None = field(default=None, repr=False)
     """For a rule of a classifier: the place of its class."""
+    needs: int | None = None
+    """For an open rule of a sift: about how many clean random cases would list it."""
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -62,12 +64,13 @@ class RuleRow:
 COLUMNS = (
     *("if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence"),
     *("canonical_if", "canonical_then", "vacuous", "share", "warrant", "bound"),
-    *("rule", "class", "unit", "cells", "confidence"),
+    *("rule", "class", "unit", "cells", "confidence", "tested", "needs"),
 )
-"""The columns of rules.csv, whatever the result is of."""
+"""The columns of rules.csv and open.csv, whatever the result is of."""
 FRAME = (
     *("rule", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical"),
     *("vacuous", "share", "warrant", "bound", "class", "unit", "cells", "confidence"),
+    *("tested", "needs"),
 )
 """The columns of a data frame."""
 
@@ -156,6 +159,7 @@ def _csv_line(row: RuleRow) -> list[Any]:
         *(row.warrant.kind, _short(row.warrant.bound)),
         *(visible(str(row)), visible(row.label), row.unit),
         *("" if row.cells is None else row.cells, _short(row.confidence)),
+        *(row.warrant.tested or "", "" if row.needs is None else row.needs),
     ]
 
 
@@ -165,6 +169,7 @@ def _frame_line(row: RuleRow) -> list[Any]:
         *(row.sentence, str(row.canonical), row.vacuous, row.share),
         *(row.warrant.kind, row.warrant.bound),
         *(row.label, row.unit, row.cells, row.confidence),
+        *(row.warrant.tested or None, row.needs),
     ]
 
 

@@ -51,6 +51,8 @@ def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str
     """
     content = result_as_json(extraction)
     files = {"envelope.json": json_text(content), "rules.csv": extraction.rules.csv()}
+    if len(extraction.open):
+        files["open.csv"] = extraction.open.csv()
     if extraction.asked or extraction.record.started:
         files["run.json"] = RUN.text(run_record(extraction, key))
     if not extraction.asked:

@@ -15,6 +15,7 @@ from hornlens.logic.decisions import Policy
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
+from hornlens.logic.warrants import Warrant
 from hornlens.results.documents.question import Compared, Question
 
 Almost = Literal["exactly", "at most"]
@@ -56,16 +57,20 @@ class Telling:
         of: int = 0,
         holds_in: Sequence[str] | None = None,
         almost: Almost | None = None,
+        warrant: Warrant | None = None,
     ) -> list[Part]:
         """Return the sentence that says a rule, in parts that pages may mark up.
+
+        `warrant` is what stands behind it, if more is known than of all rules together; of a rule
+        that was tried at random, `of` are all cases that were asked.
 
         `holds_in`: the worlds in which it holds, if that is not all of them. `almost`: it is an
         almost-rule, which `broken` cells break `of` those in which it rejects something; at most,
         where there was no answer in some of them.
         """
         if not self.asked:
-            return self._reading(rule, broken if almost else 0, of)
-        scope = self._scope(0 if almost else broken, of, holds_in)
+            return self._reading(rule, broken if almost else 0, of, warrant)
+        scope = self._scope(0 if almost else broken, of, holds_in, warrant)
         if almost:
             # Of several worlds, a cell breaks it if it does so in one.
             unit = "cell" if self.worlds else self.question.unit
@@ -73,27 +78,35 @@ class Telling:
             many = f"at most {broken:,}" if almost == "at most" else f"{broken:,}"
             but = f"but for {many} of {of:,} {unit}{'' if of == 1 else 's'}{could}"
             scope = f"{scope}, {but}" if scope else but
-        who, within, claim = self._said_of(rule)
+        if warrant is not None and not warrant.known:
+            scope = f"open: {scope}" if scope else "open"
+        who, within, claim = self._said_of(rule, self._is_shown(warrant))
         start = f"{scope[0].upper()}{scope[1:]}, {within} " if scope else f"{who} "
         return [("", start), *claim, ("", ".")]
 
-    def _said_of(self, rule: Rule) -> tuple[str, str, list[Part]]:
+    def _said_of(self, rule: Rule, shown: bool) -> tuple[str, str, list[Part]]:
         """Return the subject, at the start of a sentence and within one, and what it does."""
         compared, who = self.question.compared, self.question.subject
         if compared is not None:
             given, new = self._where(rule.antecedent), self._clauses(rule.new)
-            left, right = self._word(rule.antecedent), self._word(rule.new)
-            sure = self.policy.abstain == "accept" and self.proved
-            if claim := compared_claim(compared, (left, right), given, new, sure):
+            labels = self._word(rule.antecedent), self._word(rule.new)
+            sure = self.policy.abstain == "accept"
+            if claim := compared_claim(compared, labels, given, new, sure):
                 return compared.start, compared.who, claim
-        return who, who.lower(), self._claim(rule)
+        return who, who.lower(), self._claim(rule, shown)
 
-    def _reading(self, rule: Rule, broken: int, of: int) -> list[Part]:
+    def _is_shown(self, warrant: Warrant | None) -> bool:
+        """Say whether a rule is proved, or was tried at random."""
+        return self.proved if warrant is None else warrant.proved or warrant.tested > 0
+
+    def _reading(self, rule: Rule, broken: int, of: int, warrant: Warrant | None) -> list[Part]:
         """Return what goes together, and what for, where nobody was asked."""
         right = None if rule.is_negative else tuple(self.space.conditions(rule.new))
         named = NamedRule(tuple(self.space.conditions(rule.antecedent)), right)
         lead = []
-        if self.by_word:
+        if warrant is not None and not warrant.known:
+            lead.append("open: perhaps")
+        elif self.by_word:
             lead.append("according to the answers")
         elif not self.proved:
             lead.append("as far as it was tested")
@@ -101,12 +114,20 @@ class Telling:
             lead.append(f"but for {broken:,} of {of:,} cases")
         return together(named, ", ".join(lead))
 
-    def _scope(self, broken: int, of: int, holds_in: Sequence[str] | None) -> str:
+    def _scope(
+        self,
+        broken: int,
+        of: int,
+        holds_in: Sequence[str] | None,
+        warrant: Warrant | None = None,
+    ) -> str:
         """Return in what the claim is to be believed: ""; "as far as it was asked"; …"""
         found = []
         if self.unanswered and self.space.label is None:
             found.append(f"counting no answer as {self.policy.abstain}ed")
-        elif not self.proved:
+        elif warrant is not None and warrant.tested:
+            found.append(f"in all {of:,} cases asked ({warrant.tested:,} at random)")
+        elif not self._is_shown(warrant):
             found.append("as far as it was asked")
             if broken:
                 found.append(f"but for at most {broken:,} of {of:,} {self.question.unit}s")
@@ -127,7 +148,7 @@ class Telling:
         """Say whether a rule rejects something in every cell that it speaks of."""
         return rule.is_negative or not rule.new & ~self.space.label_mask
 
-    def _claim(self, rule: Rule) -> list[Part]:
+    def _claim(self, rule: Rule, shown: bool) -> list[Part]:
         given, new = self._where(rule.antecedent), self._clauses(rule.new)
         word = self._word(rule.antecedent)
         if self.space.label is None:
@@ -144,7 +165,7 @@ class Telling:
         only = [] if settled is None else self._act(settled, nothing_but=True)
         if not new:
             # Undecided cells would be accepted with every label, and so break the rule.
-            if settled and self.policy.abstain == "accept" and self.proved:
+            if settled and self.policy.abstain == "accept" and shown:
                 return [("", "always "), *self._act(settled), *given]
             return [*only, *given]
         answers: list[Part] = [("", "settles on an answer"), *given, ("", " only if "), *new]

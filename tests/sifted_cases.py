@@ -96,7 +96,9 @@ def question(many=6, values=4):
     return Probe(
         name="colours",
         attributes=tuple(
-            ProbeAttribute(a, tuple(Value(f"{a}{i}", f"{a}{i}") for i in range(values)), Value("", "-"))
+            ProbeAttribute(
+                a, tuple(Value(f"{a}{i}", f"{a}{i}") for i in range(values)), Value("", "-")
+            )
             for a in names
         ),
         label=Label("label", (LabelValue("good", "good"), LabelValue("bad", "bad"))),

@@ -5,8 +5,18 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from benchmarks.boxes import (
+    Reader,
+    candidates,
+    decision_list,
+    grid,
+    mixed,
+    planted_box,
+    smooth_box,
+)
 from benchmarks.plan import FULL, QUICK
 from benchmarks.targets import planted_probe, planted_rules, says_yes
 from hornlens.api import extract
@@ -37,6 +47,64 @@ def test_the_planted_rules_are_the_envelope():
     assert brute.dg(accepted, list(probe.space)) == brute.pairs(rules)
     result = extract(model, probe, cache=False)
     assert set(result.envelope.basis) == set(rules)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_cells_are_read_as_levels(complete):
+    space = grid(3, 4, complete=complete)
+    cells = list(space.cells())
+    places = [space.places(cell)[:3] for cell in cells]
+    assert Reader(space)(cells).tolist() == [[p - complete for p in row] for row in places]
+
+
+def test_cells_of_ordered_attributes_are_read_as_levels():
+    space = grid(2, 4, is_ordered=True)
+    levels = Reader(space)(list(space.cells())).tolist()
+    assert levels == [[a, b] for a in range(4) for b in range(4)]
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        planted_box(4, 5, 5, 1, most=(1, 2)),
+        planted_box(4, 5, 5, 2, most=(1, 2), complete=False),
+        planted_box(4, 6, 5, 3, most=(1, 2), is_ordered=True),
+        planted_box(4, 5, 5, 4, most=(1, 2), labels=4, base=None),
+        decision_list(4, 5, 6, 5),
+        smooth_box(4, 5, 6, 7),
+    ],
+    ids=lambda box: f"{box.name}, {'complete' if box.space.complete else 'partial'}",
+)
+def test_the_short_rules_of_a_box_are_the_planted_ones_that_hold(box):
+    cells = list(box.space.cells())
+    levels, labels = Reader(box.space)(cells), [d.winner for d in box.decide(cells)]
+    claimed = box.short_rules(2)
+    accepted = {box.space.with_label(c, label) for c, label in zip(cells, labels, strict=True)}
+    assert claimed
+    for rule in claimed:
+        assert all(rule.satisfied_by(x) for x in accepted)
+        assert box.share_broken(rule, np.random.default_rng(0), 100) == 0
+        assert box.follows(rule, [rule]) and not box.follows(rule, [])
+    for planted in box.planted:  # and those that are not among them are broken
+        wrong = planted.applies(levels) & (np.array(labels) != planted.label)
+        holds = [r for r in claimed if box.ranges(r.antecedent) == dict(planted.where)]
+        assert bool(holds) == (len(planted.where) <= 2 and not wrong.any())
+
+
+@pytest.mark.parametrize("base", [0.2, 0.1, 0.05])
+def test_a_box_has_its_base_rate_and_is_the_same_from_the_same_seed(base):
+    levels = np.random.default_rng(0).integers(0, 10, (20_000, 12))
+    box, again = (planted_box(12, 10, 0, 3, base=base) for _ in range(2))
+    assert abs(box.answers(levels).mean() - base) < 0.01
+    assert (box.answers(levels) == again.answers(levels)).all()
+    assert abs(mixed(levels).mean() - 0.5) < 0.01
+
+
+def test_uniform_sampling_needs_what_the_formula_says():
+    from benchmarks.sifting import clean_cases
+
+    needs = [clean_cases(candidates([d] * 12, k)) * d**k for d, k in ((10, 2), (5, 3), (10, 3))]
+    assert needs == [24_400, 34_125, 313_000]
 
 
 @pytest.mark.torch

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
-from hornlens.learning.strategies import Cells, Lines
+from hornlens.learning.strategies import Cells, HearsRest, Lines
 from hornlens.limits import Limits, Reason, Stopped
 from hornlens.logic.certificates import ended_early
 from hornlens.logic.decisions import YES, Decision, Policy, accepts, united
@@ -289,8 +289,9 @@ def carry_out(
         ended = "interrupt"
     finally:
         steps.close()
-    if isinstance(step, Lines):
-        known = [c for c in step.cells if all(c in w.decisions for w in questions.worlds)]
+    if isinstance(step, Lines) and isinstance(strategy, HearsRest):
+        # The first world is asked first: what is not known of the others may break a rule.
+        known = [c for c in step.cells if c in questions.worlds[0].decisions]
         lines = lines_of(questions.knowledge, known)
         strategy.hear_rest(dict(zip(known, lines, strict=True)))
     if watch is not None and ended is not None:

@@ -39,8 +39,8 @@ class Base:
 class FixedRules:
     """A family of rules, fixed after `at` cells were asked; `delta` is its share of δ.
 
-    `purpose`: "list" what passes the test, bound each ("bounds"), or test rules that have
-    exceptions ("almost").
+    `purpose`: "list" what passes the test, bound each ("bounds"), test rules that have exceptions
+    ("almost"), or count how often a rare label is given ("rates").
     """
 
     at: int
@@ -48,6 +48,8 @@ class FixedRules:
     rules: tuple[Rule, ...]
     bases: tuple[Base, ...]
     purpose: str = "list"
+    epsilon: float = 0.05
+    """The share of its cells that may break a rule which passes."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,27 @@ class AlmostShown:
     broken: int
     bound: float
     exceptions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MoreOften:
+    """Where a rare label is given more often: of `tested` draws with the `conditions`, `given` so.
+
+    But for the probability that all claims share, it is given in `at_least` such a share of the
+    cells with these conditions, and in at most `overall` of all cells.
+    """
+
+    conditions: int
+    label: int
+    tested: int
+    given: int
+    at_least: float
+    overall: float
+
+    @property
+    def times(self) -> float:
+        """How many times as often, at least."""
+        return self.at_least / self.overall
 
 
 @dataclass(frozen=True)
@@ -90,6 +113,10 @@ class SiftRecord:
     """For each open rule how many clean draws it would take to list it."""
     almost: tuple[AlmostShown, ...] = ()
     """Rules with exceptions, each in the place of narrower ones: they are no Horn consequences."""
+    more_often: tuple[MoreOften, ...] = ()
+    """Where labels that are rare everywhere are given more often."""
+    classes: bool = False
+    """Whether only rules that say which label is always given were candidates."""
 
 
 @dataclass(frozen=True)

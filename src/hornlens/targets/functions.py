@@ -42,7 +42,7 @@ class FunctionTarget:
     policy: Policy = field(default_factory=Policy)
     """How scores become decisions, where the function gives scores."""
     varies: bool = False
-    """Whether it may give another answer when it is asked again: what is sifted then are answers."""
+    """Whether it may give another answer when it is asked again: then answers are sifted."""
 
     def identity(self) -> str | None:
         """Return the given identity."""

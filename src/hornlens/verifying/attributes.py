@@ -20,7 +20,8 @@ MOST_VALUES = 1_500
 class Attribute(NamedTuple):
     """The variables; all that can be said; what is taken for granted of that.
 
-    `ends` are the choices beyond which nothing can be said: in a complete space a cell makes one of
+    `choices` begin with what says least: of intervals the widest, and of one width from low to
+    high; of a taxonomy what stands under a value follows it. `ends` are the choices beyond which nothing can be said: in a complete space a cell makes one of
     them, and obeys `rules_of_ends` as well. Where there is one value only, unset is an end, too.
     """
 
@@ -48,7 +49,8 @@ def _intervals(line: Mapping[str, Any], at: int) -> Attribute:
         names += [f"{name} ≤ {v}" for v in line["levels"][:-1]]
     m = len(names) // 2
     up, down = [1 << at + i for i in range(m)], [1 << at + m + i for i in range(m)]
-    ranges = list(combinations(range(m + 2), 2))  # from one value up to before another
+    # From one value up to before another: the widest first, and of one width from low to high.
+    ranges = sorted(combinations(range(m + 2), 2), key=lambda pair: (pair[0] - pair[1], pair[0]))
     choices = [sum(up[:low]) + sum(down[end - 1 :]) for low, end in ranges]
     ends = [choice for choice, (low, end) in zip(choices, ranges, strict=True) if end == low + 1]
     rules: set[Rule] = {(high, high | low) for low, high in pairwise(up)}
@@ -97,10 +99,24 @@ def _values(line: Mapping[str, Any], at: int) -> Attribute:
         if "under" in line and len(group) == 1 < len(names):
             left = 0 if up is None else bit[up]
             single.add((left, left | group[0]))
-    ends = [path[value] for value in names if value not in beside]
-    if len(names) < 2:
-        ends = list(path.values())
-    return Attribute(names, list(path.values()), rules, tuple(ends), single)
+    order = _downwards(dict(zip(names, above, strict=True)))
+    ends = [path[value] for value in order if value not in beside]
+    choices = [0, *(path[value] for value in order)]
+    return Attribute(names, choices, rules, tuple(ends if len(names) > 1 else choices), single)
+
+
+def _downwards(above: Mapping[str, str | None]) -> list[str]:
+    """Return values so that all that stands under one follows it, each in the order of the file."""
+    under: dict[str | None, list[str]] = {}
+    for value, up in above.items():
+        under.setdefault(up, []).append(value)
+    order: list[str] = []
+    agenda = under.get(None, [])[::-1]
+    while agenda:
+        value = agenda.pop()
+        order.append(value)
+        agenda += reversed(under.get(value, []))
+    return order
 
 
 def at_most_one(group: Sequence[int]) -> list[Rule]:

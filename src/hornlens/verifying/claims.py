@@ -18,7 +18,7 @@ class Claim:
     """What is claimed of the rules of a result.
 
     `every`: all rules follow; `most`, `least`, `unit`: those follow that are so short, or that so
-    many speak of. `noise`, `joint`, `trial` and `word` are what the claim rests on, where it rests
+    many speak of. `noise`, `joint`, `trial`, `word` and `sift` are what the claim rests on, where it rests
     on more than answers. `answered` counts answers and questions.
     """
 
@@ -39,6 +39,7 @@ class Claim:
     joint: Mapping[str, Any] | None = None
     trial: Mapping[str, Any] | None = None
     word: Mapping[str, Any] | None = None
+    sift: Mapping[str, Any] | None = None
 
     @property
     def proved(self) -> bool:
@@ -53,7 +54,7 @@ class Claim:
     @property
     def settled(self) -> bool:
         """Whether everything is said to have been looked at."""
-        left = self.ended or self.joint or self.trial or self.word or self.unasked
+        left = self.ended or self.joint or self.trial or self.word or self.sift or self.unasked
         return self.proved and not left and (self.every or self.decides or self.bounded)
 
     @classmethod
@@ -81,6 +82,7 @@ class Claim:
             line.get("joint"),
             line.get("trial"),
             line.get("word"),
+            line.get("sift"),
         )
         claim._check()
         return claim

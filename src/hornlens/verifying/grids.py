@@ -67,6 +67,8 @@ class Space:
     ends: tuple[tuple[int, ...], ...] | None = None
     label_always: bool = True
     """Whether samples always set the label."""
+    levels: tuple[tuple[int, ...], ...] = ()
+    """For each attribute what a cell can say of it, in the order in which files number it."""
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Space:
@@ -79,7 +81,7 @@ class Space:
         else:
             lines, label = [{"name": name, "values": [name]} for name in content["variables"]], None
         names: list[str] = []
-        axes, own, ends = [], set(), []
+        axes, own, ends, levels = [], set(), [], []
         complete = bool((found or {}).get("complete", False))
         for line in lines + ([] if label is None else [label]):
             attribute = read_attribute(line, len(names))
@@ -90,6 +92,8 @@ class Space:
             if complete and line is not label:
                 ends.append(attribute.ends)
                 own |= attribute.rules_of_ends
+            if line is not label:
+                levels.append(attribute.ends if complete else tuple(attribute.choices))
         if names != content["variables"] or len(set(names)) < len(names):
             raise ValueError("variables that are not those of the attributes")
         if complete and not (found or {}).get("label_always", True):
@@ -97,7 +101,9 @@ class Space:
         values = () if label is None else (*label["values"],)
         whole = tuple(ends) if complete else None
         always = (found or {}).get("label_always", True)
-        return cls(tuple(names), tuple(axes), frozenset(own), values, whole, always)
+        return cls(
+            *(tuple(names), tuple(axes), frozenset(own), values, whole, always, tuple(levels))
+        )
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -23,6 +23,7 @@ from hornlens.verifying.grids import Grid, Space, Wrong, breaks
 from hornlens.verifying.interrupted import MissingAnswers, check_interrupted, follows
 from hornlens.verifying.noise import check_counts, check_noise
 from hornlens.verifying.rules import Envelope, check_by_chaining, check_exact, check_wide
+from hornlens.verifying.samples import check_samples
 from hornlens.verifying.worlds import AllAnswers, SomeAnswers
 
 FORMAT = 2
@@ -143,6 +144,9 @@ def _check(
         raise InputError("has no rules: there is nothing to verify")
     claim = Claim.of(content["certificate"])
     notes.not_checked.append("sentences, and the files beside envelope.json")
+    for line in (content, *content.get("variants", [])):
+        if unknown := check_samples(line):
+            notes.not_checked.append(unknown)
     space = Space.of(content)
     listed = space.rules(content["background"])
     for rule in sorted(space.own - set(listed), key=str):
@@ -291,6 +295,9 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
         if answer.variant not in worlds:
             raise Wrong(f"answer {answer.place}: of no variant, {answer.variant!r}")
         worlds[answer.variant].append(answer)
+    if "sift" in content or claim.sift is not None:
+        _check_sifted(content, reader, listed, worlds, notes)
+        return
     seen: AllAnswers | SomeAnswers | MissingAnswers
     claims = [claim, *(Claim.of(line["certificate"]) for line in variants)]
     partly = "weakest" in content["certificate"] and any(each.unasked for each in claims)
@@ -331,11 +338,7 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
         notes.checked.append(known)
         notes.not_checked.append("that repeated answers are independent")
     notes.checked.append(SHAPE)
-    spoken, lines = Spoken(space, answers), content["readable"]
-    for number, (rule, line) in enumerate(zip(envelope.readable, lines, strict=True), 1):
-        with _about(f"readable rule {number}, {space.show_rule(rule)}"):
-            reader.check_evidence(rule, line, spoken.of(rule, line))
-    notes.checked.append("evidence: support, margins and counts are those of the answers")
+    _check_evidence(content, reader, answers, notes)
     if isinstance(seen, AllAnswers) or claim.settled:
         # A way of asking may have been ended by the number of its rules, and the whole was not.
         whole = seen if isinstance(seen, AllAnswers) else AllAnswers(reader, listed, worlds)
@@ -356,6 +359,47 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
             seen.check_survival(rule, line)
     count, where = len(variants), len(content["survival"])
     notes.checked.append(f"variants: {count} envelopes likewise, and where {where} rules hold")
+
+
+def _check_evidence(content: Any, reader: Reader, answers: list[Answer], notes: _Notes) -> None:
+    """Count again what speaks for each readable rule."""
+    space, lines = reader.space, content["readable"]
+    spoken = Spoken(space, answers)
+    for number, (rule, line) in enumerate(zip(space.rules(lines), lines, strict=True), 1):
+        with _about(f"readable rule {number}, {space.show_rule(rule)}"):
+            reader.check_evidence(rule, line, spoken.of(rule, line))
+    notes.checked.append("evidence: support, margins and counts are those of the answers")
+
+
+def _check_sifted(
+    content: Any,
+    reader: Reader,
+    background: list[Rule],
+    worlds: dict[Any, list[Answer]],
+    notes: _Notes,
+) -> None:
+    """Check a result that was sifted: NumPy is needed for that, and for nothing else."""
+    from hornlens.verifying.sifted import check_sifted
+
+    if "almost" in content or "levels" in content or "possible" in content:
+        raise Wrong("almost-rules, levels and possible rules: not all cells were asked")
+    checked, not_checked = check_sifted(content, reader, background, worlds)
+    notes.checked.extend(checked)
+    notes.not_checked.extend(not_checked)
+    answers = [answer for each in worlds.values() for answer in each]
+    answers.sort(key=lambda answer: answer.place)
+    _check_evidence(content, reader, answers, notes)
+    if None in worlds:
+        plain = content["policy"].get("calibration", "none") == "none"
+        check_statistics(content["statistics"], answers, plain)
+        return
+    some = SomeAnswers(reader, [], worlds, bound=True)
+    for line in content["survival"]:
+        (rule,) = reader.space.rules([line])
+        with _about(f"survival of {reader.space.show_rule(rule)}"):
+            some.check_survival(rule, line)
+    count, where = len(worlds), len(content["survival"])
+    notes.checked.append(f"variants: {count} say what all say, and where {where} rules hold")
 
 
 def _check_summaries(content: Any, envelope: Envelope, known: Known, notes: _Notes) -> None:

@@ -46,18 +46,24 @@ class ExtractOptions(CommandOptions):
     ] = None
     out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("hornlens-out")
     equivalence: Annotated[
-        Literal["auto", "exhaustive", "exact", "pac", "budget"],
-        typer.Option(help="auto: exact if all prompts fit --limit, else pac within --limit."),
+        Literal["auto", "exhaustive", "exact", "sift", "pac", "budget"],
+        typer.Option(
+            help="auto: all prompts are asked if they fit --limit, else sift: all short rules from "
+            "few questions. pac, budget: the paper's learner."
+        ),
     ] = "auto"
-    epsilon: Annotated[float, typer.Option(help="PAC: the error that is tolerated.")] = 0.05
-    delta: Annotated[float, typer.Option(help="PAC: the chance of more error than that.")] = 0.05
+    epsilon: Annotated[
+        float,
+        typer.Option(help="Sift: the share of its cases that may break a rule. PAC: the error."),
+    ] = 0.05
+    delta: Annotated[float, typer.Option(help="The chance of more than that.")] = 0.05
     max_equivalence_queries: Annotated[
         int, typer.Option(min=0, help="Budget: how many equivalence queries.")
     ] = 200
     limit: Annotated[
-        int, typer.Option(min=1, help="auto, exhaustive, pac: ask at most so many prompts.")
+        int, typer.Option(min=1, help="auto, exhaustive, sift, pac: ask at most so many prompts.")
     ] = 200_000
-    seed: Annotated[int, typer.Option(help="For the samples of pac and budget.")] = 0
+    seed: Annotated[int, typer.Option(help="For the samples of sift, pac and budget.")] = 0
     max_conditions: MaxConditions = None
     time_limit: TimeLimit = None
     max_rules: MaxRules = None
@@ -66,7 +72,7 @@ class ExtractOptions(CommandOptions):
         typer.Option(
             min=1,
             help="End after so many questions, asked now or in an earlier run, with what they "
-            "prove.",
+            "show.",
         ),
     ] = None
     min_support: MinSupport = None
@@ -113,6 +119,15 @@ class ExtractOptions(CommandOptions):
     how: ModelGroup
     noise: RepeatsGroup
     dry_run: DryRun = False
+    pilot: Annotated[
+        Optional[int],
+        typer.Option(
+            min=1,
+            help="With --dry-run: ask so many random cells, to know how often each label is "
+            "answered.",
+            metavar="N",
+        ),
+    ] = None
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: findings, or envelope.json.")
     ] = "text"
@@ -238,11 +253,18 @@ class ExplainOptions(CommandOptions):
         bool, typer.Option("--all-rules", help="Every rule, not enough of them to decide all.")
     ] = False
     max_conditions: MaxConditions = None
-    limit: Annotated[int, typer.Option(min=1, help="Ask all cells if there are so few.")] = 200_000
+    limit: Annotated[
+        int,
+        typer.Option(min=1, help="Ask all cells if so few; else look into trees, or sift."),
+    ] = 200_000
+    epsilon: Annotated[
+        float, typer.Option(help="Sift: the share of its cells that may break a rule.")
+    ] = 0.05
+    delta: Annotated[float, typer.Option(help="Sift: the chance that one is broken more.")] = 0.05
     time_limit: TimeLimit = None
     max_questions: Annotated[
         Optional[int],
-        typer.Option(min=1, help="End after so many cells were asked, with what they prove."),
+        typer.Option(min=1, help="End after so many cells were asked, with what they show."),
     ] = None
     max_rules: MaxRules = None
     seed: Annotated[int, typer.Option(help="For what is drawn at random.")] = 0
@@ -263,6 +285,8 @@ class ExplainOptions(CommandOptions):
 def explain(options: ExplainOptions) -> None:
     """Explain a classifier: all cells asked, the rules it obeys, proved.
 
+    Where there are more cells than --limit, rules have at most --max-conditions conditions (2 if it
+    is not given): proved for trees; for other models sifted, which takes a few thousand rows.
     Ended early, by a limit or Ctrl-C, it gives the rules that hold whatever the other cells are.
     """
     from hornlens.cli.explain import explain_command

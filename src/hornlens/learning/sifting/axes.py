@@ -190,7 +190,11 @@ class Ground:
 
     @cached_property
     def _assumed(self) -> list[tuple[list[tuple[int, Flags]], list[tuple[int, Flags]]]]:
-        """For each assumed rule the levels that have its left side's part, and its right side's."""
+        """For each assumed rule the levels that have its left side's part, and its right side's.
+
+        Rules that every combination of levels obeys are left out: files need not list them, and
+        they must not change how cells are numbered.
+        """
         rules = []
         for rule in self.space.assumed:
             left, right = [], []
@@ -200,7 +204,10 @@ class Ground:
                     left.append((i, np.array([part & ~x == 0 for x in axis.levels])))
                 if not rule.is_negative and (part := rule.consequent & group):
                     right.append((i, np.array([part & ~x == 0 for x in axis.levels])))
-            rules.append((left, right if not rule.is_negative else [(-1, np.zeros(1, np.bool_))]))
+            if rule.is_negative:
+                right = [(-1, np.zeros(1, np.bool_))]
+            if _can_be_broken(dict(left), right):
+                rules.append((left, right))
         return rules
 
     def allows(self, cells: Cells) -> Flags:
@@ -288,6 +295,12 @@ class Ground:
         return inside
 
 
+def _can_be_broken(left: dict[int, Flags], right: list[tuple[int, Flags]]) -> bool:
+    """Say whether some levels have a rule's left side, and not its right one."""
+    lacking = (~having if i not in left else left[i] & ~having for i, having in right)
+    return all(having.any() for having in left.values()) and any(part.any() for part in lacking)
+
+
 @dataclass(frozen=True, eq=False)
 class Numbered:
     """The cells of a box, numbered from 0: `room` many."""
@@ -302,6 +315,15 @@ class Numbered:
     def room(self) -> int:
         """How many there are."""
         return prod(map(len, self.places)) * len(self.combined)
+
+    def any(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return one of them by chance."""
+        cell = np.zeros(self.width, dtype=np.int64)
+        if self.combined.shape[1]:
+            cell[list(self.bound)] = self.combined[rng.integers(len(self.combined))]
+        for i, own in zip(self.free, self.places, strict=True):
+            cell[i] = own[rng.integers(len(own))]
+        return cell
 
     def cell(self, number: int) -> NDArray[np.int64]:
         """Return the cell of a number."""

@@ -44,6 +44,21 @@ class Statement:
     given: int | None = 0
 
 
+class TooManyRules(HornlensError):
+    """There are more candidates than can be held in memory."""
+
+
+def class_statements(space: Space) -> tuple[Statement, ...]:
+    """Return what can be said of labels that are always set: that one of them is always given."""
+    places = range(0 if space.label is None else len(space.label.variables))
+    others = [tuple(other for other in places if other != place) for place in places]
+    bits = [space.with_label(0, place) for place in places]
+    return tuple(
+        Statement(rest, right=bit, given=bits[rest[0]] if len(rest) == 1 else None)
+        for rest, bit in zip(others, bits, strict=True)
+    )
+
+
 def statements_of(space: Space, policies: Sequence[Policy]) -> tuple[Statement, ...]:
     """Return what can be said of the labels of a space.
 
@@ -59,11 +74,7 @@ def statements_of(space: Space, policies: Sequence[Policy]) -> tuple[Statement, 
     never = tuple(Statement((p,), bits[p], given=bits[p]) for p in places)
     if any(policy.label_unset == "accept" for policy in policies):
         return never
-    others = [tuple(other for other in places if other != place) for place in places]
-    always = tuple(
-        Statement(rest, right=bit, given=bits[rest[0]] if len(rest) == 1 else None)
-        for rest, bit in zip(others, bits, strict=True)
-    )
+    always = class_statements(space)
     return always if len(bits) == 2 else never if len(bits) < 2 else (*never, *always)
 
 
@@ -92,7 +103,7 @@ class Candidates:
         lengths = [prod(shape) for shape in shapes]
         count = sum(lengths)
         if count * statements > MOST:
-            raise HornlensError(
+            raise TooManyRules(
                 f"there are {count * statements:,} rules with at most {most} conditions on "
                 f"attributes, too many to sift ({MOST:,} at most): lower --max-conditions, or "
                 "leave out attributes or values"
@@ -102,13 +113,11 @@ class Candidates:
 
     @cached_property
     def _strides(self) -> list[tuple[int, ...]]:
-        return [
-            tuple(prod(shape[k + 1 :]) for k in range(len(shape))) for shape in self.shapes
-        ]
+        return [tuple(prod(shape[k + 1 :]) for k in range(len(shape))) for shape in self.shapes]
 
     @cached_property
     def is_single(self) -> bool:
-        """Whether a level meets one condition at most: then a cell lies in one candidate a block."""
+        """Whether a level meets one condition at most: then a cell lies in one of each block."""
         return all(axis.met.shape[1] <= 1 for axis in self.ground.axes)
 
     def containing(self, cells: Cells, blocks: int | None = None) -> Indices:
@@ -172,7 +181,8 @@ class Candidates:
         """
         block, axes = self.blocks[place], self.ground.axes
         if not block:
-            return values.sum(axis=0, keepdims=True)
+            total: NDArray[np.float32] = values.sum(axis=0, keepdims=True)
+            return total
         *others, last = block
         left = np.ones((len(cells), 1), dtype=np.float32)
         for i in others:
@@ -180,7 +190,8 @@ class Candidates:
             left = (left[:, :, None] * own[:, None, :]).reshape(len(cells), -1)
         own = axes[last].meets_as_numbers[cells[:, last]]
         right = (own[:, :, None] * values[:, None, :]).reshape(len(cells), -1)
-        return (left.T @ right).reshape(-1, values.shape[1])
+        sums: NDArray[np.float32] = (left.T @ right).reshape(-1, values.shape[1])
+        return sums
 
     # --- what is more general ---
 
@@ -232,7 +243,9 @@ class Candidates:
             offset, strides = int(self.offsets[place]), self._strides[place]
             local = np.arange(prod(shape))
             for i, stride, n in zip(block, strides, shape, strict=True):
-                depth[offset : offset + len(local)] += self.ground.axes[i].depth[local // stride % n]
+                depth[offset : offset + len(local)] += self.ground.axes[i].depth[
+                    local // stride % n
+                ]
         order = np.argsort(depth, kind="stable")
         return order, depth[order]
 

@@ -15,8 +15,8 @@ room is not known, ε is used: b/left is never less.)
 B listed wrongly, at most j of B would be below, so that the mean over B would be at least
 max(1, |B| - j)/|B| · (j + 1)/δ ≥ 1/δ, which it ever reaches with a chance of δ at most (Ville).
 
-*Bounds*: with S members, each is broken by at most 1 - (δ/S)^(1/n) of its cells after n clean draws,
-all at once and at any time, but for a chance of δ (Ville for each, and their union).
+*Bounds*: with S members, each is broken by at most 1 - (δ/S)^(1/n) of its cells after n clean
+draws, all at once and at any time, but for a chance of δ (Ville for each, and their union).
 
 Answers that vary: bad is then that more than ε of the answers break it, on average over its cells.
 Cells that were asked may hold one answer's worth each, so that the others hold at least ε·room less
@@ -137,7 +137,9 @@ class Family:
             inside &= part[:, level]
         return inside
 
-    def hear(self, base: int | None, cell: NDArray[np.int64], broken: Flags, unknown: Flags) -> None:
+    def hear(
+        self, base: int | None, cell: NDArray[np.int64], broken: Flags, unknown: Flags
+    ) -> None:
         """Take the answer to a cell, drawn from a base or not: which statements it breaks."""
         inside = self.having(cell)
         if base is not None:
@@ -157,7 +159,8 @@ class Family:
         """Say which members had every cell asked: that is, where answers do not vary."""
         if self.varies:
             return np.zeros(len(self.members), dtype=np.bool_)
-        whole = [room is not None and used >= room for room, used in zip(self.rooms, self.used)]
+        pairs = zip(self.rooms, self.used, strict=True)
+        whole = [room is not None and used >= room for room, used in pairs]
         return np.array(whole, dtype=np.bool_) & ~self.lost
 
     @property

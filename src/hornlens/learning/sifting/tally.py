@@ -126,7 +126,8 @@ class Tally:
 
     def alive(self, r: int) -> Flags:
         """Return which candidates are alive with a statement, and hidden by no other rule."""
-        return ~(self.dead[r] | self.void | self.hidden[r])
+        alive: Flags = ~(self.dead[r] | self.void | self.hidden[r])
+        return alive
 
     def hide(self, r: int, candidate: int) -> None:
         """Hide a candidate with all that is more special."""

@@ -163,6 +163,8 @@ def _as_it_is(rule: RuleDocument) -> NamedRule:
 
 def _warrant(document: ExplanationDocument, rule: RuleDocument) -> Warrant:
     """Return what stands behind a rule: a proof, or the cells that were drawn in it."""
+    if rule.warrant is not None:
+        return rule.warrant
     trial = document.claim.trial
     return PROVED if trial is None else trial.warrant(rule.cells)
 

@@ -87,7 +87,7 @@ class AnswerCounts(NamedTuple):
 def counts_for(
     rules: Sequence[Rule], space: Space, worlds: Sequence[tuple[Policy, Mapping[int, Decision]]]
 ) -> list[AnswerCounts]:
-    """Count the evidence for rules that no answer breaks, which may be many, and keep none of it."""
+    """Count the evidence for rules that no answer breaks, which may be many, and keep none."""
     indices = [Supersets(sorted(said), space.width) for _, said in worlds]
     answered = [
         np.array([said[cell].winner is not None for cell in index.masks], dtype=np.bool_)

@@ -160,7 +160,7 @@ class Findings(JudgedByAnswers):
     @property
     def title(self) -> str:
         """What was asked of whom."""
-        if not self.question.templates:
+        if not self.question.templates or self.question.compared is not None:
             return self.name or self.question.name
         return f"{self.question.name} on {self.name}"
 
@@ -321,7 +321,10 @@ class Findings(JudgedByAnswers):
             warrant = None if broken else self._warrants.get(evidence.rule)
             if warrant is not None and warrant.tested:
                 of = self.cases_of(evidence)
-            self._parts[key] = evidence, self.telling.parts(evidence.rule, broken, of, warrant=warrant)
+            self._parts[key] = (
+                evidence,
+                self.telling.parts(evidence.rule, broken, of, warrant=warrant),
+            )
         return self._parts[key][1]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The record of a sift as JSON, and back: what was drawn for which rules, in the order of asking."""
+"""The record of a sift as JSON, and back: what was drawn for which rules, and in which order."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hornlens.errors import InputError
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
-from hornlens.logic.sifting import AlmostShown, Base, Draw, FixedRules, SiftRecord
+from hornlens.logic.sifting import AlmostShown, Base, Draw, FixedRules, MoreOften, SiftRecord
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.logic.warrants import check_count
 
 COUNTS = ("conditions", "candidates", "live")
-PURPOSES = ("list", "bounds", "almost")
+PURPOSES = ("list", "bounds", "almost", "rates")
 
 
 def sift_as_json(record: SiftRecord, names: Vocabulary) -> dict[str, Any]:
@@ -30,17 +30,24 @@ def sift_as_json(record: SiftRecord, names: Vocabulary) -> dict[str, Any]:
         "live": record.live,
         "spare": record.spare,
         **({"varies": True} if record.varies else {}),
+        **({"classes": True} if record.classes else {}),
         "families": [
             {
                 "at": family.at,
                 "delta": family.delta,
                 "purpose": family.purpose,
+                "epsilon": family.epsilon,
                 "rules": [NamedRule.of(rule, names).as_json() for rule in family.rules],
                 "bases": [_base(base, names) for base in family.bases],
             }
             for family in record.families
         ],
         **({"almost": [_almost(one, names) for one in record.almost]} if record.almost else {}),
+        **(
+            {"more_often": [_more_often(one, names) for one in record.more_often]}
+            if record.more_often
+            else {}
+        ),
         "draws": [list(draw) for draw in record.draws],
         "curve": [list(point) for point in record.curve],
     }
@@ -53,6 +60,17 @@ def _almost(shown: AlmostShown, names: Vocabulary) -> dict[str, Any]:
         "tested": shown.tested,
         "broken": shown.broken,
         "bound": shown.bound,
+    }
+
+
+def _more_often(one: MoreOften, names: Vocabulary) -> dict[str, Any]:
+    return {
+        "if": list(names.names_of(one.conditions)),
+        "label": names.names_of(one.label)[0],
+        "tested": one.tested,
+        "given": one.given,
+        "at_least": one.at_least,
+        "overall": one.overall,
     }
 
 
@@ -103,6 +121,18 @@ def sift_from_json(
                 )
                 for line in content.get("almost", ())
             ),
+            more_often=tuple(
+                MoreOften(
+                    names.mask(line["if"]),
+                    names.mask([line["label"]]),
+                    _count(line["tested"]),
+                    _count(line["given"]),
+                    float(line["at_least"]),
+                    float(line["overall"]),
+                )
+                for line in content.get("more_often", ())
+            ),
+            classes=bool(content.get("classes", False)),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"has a record of a sift that cannot be: {error}") from None
@@ -131,7 +161,8 @@ def _family(line: Mapping[str, Any], names: Vocabulary) -> FixedRules:
         Base(_count(each["rule"])) if "rule" in each else Base(conditions=names.mask(each["if"]))
         for each in line["bases"]
     )
-    return FixedRules(_count(line["at"]), float(line["delta"]), rules, bases, line["purpose"])
+    at, delta, epsilon = _count(line["at"]), float(line["delta"]), float(line["epsilon"])
+    return FixedRules(at, delta, rules, bases, line["purpose"], epsilon)
 
 
 def _rule(line: Mapping[str, Any], names: Vocabulary) -> Rule:

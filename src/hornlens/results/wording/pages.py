@@ -203,7 +203,7 @@ def meant_by(certificate: Certificate, listed: bool) -> str:
     """Return of what a rule of a classifier speaks; `listed`: not every cell was asked."""
     if certificate.scope.of == "every input":
         return f"{certificate.scope.inputs}{' and' if certificate.scope.assumed else ''} that meets"
-    drawn = certificate.trial is not None  # at random, from all cells
+    drawn = certificate.trial or certificate.sift  # from all cells, which are meant
     return (
         "every cell that was asked and meets" if listed and not drawn else "every cell that meets"
     )

@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 
-from tests.sifting.boxes import choices_of, pair
+from tests.learning.sifting.boxes import choices_of, pair
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,10 @@ class Claims:
     open: list[tuple[int, int | None]]
     asked: list[set[int]]
     """The cells that each world was asked about."""
+    almost: list[tuple[int, int | None, float, set[int]]] = field(default_factory=list)
+    """Rules with exceptions: with bounds, and the cells on record that break them."""
+    rates: list[tuple[int, int, float]] = field(default_factory=list)
+    """Conditions, a label, and the share of the cells with them that have it at least."""
 
     @property
     def stated(self):
@@ -34,6 +38,7 @@ class Claims:
 def claims_of(result):
     """What a result of `extract` says."""
     rules, warrants = result.envelope.readable.rules, result.envelope.warrants
+    record = result.envelope.sifted
     return Claims(
         [
             (*pair(rule), 0.0 if warrant.proved else warrant.bound)
@@ -41,6 +46,11 @@ def claims_of(result):
         ],
         [pair(rule) for rule in result.envelope.open],
         [set(world.decisions) for world in result.each],
+        [(*pair(almost.rule), almost.bound, set(almost.exceptions)) for almost in record.almost],
+        [
+            (rate.conditions, rate.label, rate.at_least)
+            for rate in result.envelope.sifted.more_often
+        ],
     )
 
 
@@ -49,13 +59,14 @@ class Judged:
     """What is wrong with a run's claims; all empty, nothing is."""
 
     unsound: list = field(default_factory=list)
-    """Listed rules that more of their cells break than their bound allows."""
+    """Listed rules that more of their cells break than their bound allows, and rates too high."""
     refuted: list = field(default_factory=list)
     """Listed or open rules that a recorded answer breaks, and proved rules that are not true."""
     missing: list = field(default_factory=list)
-    """Candidates that hold without exception and follow from nothing that is listed or open."""
+    """Candidates that hold without exception, follow from nothing that is listed or open, and are
+    no special case of a rule with exceptions."""
     unrecorded: list = field(default_factory=list)
-    """Candidates that follow from nothing either, and have no exception on record."""
+    """The same of candidates that need not hold, and have no exception on record."""
 
 
 def judge(box, claims, conditions):
@@ -71,12 +82,25 @@ def judge(box, claims, conditions):
     for antecedent, consequent in claims.stated:
         if _broken(box, antecedent, consequent, known)[1]:
             refuted.append((antecedent, consequent))
+    for antecedent, consequent, bound, exceptions in claims.almost:
+        room, broken = _broken(box, antecedent, consequent, truth)
+        if broken > bound * room + 1e-9:
+            unsound.append((antecedent, consequent, broken, room, bound))
+        breaks = (breaking_of(box, antecedent, consequent) & known).any(axis=1)
+        if exceptions != {box.cells[i] for i in np.flatnonzero(breaks)}:
+            refuted.append((antecedent, consequent))
+    for conditions_of, label, share in claims.rates:
+        room, given = _broken(box, conditions_of | label, None, truth)
+        if given < share * room - 1e-9:
+            unsound.append((conditions_of | label, None, given, room, share))
     stated = np.zeros(truth.shape, dtype=np.bool_)
     for antecedent, consequent in claims.stated:
         stated |= breaking_of(box, antecedent, consequent)
+    broad = [breaking_of(box, left, right) for left, right, *_ in claims.almost]
     missing, unrecorded = [], []
-    for rule, exceptions, records, free in _candidates(box, conditions, truth, known, ~stated):
-        if free and not records:
+    for rule, exceptions in _candidates(box, conditions, truth, known, ~stated):
+        own = breaking_of(box, *rule)
+        if not any((own & ~other).sum() == 0 for other in broad):
             unrecorded.append(rule)
             if not exceptions:
                 missing.append(rule)
@@ -121,9 +145,9 @@ def antecedents(box, conditions):
 
 
 def _candidates(box, conditions, truth, known, free):
-    """Yield each candidate: the rule, its exceptions, those on record, and what it adds.
+    """Yield each candidate without an exception on record that does not follow, and its exceptions.
 
-    The last is the number of interpretations that break it and nothing that is stated.
+    It does not follow if some interpretation breaks it that is `free`: it breaks nothing stated.
     """
     # An interpretation without a label is one where cells are partial, whoever accepts it or not.
     unset = slice(box.labels, box.labels + 1 - box.space.complete) if box.labels else slice(0, 0)
@@ -134,7 +158,7 @@ def _candidates(box, conditions, truth, known, free):
         counts = planes[:, :, label] @ inside.T
         for i in np.flatnonzero((counts[1] == 0) & (counts[2] > 0)):
             bit = 1 << box.first_label + label if box.labels else 0
-            yield (left[i] | bit, None), counts[0, i], counts[1, i], counts[2, i]
+            yield (left[i] | bit, None), counts[0, i]
     if box.labels and not box.label_may_be_unset:
         for label in range(box.labels):
             others = [other for other in range(box.labels) if other != label]
@@ -143,7 +167,7 @@ def _candidates(box, conditions, truth, known, free):
             counts = wrong @ inside.T
             for i in np.flatnonzero((counts[1] == 0) & (counts[2] > 0)):
                 rule = (left[i], 1 << box.first_label + label)
-                yield rule, counts[0, i], counts[1, i], counts[2, i]
+                yield rule, counts[0, i]
     few = conditions - (box.labels > 0)
     if box.space.complete or few < 0:
         return
@@ -157,7 +181,7 @@ def _candidates(box, conditions, truth, known, free):
                 if own[i] >> bit & 1:
                     continue
                 with_label = left[i] | (1 << box.first_label + label if box.labels else 0)
-                yield (with_label, 1 << bit), counts[0, i], counts[1, i], counts[2, i]
+                yield (with_label, 1 << bit), counts[0, i]
 
 
 def own_bits(box, left):

@@ -266,30 +266,37 @@ def random_case(seed, delta=0.2):
 
 
 def trap_case(seed, delta=0.2):
-    """A larger box in which every rule "never this label" is broken by a little more than ε.
+    """A larger box where a label is common, but under some values hardly more than ε have it.
 
-    What rests on samples is likely to go wrong here, if it can: the more so, the fewer rules there
-    are, and the smaller ε is. Then an exception is rarely met before a rule is fixed for its test.
+    That it is never given there is likely to be listed, if it can be: the more so, the fewer such
+    values there are, and the smaller ε is. Then an exception is rarely met before a rule is fixed
+    for its test.
     """
     rng = np.random.default_rng(seed)
-    is_complete, attributes = bool(rng.random() < 0.7), []
-    count, most = [(3, 14), (4, 8), (2, 28)][seed % 3]
-    for i in range(count):
+    is_complete = bool(rng.random() < 0.7)
+    first = Nominal("a0", tuple(f"a0v{v}" for v in range(int(rng.integers(2, 8)))))
+    count, most = [(1, 500), (2, 24), (3, 8)][int(rng.integers(0, 3))]
+    others = []
+    for i in range(1, count + 1):
         size = int(rng.integers(most // 2, most))
-        attribute = Nominal(f"a{i}", tuple(f"a{i}v{v}" for v in range(size)))
-        if rng.random() < 0.2:
-            attribute = Ordered(f"a{i}", tuple(f"v{v}" for v in range(min(size, 5))))
-        attributes.append(attribute)
-    labels = None if rng.random() < 0.2 else Nominal("label", ("l0", "l1"))
-    space = Space(tuple(attributes), labels, complete=is_complete)
+        other = Nominal(f"a{i}", tuple(f"a{i}v{v}" for v in range(min(size, 50 // count))))
+        if rng.random() < 0.2 or size > 50:
+            other = Ordered(f"a{i}", tuple(f"v{v}" for v in range(5 if count > 1 else 20)))
+        others.append(other)
+    label = None if rng.random() < 0.2 else Nominal("label", ("l0", "l1"))
+    space = Space((first, *others), label, complete=is_complete)
     epsilon = float(rng.choice([0.01, 0.02, 0.03]))
-    cells = cells_of(space)
-    broken = int(epsilon * rng.uniform(1.02, 1.2) * len(cells)) + 1
-    answers = dict.fromkeys(cells, 0)
-    answers.update((cells[i], 1) for i in rng.choice(len(cells), broken, replace=False))
+    cells = np.array(cells_of(space))
+    winners = (rng.random(len(cells)) < rng.uniform(0.3, 0.7)).astype(int)
+    traps = rng.choice(len(first.variables), int(rng.integers(1, len(first.variables))), False)
+    for value in traps.tolist():
+        inside = np.flatnonzero(cells >> value & 1)
+        broken = int(epsilon * rng.uniform(1.02, 1.2) * len(inside)) + 1
+        winners[inside] = 0
+        winners[rng.choice(inside, broken, replace=False)] = 1
+    answers = dict(zip(cells.tolist(), winners.tolist(), strict=True))
     questions = int(rng.integers(20, 400)) if rng.random() < 0.25 else None
-    conditions = int(rng.random() < 0.4)
-    return Case(SmallBox(space, Policy(), (answers,)), conditions, epsilon, delta, seed, questions)
+    return Case(SmallBox(space, Policy(), (answers,)), 1, epsilon, delta, seed, questions)
 
 
 def random_answers(space, rng, epsilon, conditions):

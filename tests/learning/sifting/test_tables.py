@@ -70,7 +70,9 @@ def test_every_kind_of_result_has_open_rules_or_an_empty_table():
 
 
 def test_questions_counts_distinct_cells_whatever_the_strategy():
-    three = Space((Nominal("a", ("a0", "a1")), Nominal("b", ("b0", "b1"))), Nominal("l", ("yes", "no")))
+    three = Space(
+        (Nominal("a", ("a0", "a1")), Nominal("b", ("b0", "b1"))), Nominal("l", ("yes", "no"))
+    )
     target = FunctionTarget(lambda names: "no" if "a1" in names else "yes", three)
     for how in ("exhaustive", "pac", "budget", "sift"):
         result = hornlens.extract(target, settings=Settings(equivalence=how))

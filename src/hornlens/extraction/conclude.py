@@ -66,6 +66,13 @@ class Conclusion:
     labelled: LabelledSpace | None = None
     """All that may be accepted, where every cell was asked."""
 
+    def alone(self, knowledge: Knowledge) -> Conclusion:
+        """Return what is known of one of several ways of asking that were sifted together."""
+        certificate = self.envelope.certificate
+        sift = None if certificate.sift is None else replace(certificate.sift, alone=True)
+        own = replace(certificate, sift=sift, answered=knowledge.answered)
+        return Conclusion(replace(self.envelope, certificate=own))
+
 
 def conclude(
     knowledge: Knowledge,

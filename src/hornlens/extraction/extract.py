@@ -158,7 +158,11 @@ def extract(
         return replace(found, record=_record(asked, started, clock))
     # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
-        world.extraction(chosen, concluded(world.questions, *one), world.target.identity())
+        world.extraction(
+            chosen,
+            whole.alone(world.questions.knowledge) if sifts else concluded(world.questions, *one),
+            world.target.identity(),
+        )
         for world, one in zip(asked, alone, strict=True)
     )
     together = union_of(target.name, target.noun, identity, each, whole.envelope, whole.possible)

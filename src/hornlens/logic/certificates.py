@@ -266,11 +266,7 @@ class Certificate:
         if self.unanswered or self.weakest == "open":
             return "They are not proved, and others may be missing."
         if self.sift is not None:
-            open_ones = " and the open ones" if self.open else ""
-            return (
-                f"Every {self.sift.which} that holds without exception follows from "
-                f"them{open_ones}; longer ones were not looked for."
-            )
+            return self.sift.together(self.open)
         if self.weakest != "proved":
             return "They are tested, not proved, and others may be missing."
         if self.all_rules:

@@ -57,11 +57,9 @@ def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str
         files["run.json"] = RUN.text(run_record(extraction, key))
     if not extraction.asked:
         return files, content
-    files |= {
-        "scores.csv": scores_csv(extraction),
-        "rates.csv": extraction.rates.csv(),
-        "flips.csv": flips_csv(extraction),
-    }
+    files["scores.csv"] = scores_csv(extraction)
+    if extraction.has_rates:
+        files |= {"rates.csv": extraction.rates.csv(), "flips.csv": flips_csv(extraction)}
     summary = Summary(extraction)
     if extraction.envelope.almost is not None:
         files["almost.csv"] = summary.almost_csv()

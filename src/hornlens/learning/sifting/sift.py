@@ -67,14 +67,18 @@ class Sift:
     def steps(self) -> Steps:
         """Ask, phase after phase, until every candidate is dead, listed or cannot be shown."""
         yield from self._start()
-        yield from self._sift()
-        todo = self.todo()
-        if self.run.room and todo:
-            yield from self.confirmation.measure(todo)
-        yield from self.contrast.phase()
+        while True:
+            yield from self._sift()
+            todo = self.todo()
+            if self.run.room and todo:
+                yield from self.confirmation.measure(todo)
+            yield from self.contrast.phase()
+            if not self.tolerance.review():
+                break
 
     def todo(self) -> list[Member]:
         """Return the survivors of which something is still to be shown."""
+        self.tolerance.review()
         return self.confirmation.todo(self.tolerance.members)
 
     def _start(self) -> Phase:

@@ -7,10 +7,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hornlens.api import extract
 from hornlens.cli.asking import Doing
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
@@ -53,6 +53,7 @@ def extract_command(options: ExtractOptions) -> int:
     settings, terminal = options.passed_to(Settings), Terminal(options.quiet)
     if options.pilot is not None and not options.dry_run:
         raise HornlensError("--pilot goes with --dry-run")
+    options.versus.check_alone(dry_run=options.dry_run, repeats=options.noise.repeats)
     if options.dry_run:
         _show_costs(options, settings, terminal)
         return 0
@@ -78,18 +79,19 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
     """Put the probe's questions to the model."""
     repeats, probe = options.noise.options, _probe(options)
     settings, policy = _protocol(options, settings, probe.policy)
-    everything = settings.is_exhaustive(probe.prompt_count)
+    everything = not options.versus.compares and settings.is_exhaustive(probe.prompt_count)
     store = options.store.open(terminal.warn)
     with closing(options.where.open(None, terminal.warn)) as executor:
-        model = executor.model(options.model or default_model(probe.name), options.how.options)
+        opened = partial(executor.model, options=options.how.options)
+        model = opened(options.model or default_model(probe.name))
         ways = model.ways(probe.label.words) if isinstance(model, HasWays) else {}
         prompts = probe.prompt_count * max(1, len(ways))
-        total = prompts if everything and repeats is None else None
+        ask = options.versus.asking(opened, model)
         doing = Doing(f"Asking {model.name}", executor)
+        total = prompts if everything and repeats is None else None
         with store as cache, terminal.bar(doing, total, "prompts") as progress:
-            return extract(
-                model,
-                probe,
+            result: Result = ask(
+                probe=probe,
                 settings=settings,
                 policy=policy,
                 cache=False if cache is None else cache,
@@ -97,6 +99,7 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
                 limits=options.limits,
                 repeats=repeats or 1,
             )
+            return result
 
 
 def _probe(options: ExtractOptions) -> Probe:
@@ -139,9 +142,10 @@ def _ask_target(options: ExtractOptions, settings: Settings) -> Result:
     from hornlens.targets.registry import open_target
 
     _check_target_options(options)
-    target = open_target(options.target or "")
+    ask = options.versus.asking(open_target, open_target(options.target or ""))
     settings, policy = _protocol(options, settings, Policy())
-    return extract(target, settings=settings, policy=policy, limits=options.limits)
+    result: Result = ask(settings=settings, policy=policy, limits=options.limits)
+    return result
 
 
 def _show_worked_out(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
@@ -229,7 +233,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         + "."
     )
     terminal.say(
-        f"{plural(result.record.asked, question.unit)} asked, "
+        f"{plural(result.record.asked, question.asked_unit)} asked, "
         f"{result.record.reused:,} from the cache, {seconds:.1f} s."
     )
     if result.space.label is None:

@@ -102,7 +102,7 @@ def extract(
     worlds = target.targets if isinstance(target, Worlds) else {"": target}
     unit = "prompt" if isinstance(next(iter(worlds.values())), PromptTarget) else "cell"
     own = strategy is not None
-    exhaustive = not own and chosen.is_exhaustive(sum(map(_size, worlds.values())), unit)
+    exhaustive = not own and chosen.is_exhaustive(question_count(target), unit)
     learns = learner is not None or equivalence is not None
     sifts = not (own or exhaustive or learns) and chosen.equivalence in ("auto", "sift")
     most = chosen.limit if not (exhaustive or own or chosen.equivalence == "budget") else None
@@ -116,7 +116,7 @@ def extract(
     if target.space.complete:
         _check_complete(target, own or (exhaustive and not learns), sifts)
     most = None if limits is None else limits.max_questions
-    whole_asked = exhaustive and (most is None or sum(map(_size, worlds.values())) <= most)
+    whole_asked = exhaustive and (most is None or question_count(target) <= most)
     for world in asked:
         if world.policy.calibration == "mean" and not whole_asked:
             raise HornlensError(
@@ -320,7 +320,7 @@ class _World:
             "model_calls": (
                 noisy.noise.asked
                 if noisy is not None
-                else distinct * (prompted.repeats if prompted else 1)
+                else self._calls(distinct)
             ),
             "distinct_prompts": distinct,
             "abstentions": sum(decision.winner is None for decision in decisions.values()),
@@ -341,6 +341,13 @@ class _World:
         )
 
 
+    def _calls(self, distinct: int) -> int:
+        """Return how often somebody was asked, for so many prompts or cells."""
+        if self.prompted is not None:
+            return distinct * self.prompted.repeats
+        return self.target.asked_count if isinstance(self.target, Comparing) else distinct
+
+
 def forms_of(target: Target) -> Forms | None:
     """Return what a target compares, if it does: answers tell more than whether they differ."""
     if not isinstance(target, Comparing):
@@ -354,8 +361,10 @@ def forms_of(target: Target) -> Forms | None:
     )
 
 
-def _size(target: Target) -> int:
-    """Return how many prompts, or cells, there are."""
+def question_count(target: Target) -> int:
+    """Return how many prompts, or cells, there are, in all ways of asking."""
+    if isinstance(target, Worlds):
+        return sum(map(question_count, target.targets.values()))
     if isinstance(target, PromptTarget):
         return target.prompt_count
     return target.space.cell_count
@@ -364,7 +373,8 @@ def _size(target: Target) -> int:
 def _record(asked: Sequence[_World], started: str, clock: float) -> Record:
     """Return how it went."""
     new = sum(
-        each.prompted.asked if each.prompted else len(each.questions.decisions) for each in asked
+        each.prompted.asked if each.prompted else each._calls(len(each.questions.decisions))
+        for each in asked
     )
     reused = sum(each.prompted.reused for each in asked if each.prompted)
     return Record(started, time.perf_counter() - clock, new, reused)
@@ -391,10 +401,11 @@ def _check_complete(target: Target, whole: bool, sifts: bool) -> None:
 def _policy(target: Target, given: Policy | None) -> Policy:
     """Return what undecided cells and missing labels count as; the rest is the target's own.
 
-    In a complete space the label is always set: what has none does not occur.
+    In a complete space the label is always set, and so it is where answers are compared: what has
+    none does not occur.
     """
     own: Policy = getattr(target, "policy", None) or Policy()
-    if target.space.complete:
+    if target.space.complete or isinstance(target, Comparing):
         own = replace(own, label_unset="reject")
         given = given and replace(given, label_unset="reject")
     if given is None:

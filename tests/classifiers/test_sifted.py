@@ -23,8 +23,8 @@ from hornlens.deprecation import HornlensDeprecationWarning
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.spaces import box_of_mask
 from hornlens.learning.events import Ended, RuleAdded, Sifting
-from hornlens.targets.classifiers.background import Background
 from hornlens.logic.named import NamedRule
+from hornlens.targets.classifiers.background import Background
 from tests.classifier_cases import one_thread
 
 __all__ = ["one_thread"]
@@ -313,7 +313,7 @@ def test_a_time_limit_and_somebody_end_it_with_what_is_known(tmp_path):
         assert time.perf_counter() - start < 30
         assert result.certificate.ended.reason == limits.reason
         assert limits.reason == ("time_limit" if limits.time_limit else "interrupt")
-        assert 0 < len(result.labelled.cells) and result.certificate.open
+        assert len(result.labelled.cells) > 0 and result.certificate.open
         result.save(tmp_path)
         assert (done := hornlens.verify(tmp_path)).ok, done.wrong
 

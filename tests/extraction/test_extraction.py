@@ -212,10 +212,10 @@ def test_pac_runs_exceed_epsilon_no_more_often_than_delta_allows():
 def test_pac_and_budget_runs_against_the_exact_envelope():
     exact = extract(planted, PAPER, cache=False).envelope
     for seed in range(5):
-        pac = extract(planted, PAPER, settings=Settings("pac", 0.01, 0.05, seed=seed), cache=False)
+        pac = extract(planted, PAPER, settings=Settings("pac", 0.001, 0.05, seed=seed), cache=False)
         assert pac.envelope.basis == exact.basis, seed
         again = extract(
-            planted, PAPER, settings=Settings("pac", 0.01, 0.05, seed=seed), cache=False
+            planted, PAPER, settings=Settings("pac", 0.001, 0.05, seed=seed), cache=False
         )
         assert extraction_as_json(pac) == extraction_as_json(again)
         cut = extract(

@@ -362,6 +362,7 @@ def test_what_noise_cannot_be_brought_together_with_is_refused():
         Settings(max_conditions=1),
         Settings(min_support=4),
         Settings("pac", epsilon=0.2, delta=0.2),
+        Settings("pac", epsilon=1e-6, delta=1e-6),  # every cell is asked before: that ends it
         Settings("pac", epsilon=0.4, delta=0.4, max_conditions=1),
         Settings("pac", epsilon=0.4, delta=0.4, min_support=2, seed=1),
         Settings(limit=5),

@@ -20,7 +20,6 @@ from hornlens.logic.almost import AlmostRules
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.logic.levels import Levels
 from hornlens.models.protocol import HasWays
-from hornlens.models.registry import open_model
 from hornlens.probes.loading import DEFAULT, default_model, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.possible import show_possible
@@ -52,6 +51,8 @@ def extract_command(options: ExtractOptions) -> int:
     if is_target and (options.probe is not None or options.model is not None):
         raise HornlensError("--target asks its own questions: give neither a probe nor --model")
     settings, terminal = options.passed_to(Settings), Terminal(options.quiet)
+    if options.pilot is not None and not options.dry_run:
+        raise HornlensError("--pilot goes with --dry-run")
     if options.dry_run:
         _show_costs(options, settings, terminal)
         return 0
@@ -113,25 +114,31 @@ def _protocol(
 
 
 def _show_costs(options: ExtractOptions, settings: Settings, terminal: Terminal) -> None:
-    """Say what asking everything would take; nothing is asked."""
-    from hornlens.cli.costs import show_costs
+    """Print what the run will take; nothing is asked, but by a pilot."""
+    from hornlens.cli.dry_run import dry_run_of_model, dry_run_of_target
 
     if options.target is not None:
-        raise HornlensError("--dry-run is for models: a target costs what it costs")
-    repeats, probe = options.noise.options, _probe(options)
-    settings.is_exhaustive(probe.prompt_count)
-    model = open_model(options.model or default_model(probe.name), options.how.options)
-    show_costs(terminal, probe, model, repeats)
+        _check_target_options(options)
+        settings, _ = _protocol(options, settings, Policy())
+        dry_run_of_target(options, settings, terminal)
+        return
+    probe = _probe(options)
+    settings, policy = _protocol(options, settings, probe.policy)
+    dry_run_of_model(options, settings, policy, probe, terminal)
+
+
+def _check_target_options(options: ExtractOptions) -> None:
+    if options.where.executor != "local":
+        raise HornlensError("--executor ray is for models: a target is asked here")
+    if options.noise.repeats is not None:
+        raise HornlensError("--repeats is for models: a target says how often it asks")
 
 
 def _ask_target(options: ExtractOptions, settings: Settings) -> Result:
     """Ask a target, which has its own questions."""
     from hornlens.targets.registry import open_target
 
-    if options.where.executor != "local":
-        raise HornlensError("--executor ray is for models: a target is asked here")
-    if options.noise.repeats is not None:
-        raise HornlensError("--repeats is for models: a target says how often it asks")
+    _check_target_options(options)
     target = open_target(options.target or "")
     settings, policy = _protocol(options, settings, Policy())
     return extract(target, settings=settings, policy=policy, limits=options.limits)

@@ -120,7 +120,8 @@ class _Concluding:
 
     def all_known(self, labelled: LabelledSpace) -> Envelope:
         """Return the rules of a space of which every cell was asked: exact up to what is wanted."""
-        envelope = _whole(labelled, self.wanted, self.knowledge, self.limits)
+        limits = self.limits if self.ended is None else self._finishing
+        envelope = _whole(labelled, self.wanted, self.knowledge, limits)
         if not self.proposal.statistics:
             return envelope
         asked = ("equivalence_queries", "membership_queries", "negatives")
@@ -240,8 +241,12 @@ class _Concluding:
         space = self.knowledge.space
         if space.count > GRID_LIMIT:
             return Theory(space.width)
-        last = Limits(FINISHING, None if self.limits is None else self.limits.max_rules)
-        return _whole(reading(self.knowledge), self.wanted, self.knowledge, last).basis
+        return _whole(reading(self.knowledge), self.wanted, self.knowledge, self._finishing).basis
+
+    @property
+    def _finishing(self) -> Limits:
+        """The limits of what may still be done when a run has been ended."""
+        return Limits(FINISHING, None if self.limits is None else self.limits.max_rules)
 
     def _proved(self, certain: Theory, held: Theory, broad: bool) -> tuple[Theory, int]:
         """Return all rules that are proved, and how many speak of one cell only.

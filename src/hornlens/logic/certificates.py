@@ -459,14 +459,18 @@ def pac(
     samples: int,
     measures: str | None = None,
     accepted: int | None = None,
+    queries: int | None = None,
 ) -> Certificate:
     """Return the certificate of a hypothesis that samples have found no fault with.
+
+    `queries` counts the equivalence queries that drew samples, among which δ was divided.
 
     >>> print(pac(epsilon=0.1, delta=0.05, samples=52).sentence)
     With probability 0.95, the rules and the non-Horn negatives beside them err together on at most
     10% of random interpretations.
     """
-    return Certificate("open", joint=Joint(epsilon, delta, samples, measures, accepted))
+    joint = Joint(epsilon, delta, samples, measures, accepted, queries=queries)
+    return Certificate("open", joint=joint)
 
 
 def cut_off(equivalence_queries: int, samples: int | None = None) -> Certificate:

@@ -172,7 +172,8 @@ class Joint:
     `samples` were drawn for the last equivalence query, of which the target accepted `accepted`.
     `measures` says of what ε is a fraction: "interpretations drawn with …". If they are not
     `whole`, only some of the rules that were sampled are here: then the others may be missing, and
-    only what breaks a rule is bounded.
+    only what breaks a rule is bounded. `queries` equivalence queries drew samples, the last one
+    among them: the i-th had the share δ/(i(i+1)) of δ. None: δ was divided in another way.
     """
 
     epsilon: float
@@ -181,11 +182,14 @@ class Joint:
     measures: str | None = None
     accepted: int | None = None
     whole: bool = True
+    queries: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse to claim what is no claim."""
         _check_share("epsilon", self.epsilon)
         _check_share("delta", self.delta)
+        if self.queries is not None:
+            check_count("queries", self.queries)
 
     def warrant(self, chance: float | None) -> Warrant:
         """Return what is known of one rule whose left side a sample has with such a chance.

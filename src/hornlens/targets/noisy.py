@@ -16,6 +16,7 @@ from random import Random
 from typing import NamedTuple
 
 from hornlens.errors import HornlensError
+from hornlens.logic.counting import cells_above
 from hornlens.logic.decisions import UNDECIDED, Decision, Policy, lead
 from hornlens.logic.maskmap import mask_map
 from hornlens.logic.repeats import Repeats, certified, threshold
@@ -123,9 +124,8 @@ class NoisyModel(Prompts):
 
     @cached_property
     def _needed(self) -> Fraction:
-        space = self.space
-        each = sum(1 for _ in space.cells()) if space.assumed else space.cell_count
-        cells = each * self.worlds
+        each = cells_above(self.space)
+        cells = (self.space.cell_count if each is None else each) * self.worlds
         return threshold(self.settings.alpha, cells, len(self.probe.label.values) + 1)
 
     def once(self) -> PromptedModel:

@@ -119,6 +119,15 @@ class ExtractOptions(CommandOptions):
     how: ModelGroup
     noise: RepeatsGroup
     dry_run: DryRun = False
+    pilot: Annotated[
+        Optional[int],
+        typer.Option(
+            min=1,
+            help="With --dry-run: ask so many random cells, to know how often each label is "
+            "answered.",
+            metavar="N",
+        ),
+    ] = None
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: findings, or envelope.json.")
     ] = "text"

@@ -15,7 +15,7 @@ from hornlens.learning.sifting.run import Options, Run
 from hornlens.learning.sifting.tally import Tally
 from hornlens.logic.decisions import Policy
 from hornlens.logic.rule import Rule
-from tests.sifting.boxes import cells_of, random_case
+from tests.learning.sifting.boxes import cells_of, random_case
 
 SEEDS = range(60)
 

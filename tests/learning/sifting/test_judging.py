@@ -6,8 +6,8 @@ import pytest
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
-from tests.sifting.boxes import cells_of, random_case
-from tests.sifting.judging import Claims, antecedents, breaking_of, judge, too_many
+from tests.learning.sifting.boxes import cells_of, random_case
+from tests.learning.sifting.judging import Claims, antecedents, breaking_of, judge, too_many
 
 
 def naive(case, cheat=""):

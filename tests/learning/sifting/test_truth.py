@@ -13,8 +13,8 @@ import pytest
 
 from hornlens import Settings, extract
 from hornlens.limits import Limits
-from tests.sifting.boxes import World, random_case, trap_case
-from tests.sifting.judging import claims_of, judge, too_many
+from tests.learning.sifting.boxes import World, random_case, trap_case
+from tests.learning.sifting.judging import claims_of, judge, too_many
 
 
 def sifted(case, limits=None, target=None):

@@ -11,9 +11,9 @@ from hornlens.errors import HornlensError
 from hornlens.limits import Stopped
 from hornlens.logic.decisions import Decision
 from hornlens.targets.worlds import Worlds
-from tests.sifting.boxes import random_case
-from tests.sifting.judging import claims_of, judge, too_many
-from tests.sifting.test_truth import sifted
+from tests.learning.sifting.boxes import random_case
+from tests.learning.sifting.judging import claims_of, judge, too_many
+from tests.learning.sifting.test_truth import sifted
 
 
 def space_of(attributes, values, labels=2, complete=False):

@@ -174,7 +174,7 @@ def explained(begin: Callable[[], Search]) -> Explanation:
     result: Explanation = made(search.binned, outcome.boxes, labelled, certificate)
     if most is not None and len(result.rules) > most:
         kept = [BoxRule(row.box or (), row.place or 0) for row in result.rules[:most]]
-        certificate = search.first_of(certificate, labelled, len(kept))
         sifted = None if outcome.sifted is None else outcome.sifted.first(kept)
+        certificate = search.first_of(certificate, labelled, len(kept), sifted)
         result = made(search.binned, kept, labelled, certificate, sifted=sifted)
     return result

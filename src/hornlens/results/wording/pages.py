@@ -211,6 +211,8 @@ def meant_by(certificate: Certificate, listed: bool) -> str:
 
 def as_general(certificate: Certificate) -> str:
     """Return how general the rules of a classifier are."""
+    if certificate.sift is not None:
+        return "Each is as general as it can be: whatever is wider has an exception on record."
     if certificate.ended is None:
         return (
             "Each is as general as it can be: no condition can be left out and no interval made "
@@ -221,6 +223,10 @@ def as_general(certificate: Certificate) -> str:
 
 def no_class_rules(certificate: Certificate) -> str:
     """Return what may be said of a classifier of which no rule is listed."""
+    if certificate.sift is not None and certificate.open:
+        return "No rule is shown yet: too few cells were asked."
+    if certificate.sift is not None:
+        return "There is no rule this short."
     if certificate.ended is not None:
         return "No rule is proved yet: the run was ended early."
     return "There is no rule." if certificate.complete.decides else "There is no rule this short."

@@ -134,3 +134,44 @@ def test_a_background_over_a_large_space_does_not_have_to_be_gone_through():
     assert certificate.cells == 9**12 - 9**10
     assert certificate.unasked == certificate.cells - len(result.decisions)
     assert perf_counter() - started < 30
+
+
+def cells_of(space, rule):
+    """How many cells a rule speaks of, by looking at each."""
+    left = rule.antecedent & ~space.label_mask
+    return sum(left & ~cell == 0 for cell in space.cells())
+
+
+def interruptions(rng, space):
+    """Ways to end a run before all was asked: limits, and what a watcher does."""
+    yield Limits(max_questions=rng.randint(1, max(1, space.cell_count // 2))), None
+    ticks = iter(range(10**9))
+    yield Limits(time_limit=rng.randint(3, 40), clock=lambda: next(ticks)), None
+    limits, left = Limits(), iter(range(rng.randint(1, 9)))
+    yield limits, lambda event: None if next(left, None) is not None else limits.interrupt()
+
+
+@pytest.mark.parametrize("chunk", range(6))
+def test_no_rule_of_a_learner_that_was_ended_repeats_the_answer_of_a_single_cell(chunk):
+    ended = singles = with_background = 0
+    for seed in range(chunk * 15, chunk * 15 + 15):
+        rng, space = spaces(seed)
+        target = random_target(rng, space)
+        if seed % 3 == 0:
+            target = Worlds("both", {"one": target, "other": random_target(rng, space)})
+        for mode in ("pac", "budget"):
+            for limits, watch in interruptions(rng, space):
+                most = rng.randint(0, 9)
+                settings = Settings(mode, 0.05, 0.05, max_equivalence_queries=most, seed=seed)
+                whole = extract(target, settings=settings, limits=limits, watch=watch)
+                for result in (whole, *whole.worlds):
+                    envelope = result.envelope
+                    if not envelope.certificate.unasked or envelope.certificate.joint:
+                        continue
+                    ended += 1
+                    singles += envelope.statistics.get("single_cells", 0)
+                    with_background += bool(space.assumed)
+                    for rule in (*envelope.basis, *envelope.readable, *envelope.open):
+                        assert cells_of(space, rule) > 1, (seed, mode, space.show(rule))
+                assert checked(extraction_as_json(whole)).ok
+    assert ended > 20 and singles > 20 and with_background > 5

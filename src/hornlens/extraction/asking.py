@@ -290,7 +290,8 @@ def carry_out(
     finally:
         steps.close()
     if isinstance(step, Lines) and isinstance(strategy, HearsRest):
-        known = [c for c in step.cells if all(c in w.decisions for w in questions.worlds)]
+        # The first world is asked first: what is not known of the others may break a rule.
+        known = [c for c in step.cells if c in questions.worlds[0].decisions]
         lines = lines_of(questions.knowledge, known)
         strategy.hear_rest(dict(zip(known, lines, strict=True)))
     if watch is not None and ended is not None:

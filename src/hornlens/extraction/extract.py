@@ -10,6 +10,8 @@ from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import numpy as np
+
 from hornlens.errors import HornlensError
 from hornlens.exact.grid import MOST_POINTS
 from hornlens.exact.readings import reading
@@ -33,6 +35,7 @@ from hornlens.results.analysis.worlds import union_of
 from hornlens.results.documents.findings import Findings, Record
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.settings import Settings
+from hornlens.targets.comparing import Comparing
 from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
 
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from hornlens.exact.engine import Progress as EngineProgress
     from hornlens.learning.events import Event
     from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle
+    from hornlens.learning.sifting.guessing import Forms
 
 
 class Asking(NamedTuple):
@@ -256,7 +260,8 @@ class _Work:
         room = None if self.limits is None else self.limits.room(each)
         varies = any(getattr(world.target, "varies", False) for world in questions.worlds)
         options = Options(conditions, settings.epsilon, settings.delta, settings.seed, room, varies)
-        return Sift(space, [world.policy for world in questions.worlds], options)
+        policies = [world.policy for world in questions.worlds]
+        return Sift(space, policies, options, forms=forms_of(questions.worlds[0].target))
 
 
 def _all_known(questions: Questions | UnitedQuestions) -> Callable[[], Certificate | None]:
@@ -291,8 +296,9 @@ class _World:
     @property
     def question(self) -> Question:
         """How people are told that it was asked."""
-        if self.prompted:
-            return self.prompted.question
+        own: Question | None = getattr(self.target, "question", None)
+        if own is not None:
+            return own
         label = self.target.space.label
         names = () if label is None else label.variables
         return Question(self.target.name, words={name: name for name in names})
@@ -326,9 +332,22 @@ class _World:
             self.target.show,
             scores,
             world=self.name,
-            details=getattr(prompted, "details", {}),
+            details=getattr(self.target, "details", {}),
             possible=conclusion.possible,
         )
+
+
+def forms_of(target: Target) -> Forms | None:
+    """Return what a target compares, if it does: answers tell more than whether they differ."""
+    if not isinstance(target, Comparing):
+        return None
+    from hornlens.learning.sifting.guessing import Forms
+
+    labels = target.parts[0].space.label
+    count = 2 if labels is None else len(labels.variables)
+    return Forms(
+        target.form_count, count, lambda cells: np.array(target.answers(cells), dtype=np.int64)
+    )
 
 
 def _size(target: Target) -> int:

@@ -198,10 +198,27 @@ def check_classifier(content: Any) -> tuple[list[str], list[str]]:
     checked, not_checked = _check_explanation(
         {**content["classifier"], "certificate": content["certificate"], "rules": rules}
     )
-    _check_variables(content)
+    _check_variables(content, content["readable"])
     checked.append("variables: each rule says in variables what its conditions say")
     more, less = _check_claims({**content["classifier"], "rules": rules}, content)
+    if "sift" in content or "sift" in content["certificate"]:
+        again, never = _check_sift(content)
+        more, less = [*more, *again], [*less, *never]
     return [*checked, *more], [*not_checked, *less]
+
+
+def _check_sift(content: Any) -> tuple[list[str], list[str]]:
+    """Count a sift again: NumPy is needed for that."""
+    from hornlens.verifying.siftedcells import check_sifted_cells
+
+    if "sift" not in content or "sift" not in content["certificate"]:
+        raise Wrong("sift: a certificate without a record, or a record without a certificate")
+    section = content["classifier"]
+    cells = RecordedCells(section, [feature["levels"] for feature in section["features"]])
+    if cells.is_grid or cells.open:
+        raise Wrong("sift: its cells are no list of those that were asked")
+    _check_variables(content, content["open"])
+    return check_sifted_cells(content, cells.listed, cells.labels)
 
 
 def _check_claims(content: Any, whole: Any) -> tuple[list[str], list[str]]:
@@ -224,12 +241,12 @@ def _check_claims(content: Any, whole: Any) -> tuple[list[str], list[str]]:
     return checked, not_checked
 
 
-def _check_variables(content: Mapping[str, Any]) -> None:
+def _check_variables(content: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> None:
     """Read each rule in variables again: one for each bound of its box, and one for its class."""
     features, known = content["classifier"]["features"], set(content["variables"])
     label = content["space"]["label"]["values"]
     names = [line["name"] for line in content["space"]["attributes"]]
-    for line in content["readable"]:
+    for line in lines:
         wanted = set()
         for axis, low, high in line["box"]:
             wanted |= set(_bounds({**features[axis], "name": names[axis]}, low, high))

@@ -76,7 +76,8 @@ class SiftedFile:
         """What rules can say of the labels."""
         space = self.layout.space
         unset = any(r.policy["label_unset"] == "accept" for r in self.readers.values())
-        return sayings_of(len(space.labels), unset and space.ends is None)
+        classes = bool(self.line.get("classes", False))
+        return sayings_of(len(space.labels), unset and space.ends is None, classes)
 
     @cached_property
     def epsilon(self) -> float:
@@ -116,29 +117,19 @@ class SiftedFile:
             )
         if len(set(order)) < len(order):
             raise Wrong("sift: a question stands twice in the order of asking")
-        asked = [at[place] for place in order]
-        for answer in asked:
-            if len(self._by_cell[answer.cell]) < len(self.worlds):
-                raise Wrong(f"sift: answer {answer.place} is not of every variant")
-        known = {answer.cell for answer in asked}
-        for cell, answers in self._by_cell.items():
-            if len(answers) == len(self.worlds) and cell not in known:
-                place = min(answer.place for answer in answers.values())
+        known = set(order)
+        for answers in self._by_cell.values():
+            place = min(answer.place for answer in answers.values())
+            if first not in answers or answers[first].place not in known:
                 raise Wrong(f"sift: answer {place} is missing in the order of asking")
-        return asked
-
-    @cached_property
-    def unordered(self) -> list[Answer]:
-        """The answers to cells that some way of asking was not asked about, when the run ended."""
-        every = (answers for answers in self._by_cell.values() if len(answers) < len(self.worlds))
-        return [answer for answers in every for answer in answers.values()]
+        return [at[place] for place in order]
 
     @cached_property
     def asked(self) -> AskedCells:
         """The cells in the order of asking, with what is known of each."""
         layout, space = self.layout, self.layout.space
         rows = []
-        for answer in (*self.order, *self.unordered):
+        for answer in self.order:
             try:
                 rows.append(layout.places(answer.cell))
             except KeyError:
@@ -146,17 +137,17 @@ class SiftedFile:
                 raise Wrong(f"answer {answer.place}: {shown} cannot occur") from None
         cells = np.array(rows, dtype=np.int64).reshape(len(rows), len(layout.sizes))
         for number in np.flatnonzero(~layout.allowed(cells)).tolist():
-            answer = [*self.order, *self.unordered][number]
+            answer = self.order[number]
             raise Wrong(f"answer {answer.place}: {space.show(answer.cell)} cannot occur")
         known = np.zeros((len(self.order), max(1, len(space.labels))), dtype=np.int8)
         for row, answer in enumerate(self.order):
-            for name, each in self._by_cell[answer.cell].items():
-                self._accept(known[row], each, self.readers[name])
-        return AskedCells(layout, cells[: len(self.order)], known)
+            for name, reader in self.readers.items():
+                self._accept(known[row], self._by_cell[answer.cell].get(name), reader)
+        return AskedCells(layout, cells, known)
 
-    def _accept(self, row: Any, answer: Answer, reader: Reader) -> None:
-        """Note what an answer accepts: 1; or that nobody knows: -1."""
-        if answer.is_undecided:
+    def _accept(self, row: Any, answer: Answer | None, reader: Reader) -> None:
+        """Note what an answer accepts: 1; or that nobody knows: -1, as where there is none yet."""
+        if answer is None or answer.is_undecided:
             row[row == 0] = -1
         elif answer.winner is None:
             if reader.policy["abstain"] == "accept":

@@ -17,7 +17,7 @@ from hornlens.counts import plural
 from hornlens.verifying.answers import Answer, Reader
 from hornlens.verifying.attributes import Rule
 from hornlens.verifying.claims import Claim
-from hornlens.verifying.grids import Wrong, breaks
+from hornlens.verifying.grids import Wrong
 from hornlens.verifying.record import PURPOSES, SiftedFile
 from hornlens.verifying.refuted import ShortRules
 from hornlens.verifying.stated import StatedRule
@@ -48,22 +48,24 @@ def check_sifted(
         name: Reader(reader.space, policies.get(name) or reader.policy, reader.noisy)
         for name in worlds
     }
-    return _Sifted(content, SiftedFile(content, readers, worlds, background)).check()
+    return SiftedResult(content, SiftedFile(content, readers, worlds, background)).check()
 
 
 @dataclass(frozen=True, eq=False)
-class _Sifted:
+class SiftedResult:
+    """The contents of a file whose rules were sifted, and its record."""
+
     content: Line
     file: SiftedFile
 
     def check(self) -> tuple[list[str], list[str]]:
+        """Check it; return what was checked, and what can not be."""
         self._check_certificate(self.content["certificate"], self.file.worlds)
         self._check_settings()
         short = ShortRules(self.file, {**self.listed, **self.open}, self.almost)
         short.count()
         short.check_figures()
         self._check_counts(short)
-        self._check_unordered()
         checked = [self._all_rules(short), self.file.check_draws(), self.file.check_shares()]
         checked.append(self._check_warrants())
         self._check_needs()
@@ -112,18 +114,8 @@ class _Sifted:
 
     def _check_certificate(self, certificate: Line, worlds: Mapping[Any, Sequence[Answer]]) -> None:
         """Compare the certificate with the record, and count the answers again."""
-        record, claim = self.file.line, Claim.of(certificate)
-        kept = {
-            **{key: record[key] for key in ("conditions", "epsilon", "delta")},
-            **{key: record[key] for key in ("candidates", "live")},
-            "questions": len(self.file.order),
-            "varies": self.file.varies,
-            "almost": len(record.get("almost", ())),
-        }
-        stated = {"varies": False, "almost": 0, **certificate["sift"]}
-        for key in {*kept, *stated}:
-            if key not in kept or stated.get(key) != kept[key]:
-                raise Wrong(f"certificate: {key} is {kept.get(key)}, not {stated.get(key)}")
+        claim = Claim.of(certificate)
+        self.check_sieve(certificate)
         for key, value in CLOSED.items():
             if certificate[key] != value:
                 raise Wrong(f"certificate: {key} is more than a sift shows")
@@ -146,6 +138,27 @@ class _Sifted:
             raise Wrong(f"certificate: it is {count}, not {claim.rules}")
         if self.content["non_horn"] != {"count": None, "examples": [], "at_least": 0}:
             raise Wrong("non_horn: nobody looked for them")
+
+    def check_sieve(self, certificate: Line, classes: bool = False) -> None:
+        """Compare what the certificate says of the sift with its record.
+
+        `classes`: only rules that say which label is always given were sifted for.
+        """
+        record = self.file.line
+        kept = {
+            **{key: record[key] for key in ("conditions", "epsilon", "delta")},
+            **{key: record[key] for key in ("candidates", "live")},
+            "questions": len(self.file.order),
+            "varies": self.file.varies,
+            "almost": len(record.get("almost", ())),
+            "classes": classes,
+        }
+        stated = {"varies": False, "almost": 0, "classes": False, **certificate["sift"]}
+        for key in {*kept, *stated}:
+            if key not in kept or stated.get(key) != kept[key]:
+                raise Wrong(f"certificate: {key} is {kept.get(key)}, not {stated.get(key)}")
+        if bool(record.get("classes", False)) != classes:
+            raise Wrong("sift: not of the rules that such a result has")
 
     def _check_settings(self) -> None:
         settings, record = self.content.get("settings"), self.file.line
@@ -171,15 +184,6 @@ class _Sifted:
             if short.missing is not None and claim.open == there:
                 raise Wrong(f"a rule is missing: no answer breaks {short.missing}")
             raise Wrong(f"certificate: {wanted:,} rules are open, not {claim.open:,}")
-
-    def _check_unordered(self) -> None:
-        """Check that no answer breaks a rule that was given when not all ways were asked."""
-        for name, rule in {**self.listed, **self.open}.items():
-            for answer in self.file.unordered:
-                reader = self.file.readers[answer.variant]
-                accepted = reader.accepted(answer, undecided=False)
-                if any(_breaks(x, rule.rule, reader) for x in accepted):
-                    raise Wrong(f"{name}: answer {answer.place} breaks it")
 
     def _check_warrants(self) -> str:
         warrants, lines = Warrants(self.file), self.content["rules"]
@@ -237,17 +241,25 @@ class _Sifted:
             if rule.rule not in tried or not stuck:
                 raise Wrong(f"certificate: came to its end, though more can be shown of {name}")
 
+    def counted(self, short: ShortRules) -> dict[str, int]:
+        """Count again what every sift counts."""
+        return {
+            "questions": len(self.file.order),
+            "drawn": len(self.file.draws),
+            "candidates": self.file.line["candidates"],
+            "refuted": short.broken,
+        }
+
     def _check_statistics(self, short: ShortRules) -> None:
         questions = len(self.file.order)
         counted = {
             "equivalence_queries": 0,
             "membership_queries": questions * len(self.file.sayings),
-            "questions": questions,
-            "drawn": len(self.file.draws),
-            "candidates": self.file.line["candidates"],
-            "refuted": short.broken,
+            **self.counted(short),
         }
         for line in (self.content, *self.content.get("variants", ())):
+            if line is not self.content:
+                counted["questions"] = len(self.file.worlds[line["name"]])
             for key, value in counted.items():
                 if line["statistics"][key] != value:
                     given = line["statistics"][key]
@@ -271,9 +283,3 @@ def _said(line: Line) -> tuple[Any, Any, Any]:
     then = line["then"]
     warrant = line["warrant"]
     return tuple(line["if"]), None if then is None else tuple(then), tuple(sorted(warrant.items()))
-
-
-def _breaks(x: int, rule: Rule, reader: Reader) -> bool:
-    """Say whether an answer breaks a rule; what sets no label says nothing of one."""
-    labels = sum(reader.space.label_masks)
-    return (not labels or bool(x & labels)) and breaks(x, rule)

@@ -14,7 +14,7 @@ nor proved: of bad ones, the mean of E reaches 1/δ with a chance of δ at most.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -265,13 +265,6 @@ class Shown:
         if enough.any():
             passed[order[: np.flatnonzero(enough)[-1] + 1]] = True
         return passed
-
-    def passes_with(self, chosen: Iterable[int]) -> Marks:
-        """Return which members pass if just these are listed."""
-        chosen = list(chosen)
-        goal = log((len(self.used) - len(chosen) + 1) / self.family.delta)
-        enough: Marks = self.evidence >= goal - NEARLY
-        return enough & np.isin(np.arange(len(self.used)), chosen)
 
     def bound(self, number: int, delta: float) -> float | None:
         """Return how many of a member's cells break it at most, if each member has a share of δ."""

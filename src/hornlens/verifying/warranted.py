@@ -18,8 +18,8 @@ from hornlens.verifying.trials import Shown
 
 RATED = 50
 """So many cells are drawn for each share of a rare label, whatever the answers are."""
-RARE = 2.0
-"""A label is rare that is given in at most so many times ε of all cells."""
+RARE, RAREST = 2.0, 0.15
+"""A label is rare that is given in at most so many times ε of all cells, and in no more than this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +104,7 @@ class Warrants:
 
     def check_almost(self, lines: Sequence[Mapping[str, Any]], rules: Sequence[StatedRule]) -> None:
         """Check rules with exceptions: these, the draws, and that the draws bear the bound."""
-        chosen = [rule.rule for rule in rules]
-        if len(set(chosen)) < len(chosen):
+        if len({rule.rule for rule in rules}) < len(rules):
             raise Wrong("sift: an almost-rule stands there twice")
         for number, (line, rule) in enumerate(zip(lines, rules, strict=True), 1):
             shown_rule = self.file.layout.space.show_rule(rule.rule)
@@ -119,9 +118,7 @@ class Warrants:
             if not any(
                 (tested, broken) == (int(shown.drawn[place]), int(shown.hits[place]))
                 and _same(bound, shown.family.epsilon)
-                and shown.passes_with(
-                    place for r, place in shown.places.items() if r in set(chosen)
-                )[place]
+                and shown.listed[place]
                 for shown, place in families
             ):
                 shown, place = families[-1]
@@ -150,7 +147,7 @@ class Warrants:
         for number, line in enumerate(lines, 1):
             left, given = space.mask(line["if"]), space.mask([line["label"]])
             name = f"more often {number}, {line['label']}"
-            overall = min(RARE * self.file.epsilon, 0.5)
+            overall = min(RARE * self.file.epsilon, RAREST)
             rare = [r for r in almost if not r.conditions and self._label(r) == given]
             bounds = [e.family.epsilon for r in rare for e, _ in self._having(r.rule, "almost")]
             if not any(_same(overall, bound) for bound in bounds):

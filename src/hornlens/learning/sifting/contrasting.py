@@ -173,8 +173,11 @@ class Contrast:
     def shown(self) -> list[MoreOften]:
         """Return where a label is given more often than anywhere else, surely."""
         found = []
+        rare = {m.statement for m in self.tolerance.members if m.candidate == 0}
         for family in self.rated:
             for f, member in enumerate(family.members):
+                if member.statement not in rare:
+                    continue
                 level = family.delta / len(family.members)
                 share = least_share(int(family.hits[f]), int(family.drawn[f]), level)
                 # The cells that were asked before may all have another label.

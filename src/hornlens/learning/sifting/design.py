@@ -148,10 +148,8 @@ class Design:
                 size = int(self.tally.ground.sizes[i])
                 steps = stride[None, :, None] * np.arange(size)
                 own = tables[:, base[:, :, None] + steps].sum(axis=2)
-                added = surrogate.along(cells, i)
-                old = cells[:, i]
-                gain = (gains - own[:, many, old])[:, :, None] + own
-                score = (scores - added[:, many, old])[:, :, None] + added
+                gain = (gains - own[:, many, cells[:, i]])[:, :, None] + own
+                score = surrogate.varied(cells, i, scores)
                 worth = (chance(score) * gain).sum(axis=0)
                 worth *= 1 + 1e-6 * self.rng.random(worth.shape)
                 if self.tally.ground.bound:

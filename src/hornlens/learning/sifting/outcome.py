@@ -37,6 +37,7 @@ def outcome_of(
     contrast: Contrast,
 ) -> Sifted:
     """Return what is shown by now: every survivor is listed or open."""
+    tolerance.review()
     epsilon = run.options.epsilon
     drawn = {key: n for key, (_, n) in confirmation.tested.items()} | _passed(run)
     tested = {key: Warrant("tested", n, epsilon) for key, n in drawn.items()}

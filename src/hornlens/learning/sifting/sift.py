@@ -20,6 +20,7 @@ from hornlens.learning.sifting.confirming import Confirmation
 from hornlens.learning.sifting.contrasting import Contrast
 from hornlens.learning.sifting.eliminating import Elimination
 from hornlens.learning.sifting.families import Member
+from hornlens.learning.sifting.guessing import Forms, GuidedSurrogate
 from hornlens.learning.sifting.outcome import outcome_of
 from hornlens.learning.sifting.run import Options, Phase, Run
 from hornlens.learning.sifting.survivors import Survivors
@@ -45,13 +46,18 @@ class Sift:
         policies: Sequence[Policy],
         options: Options,
         statements: Sequence[Statement] | None = None,
+        forms: Forms | None = None,
     ):
         """Lay out all candidates of a space; nothing is asked yet.
 
-        With `statements`, only rules that say one of these are sifted.
+        With `statements`, only rules that say one of these are sifted. `forms`: the label says
+        whether the answers to these differ.
         """
         said = statements_of(space, policies) if statements is None else statements
         self.run = Run.of(space, said, options)
+        if forms is not None:
+            ground = self.run.ground
+            self.run.tally.surrogate = GuidedSurrogate(ground, self.run.tally.statements, forms)
         self.survivors = Survivors(self.run)
         self.elimination = Elimination(self.run)
         self.confirmation = Confirmation(self.run, self.survivors)
@@ -61,14 +67,18 @@ class Sift:
     def steps(self) -> Steps:
         """Ask, phase after phase, until every candidate is dead, listed or cannot be shown."""
         yield from self._start()
-        yield from self._sift()
-        todo = self.todo()
-        if self.run.room and todo:
-            yield from self.confirmation.measure(todo)
-        yield from self.contrast.phase()
+        while True:
+            yield from self._sift()
+            todo = self.todo()
+            if self.run.room and todo:
+                yield from self.confirmation.measure(todo)
+            yield from self.contrast.phase()
+            if not self.tolerance.review():
+                break
 
     def todo(self) -> list[Member]:
         """Return the survivors of which something is still to be shown."""
+        self.tolerance.review()
         return self.confirmation.todo(self.tolerance.members)
 
     def _start(self) -> Phase:

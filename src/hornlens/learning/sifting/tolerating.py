@@ -5,7 +5,8 @@ A member here is *bad* if more than ε of its cells break it: at least b = ⌊ε
 least e = (b - known)/left. Betting on that: a draw that breaks it multiplies a factor by ρ, and any
 other by (1 - ρe)/(1 - e). If a member is bad, the factor's mean is at most 1, since it is 1 at the
 chance e and falls from there on. So the product E is a test supermartingale, and so is the mean of
-those for several ρ; members are listed by E as in any family.
+those for several ρ; members are listed by E as in any family. Where answers vary, the cells that
+were asked may hold an answer's worth each, whatever they answered: then e = (ε·room - used)/left.
 """
 
 from __future__ import annotations
@@ -72,8 +73,7 @@ class TolerantFamily(Family):
         hit = (broken | unknown)[self._statements] & inside
         if base is not None:
             for f in np.flatnonzero(inside & self._under[base]):
-                left = self.members[f].room - int(self.used[f])
-                chance = min((self.bad[f] - int(self.known[f])) / left, SUREST) if left > 0 else 0.0
+                chance = self._chance(int(f))
                 self.drawn[f] += 1
                 self.hits[f] += hit[f]
                 if hit[f]:
@@ -86,6 +86,12 @@ class TolerantFamily(Family):
         self.used += inside
         self.known += hit
         self.give_up(self.known >= np.array(self.bad))
+
+    def _chance(self, f: int) -> float:
+        """Return how likely a draw breaks a member, at least, if it is bad."""
+        room, used = self.members[f].room, int(self.used[f])
+        worst = self.epsilon * room - used if self.varies else self.bad[f] - int(self.known[f])
+        return min(worst / (room - used), SUREST) if used < room else 0.0
 
     def give_up(self, which: Flags) -> None:
         """Draw no more for some members: they are not listed."""
@@ -171,6 +177,22 @@ class Tolerance:
                 self.listed.append(Tolerated(family, f))
                 self.run.tally.hide(member.statement, member.candidate)
             self._tried.add(member.key)
+
+    def review(self) -> bool:
+        """Take back what more answers break by now than its bound allows; say if anything was.
+
+        What it stood for has to be shown by itself again.
+        """
+        if self.run.options.varies:  # what breaks it now and then is no proof
+            return False
+        kept = [one for one in self.listed if self._known(one.member) < one.family.bad[one.place]]
+        if len(kept) == len(self.listed):
+            return False
+        self.listed, tally = kept, self.run.tally
+        tally.hidden[:] = False
+        for member in self.members:
+            tally.hide(member.statement, member.candidate)
+        return True
 
     def _known(self, member: Member) -> int:
         """Return how many answers on record break a member."""

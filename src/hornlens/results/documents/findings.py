@@ -157,7 +157,7 @@ class Findings(JudgedByAnswers):
     @property
     def title(self) -> str:
         """What was asked of whom."""
-        if not self.question.templates:
+        if not self.question.templates or self.question.compared is not None:
             return self.name or self.question.name
         return f"{self.question.name} on {self.name}"
 

@@ -56,6 +56,7 @@ def summary_as_json(extraction: Findings) -> dict[str, Any]:
         "label_attribute": None if space.label is None else space.label.name,
         **({"phrases": dict(question.phrases)} if question.phrases else {}),
         **({"language": question.language} if question.language else {}),
+        **({} if question.compared is None else {"compared": asdict(question.compared)}),
     }
     content["model"] = {"name": extraction.name, "identity": extraction.identity_text}
     content["policy"] = asdict(extraction.policy)

@@ -16,7 +16,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.warrants import Warrant
-from hornlens.results.documents.question import Question
+from hornlens.results.documents.question import Compared, Question
 
 Almost = Literal["exactly", "at most"]
 Part = tuple[str, str]
@@ -78,11 +78,22 @@ class Telling:
             many = f"at most {broken:,}" if almost == "at most" else f"{broken:,}"
             but = f"but for {many} of {of:,} {unit}{'' if of == 1 else 's'}{could}"
             scope = f"{scope}, {but}" if scope else but
-        who = self.question.subject
         if warrant is not None and not warrant.known:
             scope = f"open: {scope}" if scope else "open"
-        start = f"{scope[0].upper()}{scope[1:]}, {who.lower()} " if scope else f"{who} "
-        return [("", start), *self._claim(rule, self._is_shown(warrant)), ("", ".")]
+        who, within, claim = self._said_of(rule, self._is_shown(warrant))
+        start = f"{scope[0].upper()}{scope[1:]}, {within} " if scope else f"{who} "
+        return [("", start), *claim, ("", ".")]
+
+    def _said_of(self, rule: Rule, shown: bool) -> tuple[str, str, list[Part]]:
+        """Return the subject, at the start of a sentence and within one, and what it does."""
+        compared, who = self.question.compared, self.question.subject
+        if compared is not None:
+            given, new = self._where(rule.antecedent), self._clauses(rule.new)
+            labels = self._word(rule.antecedent), self._word(rule.new)
+            sure = self.policy.abstain == "accept"
+            if claim := compared_claim(compared, labels, given, new, sure):
+                return compared.start, compared.who, claim
+        return who, who.lower(), self._claim(rule, shown)
 
     def _is_shown(self, warrant: Warrant | None) -> bool:
         """Say whether a rule is proved, or was tried at random."""
@@ -202,6 +213,31 @@ class Telling:
             parts += [("", " and ")] if parts else []
             parts.append(("names", clause))
         return parts
+
+
+def compared_claim(
+    compared: Compared,
+    labels: tuple[str | None, str | None],
+    given: list[Part],
+    new: list[Part],
+    sure: bool,
+) -> list[Part]:
+    """Return what a rule says of answers that are compared; nothing if it says no more of them.
+
+    `labels` are those on its left and on its right, `given` and `new` what it says of the cells.
+    `sure`: no cell is without an answer.
+    """
+    left, right = labels
+    if left is not None and new:
+        return [("", compared.act(left)), *given, ("", " only if "), *new]
+    if left is not None:
+        return [("", f"never {compared.act(left)}"), *given]
+    if right is None or new:
+        return []
+    if right in compared.opposites:
+        return [("", f"never {compared.opposites[right]}"), *given]
+    always = "always " if sure else "always, where there are answers, "
+    return [("", f"{always}{compared.act(right)}"), *given]
 
 
 def clauses(space: Space, mask: int, question: Question) -> list[str]:

@@ -58,6 +58,7 @@ FULL = [
         for n, d, k, seeds in ((12, 10, 2, 20), (20, 10, 2, 20), (12, 5, 3, 20), (12, 10, 3, 10))
     ),
     *(Case("sifting", "sifted", [12, 10, 2, base, 20, True], 1800.0) for base in (0.2, 0.1, 0.05)),
+    *(Case("sifting", "sifted_rare", [12, 10, 2, base, 20], 1800.0) for base in (0.1, 0.05)),
     *(Case("sifting", "sifted_smooth", [12, 8, k, 10], 1800.0) for k in (1, 2)),
     Case("sifting", "sifted_list", [12, 8, 12, 2, 10], 1800.0),
     *(Case("sifting", "sifted_labels", [12, 8, labels, 2, 10], 1800.0) for labels in (3, 4)),

@@ -8,16 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.boxes import (
-    Reader,
-    candidates,
-    decision_list,
-    grid,
-    mixed,
-    planted_box,
-    smooth_box,
-)
+from benchmarks.boxes import Reader, candidates
 from benchmarks.plan import FULL, QUICK
+from benchmarks.planted import decision_list, grid, mixed, planted_box, smooth_box
 from benchmarks.targets import planted_probe, planted_rules, says_yes
 from hornlens.api import extract
 from tests import brute
@@ -101,7 +94,7 @@ def test_a_box_has_its_base_rate_and_is_the_same_from_the_same_seed(base):
 
 
 def test_uniform_sampling_needs_what_the_formula_says():
-    from benchmarks.sifting import clean_cases
+    from benchmarks.baselines import clean_cases
 
     needs = [clean_cases(candidates([d] * 12, k)) * d**k for d, k in ((10, 2), (5, 3), (10, 3))]
     assert needs == [24_400, 34_125, 313_000]

@@ -250,7 +250,7 @@ class _Work:
 
     def _sift(self, questions: Questions | UnitedQuestions) -> Strategy:
         """Return the strategy that finds all short rules; a cell is asked in every world."""
-        from hornlens.learning.sifting.run import Options
+        from hornlens.learning.sifting.run import SiftOptions
         from hornlens.learning.sifting.sift import Sift
 
         settings, space = self.settings, questions.space
@@ -263,7 +263,9 @@ class _Work:
         each = sum(world.prompts for world in questions.worlds)
         room = None if self.limits is None else self.limits.room(each)
         varies = any(getattr(world.target, "varies", False) for world in questions.worlds)
-        options = Options(conditions, settings.epsilon, settings.delta, settings.seed, room, varies)
+        options = SiftOptions(
+            conditions, settings.epsilon, settings.delta, settings.seed, room, varies
+        )
         policies = [world.policy for world in questions.worlds]
         return Sift(space, policies, options, forms=forms_of(questions.worlds[0].target))
 
@@ -317,11 +319,7 @@ class _World:
         noisy, envelope = noisy_target(self.target), conclusion.envelope
         statistics = {
             "questions": len(decisions),
-            "model_calls": (
-                noisy.noise.asked
-                if noisy is not None
-                else self._calls(distinct)
-            ),
+            "model_calls": (noisy.noise.asked if noisy is not None else self._calls(distinct)),
             "distinct_prompts": distinct,
             "abstentions": sum(decision.winner is None for decision in decisions.values()),
         }
@@ -339,7 +337,6 @@ class _World:
             details=getattr(self.target, "details", {}),
             possible=conclusion.possible,
         )
-
 
     def _calls(self, distinct: int) -> int:
         """Return how often somebody was asked, for so many prompts or cells."""

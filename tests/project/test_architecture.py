@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "models": {"formats"},
     "store": set(),
     "results": {"logic", "formats", "exact"},
-    "targets": {"logic", "formats", "exact", "probes", "models", "store", "results"},
+    "targets": {"logic", "formats", "exact", "learning", "probes", "models", "store", "results"},
     "executors": {"models", "store", "targets"},
     "extraction": {"logic", "exact", "learning", "oracles", "results", "targets"},
     "studies": ALL - LATE - {"studies", "pronouns", "report"},

@@ -18,7 +18,7 @@ from hornlens.extraction.conclude import Conclusion, Wanted, conclude
 from hornlens.extraction.inside import engine_of, work_out
 from hornlens.extraction.settling import Settle, check_ways, noise_of, noisy_target
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
-from hornlens.limits import Limits, Reason
+from hornlens.limits import Limits, Reason, Stopped
 from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
@@ -108,16 +108,22 @@ def extract(
                 "neutral"
             )
     noisy = noisy_target(asked[0].target)
-    identity = target.identity()
-    if limits is not None:
-        limits.begin()
-    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits)
     every = [world.questions for world in asked]
     united = UnitedQuestions(every) if len(every) > 1 else every[0]
-    if noisy is not None:
-        check_ways(every, noisy.settings.settle)
+    identity, early = None, None
+    try:
+        identity = target.identity()
+        if noisy is not None:
+            check_ways(every, noisy.settings.settle)
+    except Stopped as stopped:  # it may take calls to find out how a model can be asked
+        early = stopped.reason
+    if limits is not None:
+        limits.begin()
+    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits, early)
     alone = [work.asked(world.questions, None) for world in asked] if len(asked) > 1 else []
     ended, proposal = work.asked(united, watch)
+    if noisy is not None and ended is None:  # undecided cells may have left it nothing to ask
+        ended = next((reason for reason, _ in alone if reason is not None), None)
     if noisy is not None and ended is None and noisy.settings.settle:
         ended = carry_out(Settle(united, noisy.settings.settle), united, watch, limits)
     if noisy is not None:
@@ -139,7 +145,9 @@ def extract(
         return replace(found, record=_record(asked, started, clock))
     # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
-        world.extraction(chosen, concluded(world.questions, *one), world.target.identity())
+        world.extraction(
+            chosen, concluded(world.questions, *one), None if early else world.target.identity()
+        )
         for world, one in zip(asked, alone, strict=True)
     )
     together = union_of(target.name, target.noun, identity, each, whole.envelope, whole.possible)
@@ -156,11 +164,15 @@ class _Work:
     equivalence: MakeOracle | None
     strategy: MakeStrategy | None
     limits: Limits | None
+    early: Reason | None = None
+    """Which limit was reached before anything could be asked."""
 
     def asked(
         self, questions: Questions | UnitedQuestions, watch: Watch | None
     ) -> tuple[Reason | None, Proposal]:
         """Ask; return why that was ended before its end, if so, and what was proposed."""
+        if self.early is not None:
+            return self.early, Proposal()
         ended = None
         if self.exhaustive:
             ended = carry_out(Everything(questions.space), questions, watch, self.limits)

@@ -27,7 +27,7 @@ from benchmarks.boxes import TRIED, Box
 from benchmarks.planted import decision_list, planted_box, smooth_box
 from hornlens import Settings, extract
 from hornlens.learning.sifting.estimating import expected
-from hornlens.learning.sifting.run import Options
+from hornlens.learning.sifting.run import SiftOptions
 from hornlens.learning.sifting.sift import Sift
 from hornlens.learning.strategies import Lines
 from hornlens.logic.decisions import Decision, Policy
@@ -127,7 +127,7 @@ def sift(box: Box, conditions: int, seed: int, most: int | None = None) -> Run:
 
 def sift_every(box: Box, conditions: int, seed: int, most: int | None = None) -> Run:
     """The same, but a rare label is sifted as any other: no setting of an extraction does that."""
-    options = Options(conditions, EPSILON, DELTA, seed, most, rare=0.0)
+    options = SiftOptions(conditions, EPSILON, DELTA, seed, most, rare=0.0)
     target, start = Timed(box), process_time()
     strategy = Sift(box.space, [Policy(label_unset="reject")], options)
     steps, reply = strategy.steps(), None

@@ -65,8 +65,8 @@ def ask_models(
         store: Any = closing(open_store(cache))
     else:
         store = nullcontext(cache or None)
-    with store as opened, showing as told:
-        heard = _heeding(limits, told)
+    with store as opened, showing as note:
+        heard = _heeding(limits, note)
         if isinstance(repeats, int):
             targets = [prompted(question, m, chosen, opened, heard, repeats) for m in asked]
         else:

@@ -26,7 +26,7 @@ from hornlens.extraction.settling import (
     noisy_target,
 )
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
-from hornlens.limits import Limits, Reason
+from hornlens.limits import Limits, Reason, Stopped
 from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
@@ -125,18 +125,24 @@ def extract(
                 "neutral"
             )
     noisy = noisy_target(asked[0].target)
-    identity = target.identity()
-    if limits is not None:
-        limits.begin()
-    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits, sifts)
     every = [world.questions for world in asked]
     united = UnitedQuestions(every) if len(every) > 1 else every[0]
-    if noisy is not None:
-        check_ways(every, noisy.settings.settle)
+    identity, early = None, None
+    try:
+        identity = target.identity()
+        if noisy is not None:
+            check_ways(every, noisy.settings.settle)
+    except Stopped as stopped:  # it may take calls to find out how a model can be asked
+        early = stopped.reason
+    if limits is not None:
+        limits.begin()
+    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits, early, sifts)
     alone = [work.asked(w.questions, None) for w in asked] if len(asked) > 1 and not sifts else []
     ended, proposal = work.asked(united, watch)
     if sifts:  # what holds in all of them holds in each
         alone = [(ended, proposal)] * len(asked)
+    if noisy is not None and ended is None:  # undecided cells may have left it nothing to ask
+        ended = next((reason for reason, _ in alone if reason is not None), None)
     if noisy is not None and ended is None and noisy.settings.settle:
         ended = carry_out(Settle(united, noisy.settings.settle), united, watch, limits)
     if noisy is not None:
@@ -159,9 +165,13 @@ def extract(
     # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
         world.extraction(
+<<<<<<< HEAD
             chosen,
             whole.alone(world.questions.knowledge) if sifts else concluded(world.questions, *one),
             world.target.identity(),
+=======
+            chosen, concluded(world.questions, *one), None if early else world.target.identity()
+>>>>>>> pac
         )
         for world, one in zip(asked, alone, strict=True)
     )
@@ -179,12 +189,19 @@ class _Work:
     equivalence: MakeOracle | None
     strategy: MakeStrategy | None
     limits: Limits | None
+<<<<<<< HEAD
     sifts: bool = False
+=======
+    early: Reason | None = None
+    """Which limit was reached before anything could be asked."""
+>>>>>>> pac
 
     def asked(
         self, questions: Questions | UnitedQuestions, watch: Watch | None
     ) -> tuple[Reason | None, Proposal]:
         """Ask; return why that was ended before its end, if so, and what was proposed."""
+        if self.early is not None:
+            return self.early, Proposal()
         ended = None
         if self.exhaustive:
             ended = carry_out(Everything(questions.space), questions, watch, self.limits)
@@ -250,7 +267,7 @@ class _Work:
 
     def _sift(self, questions: Questions | UnitedQuestions) -> Strategy:
         """Return the strategy that finds all short rules; a cell is asked in every world."""
-        from hornlens.learning.sifting.run import Options
+        from hornlens.learning.sifting.run import SiftOptions
         from hornlens.learning.sifting.sift import Sift
 
         settings, space = self.settings, questions.space
@@ -263,7 +280,9 @@ class _Work:
         each = sum(world.prompts for world in questions.worlds)
         room = None if self.limits is None else self.limits.room(each)
         varies = any(getattr(world.target, "varies", False) for world in questions.worlds)
-        options = Options(conditions, settings.epsilon, settings.delta, settings.seed, room, varies)
+        options = SiftOptions(
+            conditions, settings.epsilon, settings.delta, settings.seed, room, varies
+        )
         policies = [world.policy for world in questions.worlds]
         return Sift(space, policies, options, forms=forms_of(questions.worlds[0].target))
 
@@ -317,11 +336,7 @@ class _World:
         noisy, envelope = noisy_target(self.target), conclusion.envelope
         statistics = {
             "questions": len(decisions),
-            "model_calls": (
-                noisy.noise.asked
-                if noisy is not None
-                else self._calls(distinct)
-            ),
+            "model_calls": (noisy.noise.asked if noisy is not None else self._calls(distinct)),
             "distinct_prompts": distinct,
             "abstentions": sum(decision.winner is None for decision in decisions.values()),
         }
@@ -339,7 +354,6 @@ class _World:
             details=getattr(self.target, "details", {}),
             possible=conclusion.possible,
         )
-
 
     def _calls(self, distinct: int) -> int:
         """Return how often somebody was asked, for so many prompts or cells."""

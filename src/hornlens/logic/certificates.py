@@ -232,6 +232,11 @@ class Certificate:
         """What is claimed, in words that claim no more."""
         if self.unanswered:
             questions = (self.answered or (0, 0))[1]
+            if not questions and self.ended is not None:
+                return (
+                    f"The run was ended {self.ended.words}, before any question was answered: "
+                    "nothing is known of the target."
+                )
             if not questions:
                 return "Nothing was asked: nothing is known of the target."
             only = ", and the rules only say what no answer counts as" if self.rules else ""

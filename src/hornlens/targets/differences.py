@@ -110,8 +110,8 @@ class DifferencesTarget(Comparing):
         acts, differ = {same: "give the same answer"}, "give different answers"
         if self.sides:
             for name, (a, b) in zip(others, self._sides, strict=True):
-                said = [f"“{self._say(place)}”" for place in (a, b)]
-                acts[name] = f"say {said[0]} ({self.called[0]}) and {said[1]} ({self.called[1]})"
+                words = [f"“{self._say(place)}”" for place in (a, b)]
+                acts[name] = f"say {words[0]} ({self.called[0]}) and {words[1]} ({self.called[1]})"
         else:
             acts[others[0]] = differ
         return Compared(self.name, acts, {same: differ}, proper=True)

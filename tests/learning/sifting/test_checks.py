@@ -194,7 +194,9 @@ def test_settings_of_a_sift_are_saved(tmp_path):
     result = sifted(granted, space(5, 4), epsilon=0.1, delta=0.2, seed=7, max_questions=400)
     result.save(tmp_path)
     again = hornlens.load(tmp_path)
-    assert again.settings == result.settings == Settings(
-        equivalence="sift", epsilon=0.1, delta=0.2, seed=7, max_questions=400
+    assert (
+        again.settings
+        == result.settings
+        == Settings(equivalence="sift", epsilon=0.1, delta=0.2, seed=7, max_questions=400)
     )
     assert FunctionTarget(granted, space(5, 4)).space == again.space

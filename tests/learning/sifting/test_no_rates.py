@@ -23,7 +23,9 @@ def test_a_sifted_result_has_no_rates(name, tmp_path):
 
 
 def test_a_sift_that_asked_everything_has_rates(tmp_path):
-    space = Space((Nominal("a", ("a0", "a1")), Nominal("b", ("b0", "b1"))), Nominal("l", ("y", "n")))
+    space = Space(
+        (Nominal("a", ("a0", "a1")), Nominal("b", ("b0", "b1"))), Nominal("l", ("y", "n"))
+    )
     target = FunctionTarget(lambda names: "n" if "a1" in names else "y", space)
     result = hornlens.extract(target, settings=Settings(equivalence="sift"))
     assert result.asked_all and result.has_rates

@@ -6,8 +6,7 @@ import pytest
 
 import hornlens
 from hornlens.logic.grounds import Sieve
-from hornlens.logic.warrants import Warrant
-from hornlens.logic.warrants import at_most
+from hornlens.logic.warrants import Warrant, at_most
 from hornlens.results.wording.pages import no_rules, non_horn_words
 from hornlens.results.wording.sifting import almost_words, shown_by
 from tests.sifted_cases import MADE, case
@@ -94,7 +93,10 @@ def test_no_rule_at_all_is_a_finding():
     result = case("nothing")
     assert result.certificate.sentence.startswith("No rule with at most 2 conditions on attributes")
     absence = no_rules(result.certificate, result.question)
-    assert absence.sentence == "No rule with at most 2 conditions on attributes holds without exception."
+    assert (
+        absence.sentence
+        == "No rule with at most 2 conditions on attributes holds without exception."
+    )
     assert "Longer" in absence.note
     ended = no_rules(case("unlabelled_ended").certificate, result.question)
     assert ended.sentence == "No rule is shown yet." and "rules are open" in ended.note

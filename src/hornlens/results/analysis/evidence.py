@@ -88,10 +88,10 @@ def counts_for(
     rules: Sequence[Rule], space: Space, worlds: Sequence[tuple[Policy, Mapping[int, Decision]]]
 ) -> list[AnswerCounts]:
     """Count the evidence for rules that no answer breaks, which may be many, and keep none."""
-    indices = [Supersets(sorted(said), space.width) for _, said in worlds]
+    indices = [Supersets(sorted(decisions), space.width) for _, decisions in worlds]
     answered = [
-        np.array([said[cell].winner is not None for cell in index.masks], dtype=np.bool_)
-        for index, (_, said) in zip(indices, worlds, strict=True)
+        np.array([decisions[cell].winner is not None for cell in index.masks], dtype=np.bool_)
+        for index, (_, decisions) in zip(indices, worlds, strict=True)
     ]
     return [_count(rule, space, indices, answered) for rule in rules]
 
@@ -137,8 +137,8 @@ def evidence_for(
 ) -> tuple[Evidence, ...]:
     """Collect the evidence for each rule among the cells that were asked about, in every world."""
     found = [
-        _evidence_in(place, rules, space, policy, said)
-        for place, (policy, said) in enumerate(worlds)
+        _evidence_in(place, rules, space, policy, decisions)
+        for place, (policy, decisions) in enumerate(worlds)
     ]
     return tuple(
         Evidence(rule, tuple(sorted(chain(*each), key=lambda e: (e.cell, e.world))))

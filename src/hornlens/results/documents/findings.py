@@ -21,7 +21,13 @@ from hornlens.logic.space import Space
 from hornlens.logic.supersets import Supersets
 from hornlens.logic.warrants import OPEN, Warrant
 from hornlens.results.analysis.choices import choices_of
-from hornlens.results.analysis.evidence import Evidence, counts_for, evidence_for, rejects_in, room_of
+from hornlens.results.analysis.evidence import (
+    Evidence,
+    counts_for,
+    evidence_for,
+    rejects_in,
+    room_of,
+)
 from hornlens.results.analysis.judged import JudgedByAnswers
 from hornlens.results.analysis.left import columns_of, left_by, masks_of
 from hornlens.results.analysis.ranking import order_of
@@ -172,8 +178,8 @@ class Findings(JudgedByAnswers):
     @cached_property
     def evidence(self) -> tuple[Evidence, ...]:
         """The evidence for each readable rule, in the order of the rules."""
-        said = [(world.policy, world.decisions) for world in self.each]
-        return evidence_for(self.envelope.readable.rules, self.space, said)
+        answers = [(world.policy, world.decisions) for world in self.each]
+        return evidence_for(self.envelope.readable.rules, self.space, answers)
 
     def accepted(self, x: Sequence[int], undecided: bool = True) -> NDArray[np.bool_]:
         """Say of interpretations whose cells were asked about whether the target accepts them.
@@ -258,8 +264,8 @@ class Findings(JudgedByAnswers):
             left[:, 0] = False  # no cell is without a label
         for world in self.each:
             known = [world.decisions.get(cell) for cell in cells.masks]
-            decided = np.array([-1 if said is None else said.place for said in known])[:, None]
-            there = np.array([said is not None for said in known], dtype=np.bool_)[:, None]
+            decided = np.array([-1 if one is None else one.place for one in known])[:, None]
+            there = np.array([one is not None for one in known], dtype=np.bool_)[:, None]
             left &= ~(there & accepts(world.policy, decided, columns_of(self.space)))
         return frozenset(masks_of(self.space, cells, left))
 
@@ -385,8 +391,8 @@ class Findings(JudgedByAnswers):
         envelope = self.envelope
         if not envelope.open:
             return Rules([])
-        said = [(world.policy, world.decisions) for world in self.each]
-        counts = counts_for(envelope.open, self.space, said)
+        answers = [(world.policy, world.decisions) for world in self.each]
+        counts = counts_for(envelope.open, self.space, answers)
         unit = f"{self.question.unit}s" if self.asked else "rows"
         return Rules(
             [

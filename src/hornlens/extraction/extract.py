@@ -78,6 +78,7 @@ def extract(
     watch: Watch | None = None,
     limits: Limits | None = None,
     progress: EngineProgress | None = None,
+    told: Callable[[int], None] | None = None,
 ) -> Findings:
     """Return the rules that a target obeys, by its own engine or by asking it.
 
@@ -90,7 +91,8 @@ def extract(
     rules are those that hold in all of them.
 
     If one of the `limits` is reached, or nothing more may be spent: what is proved by then.
-    `progress` is called with the number of rules that an engine has proved.
+    `progress` is called with the number of rules that an engine has proved, `told` with the number
+    of cells that were decided, each time.
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     chosen = settings or Settings()
@@ -112,7 +114,9 @@ def extract(
         limits.max_questions = fewest
     if sifts:
         worlds = {name: asked_once(each) for name, each in worlds.items()}
-    asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
+    asked = [
+        _World(name, each, _policy(each, policy), limits, told) for name, each in worlds.items()
+    ]
     if target.space.complete:
         _check_complete(target, own or (exhaustive and not learns), sifts)
     most = None if limits is None else limits.max_questions
@@ -165,13 +169,11 @@ def extract(
     # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
         world.extraction(
-<<<<<<< HEAD
             chosen,
-            whole.alone(world.questions.knowledge) if sifts else concluded(world.questions, *one),
-            world.target.identity(),
-=======
-            chosen, concluded(world.questions, *one), None if early else world.target.identity()
->>>>>>> pac
+            whole.alone(world.questions.knowledge)
+            if sifts and early is None
+            else concluded(world.questions, *one),
+            None if early else world.target.identity(),
         )
         for world, one in zip(asked, alone, strict=True)
     )
@@ -189,12 +191,9 @@ class _Work:
     equivalence: MakeOracle | None
     strategy: MakeStrategy | None
     limits: Limits | None
-<<<<<<< HEAD
-    sifts: bool = False
-=======
     early: Reason | None = None
     """Which limit was reached before anything could be asked."""
->>>>>>> pac
+    sifts: bool = False
 
     def asked(
         self, questions: Questions | UnitedQuestions, watch: Watch | None
@@ -307,10 +306,13 @@ class _World:
     target: Target
     policy: Policy
     limits: Limits | None
+    told: Callable[[int], None] | None = None
 
     @cached_property
     def questions(self) -> Questions:
-        return Questions(self.target, self.policy, limits=self.limits, name=self.name)
+        return Questions(
+            self.target, self.policy, limits=self.limits, name=self.name, told=self.told
+        )
 
     @property
     def prompted(self) -> PromptTarget | None:

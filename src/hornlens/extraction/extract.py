@@ -165,13 +165,11 @@ def extract(
     # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
         world.extraction(
-<<<<<<< HEAD
             chosen,
-            whole.alone(world.questions.knowledge) if sifts else concluded(world.questions, *one),
-            world.target.identity(),
-=======
-            chosen, concluded(world.questions, *one), None if early else world.target.identity()
->>>>>>> pac
+            whole.alone(world.questions.knowledge)
+            if sifts and early is None
+            else concluded(world.questions, *one),
+            None if early else world.target.identity(),
         )
         for world, one in zip(asked, alone, strict=True)
     )
@@ -189,12 +187,9 @@ class _Work:
     equivalence: MakeOracle | None
     strategy: MakeStrategy | None
     limits: Limits | None
-<<<<<<< HEAD
-    sifts: bool = False
-=======
     early: Reason | None = None
     """Which limit was reached before anything could be asked."""
->>>>>>> pac
+    sifts: bool = False
 
     def asked(
         self, questions: Questions | UnitedQuestions, watch: Watch | None

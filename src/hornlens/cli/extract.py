@@ -24,6 +24,7 @@ from hornlens.probes.loading import DEFAULT, default_model, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.possible import show_possible
 from hornlens.report.rates import show_rates
+from hornlens.report.sifting import show_sift_title, show_sifted
 from hornlens.report.summaries import say_level, show_almost, show_level, show_sentences
 from hornlens.report.terminal import (
     Terminal,
@@ -34,6 +35,7 @@ from hornlens.report.terminal import (
 )
 from hornlens.result import Result
 from hornlens.results.analysis.almost import Nearly, Summary
+from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.settings import Settings, paper_protocol
 
 if TYPE_CHECKING:
@@ -163,6 +165,35 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     if not result.asked:
         _show_worked_out(terminal, result, out, seconds)
         return
+    sift = SiftSummary.of(result)
+    if sift is None:
+        _show_findings(terminal, result, out)
+    else:
+        show_sift_title(terminal, result, sift)
+        _show_warnings(terminal, result, out)
+        show_sifted(terminal, result, sift, out)
+    _show_abstentions(terminal, result)
+    show_rates(terminal, result)
+    policy = result.policy
+    terminal.say(
+        f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
+        f"margin {policy.margin:g}"
+        + (f", top {policy.top_k}" if policy.top_k else "")
+        + (f", abstentions {policy.abstain}ed" if result.abstentions else "")
+        + "."
+    )
+    terminal.say(
+        f"{plural(result.record.asked, result.question.asked_unit)} asked, "
+        f"{result.record.reused:,} from the cache, {seconds:.1f} s."
+    )
+    beside = ["rules.csv", *(["open.csv"] if len(result.open) else [])]
+    if result.has_rates:
+        beside.append("rates.csv")
+    terminal.written(out / "report.html", "envelope.json", *beside, "…")
+
+
+def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
+    """Print the rules of a result that was not sifted, and what they cannot say."""
     envelope, question = result.envelope, result.question
     evidence, vacuous = result.findings(), sum(result.vacuous)
     terminal.say(
@@ -222,24 +253,6 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         terminal.say(
             f"That is {share:.1%} of the {negatives:,} that {question.subject.lower()} rejects."
         )
-    _show_abstentions(terminal, result)
-    show_rates(terminal, result)
-    policy = result.policy
-    terminal.say(
-        f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
-        f"margin {policy.margin:g}"
-        + (f", top {policy.top_k}" if policy.top_k else "")
-        + (f", abstentions {policy.abstain}ed" if result.abstentions else "")
-        + "."
-    )
-    terminal.say(
-        f"{plural(result.record.asked, question.asked_unit)} asked, "
-        f"{result.record.reused:,} from the cache, {seconds:.1f} s."
-    )
-    if result.space.label is None:
-        terminal.say(f"Files: {out} (envelope.json, rules.csv, …; no page, as there are no labels)")
-        return
-    terminal.written(out / "report.html", "envelope.json", "rules.csv", "rates.csv", "…")
 
 
 def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:

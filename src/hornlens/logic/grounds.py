@@ -339,19 +339,23 @@ class Sieve:
     def sentence(self, rules: int, open: int, tested: bool) -> str:
         """What is claimed of the rules that are listed, those that are open, and all others."""
         parts = []
-        if tested:
-            cases = "answers in its cases" if self.varies else "cases"
-            parts.append(
-                f"With probability {_probability(self.delta)}, no listed rule is broken by more of "
-                f"its {cases} than its bound says"
-            )
-        elif rules:
-            parts.append("Every listed rule is proved: all of its cases were asked")
+        if listed := self.listed(rules, tested):
+            parts.append(listed)
         if open:
             are = "1 rule is" if open == 1 else f"{open:,} rules are"
             parts.append(f"{are} open: no recorded answer breaks them, and too few were asked")
         parts.append(self.refutes(rules, open))
         return f"{'. '.join(parts)}."
+
+    def listed(self, rules: int, tested: bool) -> str:
+        """What is claimed of the listed rules; "" if there are none."""
+        if tested:
+            cases = "answers in its cases" if self.varies else "cases"
+            return (
+                f"With probability {_probability(self.delta)}, no listed rule is broken by more of "
+                f"its {cases} than its bound says"
+            )
+        return "Every listed rule is proved: all of its cases were asked" if rules else ""
 
     def together(self, open: int) -> str:
         """What the listed rules say together."""

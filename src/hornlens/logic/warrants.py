@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any, Literal, TypeAlias
 
 from hornlens.counts import plural
@@ -33,6 +33,12 @@ def at_most(bound: float) -> str:
     ('6.62%', '5%')
     """
     digits = Context(3, ROUND_CEILING).create_decimal(100 * Decimal(repr(bound)))
+    return f"{digits.normalize():f}%"
+
+
+def at_least(bound: float) -> str:
+    """Return a lower bound as a percentage in three digits, rounded down: it claims no more."""
+    digits = Context(3, ROUND_FLOOR).create_decimal(100 * Decimal(repr(bound)))
     return f"{digits.normalize():f}%"
 
 

@@ -112,10 +112,15 @@ class SiftedResult:
 
     # --- figures ---
 
-    def _check_certificate(self, certificate: Line, worlds: Mapping[Any, Sequence[Answer]]) -> None:
-        """Compare the certificate with the record, and count the answers again."""
+    def _check_certificate(
+        self, certificate: Line, worlds: Mapping[Any, Sequence[Answer]], alone: bool = False
+    ) -> None:
+        """Compare the certificate with the record, and count the answers again.
+
+        `alone`: it is that of one of several ways of asking.
+        """
         claim = Claim.of(certificate)
-        self.check_sieve(certificate)
+        self.check_sieve(certificate, alone=alone)
         for key, value in CLOSED.items():
             if certificate[key] != value:
                 raise Wrong(f"certificate: {key} is more than a sift shows")
@@ -139,10 +144,11 @@ class SiftedResult:
         if self.content["non_horn"] != {"count": None, "examples": [], "at_least": 0}:
             raise Wrong("non_horn: nobody looked for them")
 
-    def check_sieve(self, certificate: Line, classes: bool = False) -> None:
+    def check_sieve(self, certificate: Line, classes: bool = False, alone: bool = False) -> None:
         """Compare what the certificate says of the sift with its record.
 
-        `classes`: only rules that say which label is always given were sifted for.
+        `classes`: only rules that say which label is always given were sifted for. `alone`: one of
+        several ways of asking must not claim that exceptions are on record in it.
         """
         record = self.file.line
         kept = {
@@ -152,8 +158,10 @@ class SiftedResult:
             "varies": self.file.varies,
             "almost": len(record.get("almost", ())),
             "classes": classes,
+            "alone": alone,
         }
-        stated = {"varies": False, "almost": 0, "classes": False, **certificate["sift"]}
+        flags = {"varies": False, "classes": False, "alone": False}
+        stated = {"almost": 0, **flags, **certificate["sift"]}
         for key in {*kept, *stated}:
             if key not in kept or stated.get(key) != kept[key]:
                 raise Wrong(
@@ -280,7 +288,7 @@ class SiftedResult:
             whole_lines, own = self.content[key], line[key]
             if [_said(each) for each in own] != [_said(each) for each in whole_lines]:
                 raise Wrong(f"variant {name}: {key} are not those of all variants")
-        self._check_certificate(line["certificate"], {name: self.file.worlds[name]})
+        self._check_certificate(line["certificate"], {name: self.file.worlds[name]}, alone=True)
         for key in ("open", "ended"):
             if line["certificate"].get(key) != self.content["certificate"].get(key):
                 raise Wrong(f"variant {name}: its certificate is not that of all variants")

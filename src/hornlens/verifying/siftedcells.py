@@ -45,7 +45,10 @@ class _SiftedClasses(SiftedResult):
     """A sift for rules of classes."""
 
     def _check_certificate(
-        self, certificate: Mapping[str, Any], worlds: Mapping[Any, Sequence[Answer]]
+        self,
+        certificate: Mapping[str, Any],
+        worlds: Mapping[Any, Sequence[Answer]],
+        alone: bool = False,
     ) -> None:
         self.check_sieve(certificate, classes=True)
         claim = Claim.of(certificate)

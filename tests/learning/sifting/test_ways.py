@@ -27,3 +27,15 @@ def hornlens_rule(result, *names):
     from hornlens.logic.rule import Rule
 
     return Rule(result.space.vocabulary.mask(names), BOTTOM)
+
+
+def test_verify_refuses_a_way_of_asking_that_claims_what_is_on_record_in_another():
+    import json
+    from pathlib import Path
+
+    from hornlens.verifying.verify import verify_content
+
+    content = json.loads(case("worlds").export("json"))
+    assert verify_content(content, Path("envelope.json")).ok
+    del content["variants"][1]["certificate"]["sift"]["alone"]
+    assert "alone" in verify_content(content, Path("envelope.json")).wrong

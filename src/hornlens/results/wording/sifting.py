@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from hornlens.counts import plural
 from hornlens.logic.grounds import Sieve
-from hornlens.logic.sifting import AlmostShown, SiftRecord
-from hornlens.logic.warrants import Warrant, at_most, percentage
+from hornlens.logic.sifting import AlmostShown, MoreOften, SiftRecord
+from hornlens.logic.warrants import Warrant, at_least, at_most, percentage
 
 MOSTLY = 0.1
 """If more of a rule's cases than this were asked, their number is part of what stands behind it."""
@@ -78,6 +78,20 @@ def asked_words(record: SiftRecord, unit: str) -> str:
     return f"{text}."
 
 
+DRAWN_FOR = {
+    "list": "to list what is not broken",
+    "bounds": "to bound each, with the questions that were left",
+    "almost": "to bound rules with exceptions",
+    "rates": "to see where a rare label is given more often",
+}
+"""What cells are drawn for, in words."""
+
+
+def purpose_words(purpose: str) -> str:
+    """Return what a family's cells were drawn for."""
+    return DRAWN_FOR.get(purpose, purpose)
+
+
 def almost_words(almost: AlmostShown, sieve: Sieve) -> str:
     """Return what stands behind a rule with exceptions."""
     broken = "no exception" if not almost.broken else plural(almost.broken, "exception")
@@ -86,6 +100,32 @@ def almost_words(almost: AlmostShown, sieve: Sieve) -> str:
         f"Tried on {plural(almost.tested, 'random case')} inside it, {broken}; {known} on record in "
         f"all; at most {at_most(almost.bound)} of its cases break it ({sure(sieve)})."
     )
+
+
+def almost_scope(almost: AlmostShown) -> str:
+    """Return the proviso of a rule with exceptions."""
+    return f"but for at most {at_most(almost.bound)} of its cases"
+
+
+def often_words(one: MoreOften) -> str:
+    """Return how much more often a rare label is given, by numbers that claim no more."""
+    times = f"{int(10 * one.times) / 10:g}"
+    return (
+        f"in at least {at_least(one.at_least)} of the cases, and in at most {at_most(one.overall)} "
+        f"of all: at least {times} times as often"
+    )
+
+
+def tried_words(one: MoreOften, sieve: Sieve) -> str:
+    """Return what stands behind that."""
+    tried = plural(one.tested, "random case")
+    return f"Given in {one.given:,} of {tried} there ({sure(sieve)})."
+
+
+RARE = (
+    "A label that is hardly ever given has no rules that say where it is never given: that takes "
+    "too many questions, and says little. Instead it is shown where it is given more often."
+)
 
 
 def no_listed(sieve: Sieve, open: int) -> tuple[str, str]:

@@ -144,3 +144,11 @@ def test_the_curves_are_drawn_from_results_the_same_bytes_each_time():
     drawn = plots.draw(results)
     assert drawn == plots.draw(results)
     assert b"<svg" in drawn and b"interpretations" in drawn
+
+
+def test_the_pac_schedules_are_compared_on_the_same_targets_and_samples():
+    schedules = pytest.importorskip("benchmarks.schedules")
+    figures = schedules.pac_schedule(4, 4, 8, 0.05, 0.05, 2)
+    assert figures["questions"] < figures["questions_old"] and figures["ratio"] > 1
+    assert 1 <= figures["paid_queries"] < figures["equivalence_queries"]
+    assert figures["worst_error"] <= 0.05 and figures["runs_beyond_epsilon"] == 0

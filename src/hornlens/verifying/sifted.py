@@ -18,7 +18,7 @@ from hornlens.verifying.answers import Answer, Reader
 from hornlens.verifying.attributes import Rule
 from hornlens.verifying.claims import Claim
 from hornlens.verifying.grids import Wrong
-from hornlens.verifying.record import PURPOSES, SiftedFile
+from hornlens.verifying.record import PURPOSES, SiftedFile, shortened
 from hornlens.verifying.refuted import ShortRules
 from hornlens.verifying.stated import StatedRule
 from hornlens.verifying.warranted import Warrants
@@ -129,7 +129,7 @@ class SiftedResult:
         answers = [answer for name in worlds for answer in worlds[name]]
         silent = sum(answer.winner is None and not answer.is_undecided for answer in answers)
         counted = len(answers) - silent, len(answers)
-        if claim.answered != counted:
+        if certificate["answered"] != list(counted):
             raise Wrong(f"certificate: {counted[0]:,} of {counted[1]:,} questions were answered")
         wanted = "sifted" if counted[0] else "unanswered"
         if certificate["kind"] != wanted:
@@ -164,7 +164,10 @@ class SiftedResult:
         stated = {"almost": 0, **flags, **certificate["sift"]}
         for key in {*kept, *stated}:
             if key not in kept or stated.get(key) != kept[key]:
-                raise Wrong(f"certificate: {key} is {kept.get(key)}, not {stated.get(key)}")
+                raise Wrong(
+                    f"certificate: {key} is {shortened(kept.get(key))}, not "
+                    f"{shortened(stated.get(key))}"
+                )
         if bool(record.get("classes", False)) != classes:
             raise Wrong("sift: not of the rules that such a result has")
 
@@ -180,7 +183,10 @@ class SiftedResult:
         }
         for key, value in wanted.items():
             if record[key] != value:
-                raise Wrong(f"sift: {key} is {record[key]}, and the settings say {value}")
+                raise Wrong(
+                    f"sift: {key} is {shortened(record[key])}, and the settings say "
+                    f"{shortened(value)}"
+                )
 
     def _check_counts(self, short: ShortRules) -> None:
         """Check that all that has to be listed or open is, or is counted."""
@@ -237,7 +243,9 @@ class SiftedResult:
 
     def _check_end(self) -> None:
         """Check that a run that came to its end left nothing open of which more could be shown."""
-        if Claim.of(self.content["certificate"]).ended:
+        if (ended := self.content["certificate"].get("ended")) is not None:
+            if not isinstance(ended["reason"], str):
+                raise Wrong("certificate: it does not say why the run was ended")
             return
         file, warrants = self.file, Warrants(self.file)
         if not file.order:

@@ -36,7 +36,8 @@ def test_others_see_the_events_too():
     live.beside(None)(Sifting(2, 2, 3))
 
 
-def test_lines_say_it_instead_of_their_own_count():
+def test_lines_say_it_instead_of_their_own_count(monkeypatch):
+    monkeypatch.setattr(progress, "FIRST", command.FIRST)
     now, lines = [0.0], []
     live = Live("Asking m")
     shown = ProgressLines(live, None, "prompts", lambda: now[0], lines.append)

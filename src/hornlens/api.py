@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from hornlens.logic.repeats import Repeats
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
+    from hornlens.prompting import Function
     from hornlens.results.analysis.comparison import Comparison
     from hornlens.store.protocol import AnswerStore
     from hornlens.targets.classifiers.target import ClassifierTarget
     from hornlens.targets.opening import Background
-
-Function = Callable[[str, Sequence[str]], Any]
-"""Given a prompt and the candidate words, returns their scores: a sequence, or by word."""
 
 
 def extract(
@@ -111,46 +109,10 @@ def extract(
 
             return explain_target(model, settings or Settings(), limits, watch)
         return Result.of(run(model, policy=policy))
-    from hornlens.models.protocol import Model
-    from hornlens.models.registry import open_model
-    from hornlens.probes.loading import DEFAULT, default_model, load_probe
-    from hornlens.probes.probe import Probe
-    from hornlens.store.opening import open_store
-    from hornlens.targets.prompted import prompted
+    from hornlens.prompting import ask_models
 
-    question = probe if isinstance(probe, Probe) else load_probe(probe or DEFAULT)
-    model = default_model(question.name) if model is None else model
-    asked = open_model(model) if isinstance(model, str) else model
-    if not isinstance(asked, Model):
-        from hornlens.models.functions import FunctionModel
-
-        if not callable(asked):
-            members = "name, space, identity, decide and show"
-            raise HornlensError(f"{asked!r} is no model and no function; a target has {members}")
-        asked = FunctionModel(asked)
-    if progress is True:
-        from hornlens.report.terminal import Terminal
-
-        everything = settings is None or settings.is_exhaustive(question.prompt_count)
-        total = question.prompt_count if everything and repeats == 1 else None
-        showing: Any = Terminal().bar(f"Asking {asked.name}", total, "prompts")
-    else:
-        showing = nullcontext(progress or None)
-    if cache is None or isinstance(cache, str | Path):
-        store: Any = closing(open_store(cache))
-    else:
-        store = nullcontext(cache or None)
-    with store as opened, showing as told:
-        chosen, heard = policy or question.policy, _heeding(limits, told)
-        if isinstance(repeats, int):
-            target = prompted(question, asked, chosen, opened, heard, repeats)
-        else:
-            from hornlens.logic.repeats import Repeats
-            from hornlens.targets.noisy import noisy
-
-            noise = Repeats() if repeats == "auto" else repeats
-            target = noisy(question, asked, chosen, opened, heard, noise)
-        return Result.of(run(target))
+    options = (settings, policy, cache, progress, repeats, limits)
+    return Result.of(ask_models([model], probe, lambda targets: targets[0], run, *options))
 
 
 def envelope(
@@ -223,21 +185,6 @@ def _is_explained(target: Target, settings: Settings | None) -> TypeGuard[Classi
     if not isinstance(target, ClassifierTarget):
         return False
     return engine_of(target, settings or Settings()) is not None
-
-
-def _heeding(
-    limits: Limits | None, progress: Callable[[int], None] | None
-) -> Callable[[int], None] | None:
-    """Return a `progress` that raises Stopped when a limit is reached: answers are kept by then."""
-    if limits is None:
-        return progress
-
-    def heed(count: int) -> None:
-        if progress is not None:
-            progress(count)
-        limits.check()
-
-    return heed
 
 
 def load(path: str | Path) -> Result:

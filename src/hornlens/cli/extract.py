@@ -7,10 +7,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hornlens.api import extract
 from hornlens.cli.asking import Doing
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
@@ -24,6 +24,7 @@ from hornlens.probes.loading import DEFAULT, default_model, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.possible import show_possible
 from hornlens.report.rates import show_rates
+from hornlens.report.sifting import show_sift_title, show_sifted
 from hornlens.report.summaries import say_level, show_almost, show_level, show_sentences
 from hornlens.report.terminal import (
     Terminal,
@@ -34,6 +35,7 @@ from hornlens.report.terminal import (
 )
 from hornlens.result import Result
 from hornlens.results.analysis.almost import Nearly, Summary
+from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.settings import Settings, paper_protocol
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ def extract_command(options: ExtractOptions) -> int:
     settings, terminal = options.passed_to(Settings), Terminal(options.quiet)
     if options.pilot is not None and not options.dry_run:
         raise HornlensError("--pilot goes with --dry-run")
+    options.versus.check_alone(dry_run=options.dry_run, repeats=options.noise.repeats)
     if options.dry_run:
         _show_costs(options, settings, terminal)
         return 0
@@ -78,18 +81,19 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
     """Put the probe's questions to the model."""
     repeats, probe = options.noise.options, _probe(options)
     settings, policy = _protocol(options, settings, probe.policy)
-    everything = settings.is_exhaustive(probe.prompt_count)
+    everything = not options.versus.compares and settings.is_exhaustive(probe.prompt_count)
     store = options.store.open(terminal.warn)
     with closing(options.where.open(None, terminal.warn)) as executor:
-        model = executor.model(options.model or default_model(probe.name), options.how.options)
+        opened = partial(executor.model, options=options.how.options)
+        model = opened(options.model or default_model(probe.name))
         ways = model.ways(probe.label.words) if isinstance(model, HasWays) else {}
         prompts = probe.prompt_count * max(1, len(ways))
-        total = prompts if everything and repeats is None else None
+        ask = options.versus.asking(opened, model)
         doing = Doing(f"Asking {model.name}", executor)
+        total = prompts if everything and repeats is None else None
         with store as cache, terminal.bar(doing, total, "prompts") as progress:
-            return extract(
-                model,
-                probe,
+            result: Result = ask(
+                probe=probe,
                 settings=settings,
                 policy=policy,
                 cache=False if cache is None else cache,
@@ -97,6 +101,7 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
                 limits=options.limits,
                 repeats=repeats or 1,
             )
+            return result
 
 
 def _probe(options: ExtractOptions) -> Probe:
@@ -139,9 +144,10 @@ def _ask_target(options: ExtractOptions, settings: Settings) -> Result:
     from hornlens.targets.registry import open_target
 
     _check_target_options(options)
-    target = open_target(options.target or "")
+    ask = options.versus.asking(open_target, open_target(options.target or ""))
     settings, policy = _protocol(options, settings, Policy())
-    return extract(target, settings=settings, policy=policy, limits=options.limits)
+    result: Result = ask(settings=settings, policy=policy, limits=options.limits)
+    return result
 
 
 def _show_worked_out(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
@@ -159,6 +165,35 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     if not result.asked:
         _show_worked_out(terminal, result, out, seconds)
         return
+    sift = SiftSummary.of(result)
+    if sift is None:
+        _show_findings(terminal, result, out)
+    else:
+        show_sift_title(terminal, result, sift)
+        _show_warnings(terminal, result, out)
+        show_sifted(terminal, result, sift, out)
+    _show_abstentions(terminal, result)
+    show_rates(terminal, result)
+    policy = result.policy
+    terminal.say(
+        f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
+        f"margin {policy.margin:g}"
+        + (f", top {policy.top_k}" if policy.top_k else "")
+        + (f", abstentions {policy.abstain}ed" if result.abstentions else "")
+        + "."
+    )
+    terminal.say(
+        f"{plural(result.record.asked, result.question.asked_unit)} asked, "
+        f"{result.record.reused:,} from the cache, {seconds:.1f} s."
+    )
+    beside = ["rules.csv", *(["open.csv"] if len(result.open) else [])]
+    if result.has_rates:
+        beside.append("rates.csv")
+    terminal.written(out / "report.html", "envelope.json", *beside, "…")
+
+
+def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
+    """Print the rules of a result that was not sifted, and what they cannot say."""
     envelope, question = result.envelope, result.question
     evidence, vacuous = result.findings(), sum(result.vacuous)
     terminal.say(
@@ -218,24 +253,6 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         terminal.say(
             f"That is {share:.1%} of the {negatives:,} that {question.subject.lower()} rejects."
         )
-    _show_abstentions(terminal, result)
-    show_rates(terminal, result)
-    policy = result.policy
-    terminal.say(
-        f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
-        f"margin {policy.margin:g}"
-        + (f", top {policy.top_k}" if policy.top_k else "")
-        + (f", abstentions {policy.abstain}ed" if result.abstentions else "")
-        + "."
-    )
-    terminal.say(
-        f"{plural(result.record.asked, question.unit)} asked, "
-        f"{result.record.reused:,} from the cache, {seconds:.1f} s."
-    )
-    if result.space.label is None:
-        terminal.say(f"Files: {out} (envelope.json, rules.csv, …; no page, as there are no labels)")
-        return
-    terminal.written(out / "report.html", "envelope.json", "rules.csv", "rates.csv", "…")
 
 
 def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:

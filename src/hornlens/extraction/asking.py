@@ -268,7 +268,7 @@ def carry_out(
             reply = None
             if isinstance(step, Lines):
                 questions.decide(step.cells)
-                reply = lines_of(questions.knowledge, step.cells)
+                reply = accepted_lines(questions.knowledge, step.cells)
                 continue
             if isinstance(step, Cells):
                 reply = _decided(step, questions)
@@ -292,7 +292,7 @@ def carry_out(
     if isinstance(step, Lines) and isinstance(strategy, HearsRest):
         # The first world is asked first: what is not known of the others may break a rule.
         known = [c for c in step.cells if c in questions.worlds[0].decisions]
-        lines = lines_of(questions.knowledge, known)
+        lines = accepted_lines(questions.knowledge, known)
         strategy.hear_rest(dict(zip(known, lines, strict=True)))
     if watch is not None and ended is not None:
         from hornlens.learning.events import Ended
@@ -301,7 +301,7 @@ def carry_out(
     return ended
 
 
-def lines_of(knowledge: Knowledge, cells: Sequence[int]) -> NDArray[np.int8]:
+def accepted_lines(knowledge: Knowledge, cells: Sequence[int]) -> NDArray[np.int8]:
     """Return for each cell and label whether it is accepted: 1, 0, or -1 where nobody knows."""
     sure, may = knowledge.lines(cells, may=False), knowledge.lines(cells, may=True)
     lines = np.where(sure, 1, np.where(may, -1, 0)).astype(np.int8)

@@ -26,7 +26,7 @@ from hornlens.extraction.settling import (
     noisy_target,
 )
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
-from hornlens.limits import Limits, Reason
+from hornlens.limits import Limits, Reason, Stopped
 from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
@@ -102,7 +102,7 @@ def extract(
     worlds = target.targets if isinstance(target, Worlds) else {"": target}
     unit = "prompt" if isinstance(next(iter(worlds.values())), PromptTarget) else "cell"
     own = strategy is not None
-    exhaustive = not own and chosen.is_exhaustive(sum(map(_size, worlds.values())), unit)
+    exhaustive = not own and chosen.is_exhaustive(question_count(target), unit)
     learns = learner is not None or equivalence is not None
     sifts = not (own or exhaustive or learns) and chosen.equivalence in ("auto", "sift")
     most = chosen.limit if not (exhaustive or own or chosen.equivalence == "budget") else None
@@ -116,7 +116,7 @@ def extract(
     if target.space.complete:
         _check_complete(target, own or (exhaustive and not learns), sifts)
     most = None if limits is None else limits.max_questions
-    whole_asked = exhaustive and (most is None or sum(map(_size, worlds.values())) <= most)
+    whole_asked = exhaustive and (most is None or question_count(target) <= most)
     for world in asked:
         if world.policy.calibration == "mean" and not whole_asked:
             raise HornlensError(
@@ -125,18 +125,24 @@ def extract(
                 "neutral"
             )
     noisy = noisy_target(asked[0].target)
-    identity = target.identity()
-    if limits is not None:
-        limits.begin()
-    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits, sifts)
     every = [world.questions for world in asked]
     united = UnitedQuestions(every) if len(every) > 1 else every[0]
-    if noisy is not None:
-        check_ways(every, noisy.settings.settle)
+    identity, early = None, None
+    try:
+        identity = target.identity()
+        if noisy is not None:
+            check_ways(every, noisy.settings.settle)
+    except Stopped as stopped:  # it may take calls to find out how a model can be asked
+        early = stopped.reason
+    if limits is not None:
+        limits.begin()
+    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits, early, sifts)
     alone = [work.asked(w.questions, None) for w in asked] if len(asked) > 1 and not sifts else []
     ended, proposal = work.asked(united, watch)
     if sifts:  # what holds in all of them holds in each
         alone = [(ended, proposal)] * len(asked)
+    if noisy is not None and ended is None:  # undecided cells may have left it nothing to ask
+        ended = next((reason for reason, _ in alone if reason is not None), None)
     if noisy is not None and ended is None and noisy.settings.settle:
         ended = carry_out(Settle(united, noisy.settings.settle), united, watch, limits)
     if noisy is not None:
@@ -158,7 +164,13 @@ def extract(
         return replace(found, record=_record(asked, started, clock))
     # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
-        world.extraction(chosen, concluded(world.questions, *one), world.target.identity())
+        world.extraction(
+            chosen,
+            whole.alone(world.questions.knowledge)
+            if sifts and early is None
+            else concluded(world.questions, *one),
+            None if early else world.target.identity(),
+        )
         for world, one in zip(asked, alone, strict=True)
     )
     together = union_of(target.name, target.noun, identity, each, whole.envelope, whole.possible)
@@ -175,12 +187,16 @@ class _Work:
     equivalence: MakeOracle | None
     strategy: MakeStrategy | None
     limits: Limits | None
+    early: Reason | None = None
+    """Which limit was reached before anything could be asked."""
     sifts: bool = False
 
     def asked(
         self, questions: Questions | UnitedQuestions, watch: Watch | None
     ) -> tuple[Reason | None, Proposal]:
         """Ask; return why that was ended before its end, if so, and what was proposed."""
+        if self.early is not None:
+            return self.early, Proposal()
         ended = None
         if self.exhaustive:
             ended = carry_out(Everything(questions.space), questions, watch, self.limits)
@@ -246,7 +262,7 @@ class _Work:
 
     def _sift(self, questions: Questions | UnitedQuestions) -> Strategy:
         """Return the strategy that finds all short rules; a cell is asked in every world."""
-        from hornlens.learning.sifting.run import Options
+        from hornlens.learning.sifting.run import SiftOptions
         from hornlens.learning.sifting.sift import Sift
 
         settings, space = self.settings, questions.space
@@ -259,7 +275,9 @@ class _Work:
         each = sum(world.prompts for world in questions.worlds)
         room = None if self.limits is None else self.limits.room(each)
         varies = any(getattr(world.target, "varies", False) for world in questions.worlds)
-        options = Options(conditions, settings.epsilon, settings.delta, settings.seed, room, varies)
+        options = SiftOptions(
+            conditions, settings.epsilon, settings.delta, settings.seed, room, varies
+        )
         policies = [world.policy for world in questions.worlds]
         return Sift(space, policies, options, forms=forms_of(questions.worlds[0].target))
 
@@ -313,11 +331,7 @@ class _World:
         noisy, envelope = noisy_target(self.target), conclusion.envelope
         statistics = {
             "questions": len(decisions),
-            "model_calls": (
-                noisy.noise.asked
-                if noisy is not None
-                else distinct * (prompted.repeats if prompted else 1)
-            ),
+            "model_calls": (noisy.noise.asked if noisy is not None else self._calls(distinct)),
             "distinct_prompts": distinct,
             "abstentions": sum(decision.winner is None for decision in decisions.values()),
         }
@@ -336,6 +350,12 @@ class _World:
             possible=conclusion.possible,
         )
 
+    def _calls(self, distinct: int) -> int:
+        """Return how often somebody was asked, for so many prompts or cells."""
+        if self.prompted is not None:
+            return distinct * self.prompted.repeats
+        return self.target.asked_count if isinstance(self.target, Comparing) else distinct
+
 
 def forms_of(target: Target) -> Forms | None:
     """Return what a target compares, if it does: answers tell more than whether they differ."""
@@ -350,8 +370,10 @@ def forms_of(target: Target) -> Forms | None:
     )
 
 
-def _size(target: Target) -> int:
-    """Return how many prompts, or cells, there are."""
+def question_count(target: Target) -> int:
+    """Return how many prompts, or cells, there are, in all ways of asking."""
+    if isinstance(target, Worlds):
+        return sum(map(question_count, target.targets.values()))
     if isinstance(target, PromptTarget):
         return target.prompt_count
     return target.space.cell_count
@@ -360,7 +382,8 @@ def _size(target: Target) -> int:
 def _record(asked: Sequence[_World], started: str, clock: float) -> Record:
     """Return how it went."""
     new = sum(
-        each.prompted.asked if each.prompted else len(each.questions.decisions) for each in asked
+        each.prompted.asked if each.prompted else each._calls(len(each.questions.decisions))
+        for each in asked
     )
     reused = sum(each.prompted.reused for each in asked if each.prompted)
     return Record(started, time.perf_counter() - clock, new, reused)
@@ -387,10 +410,11 @@ def _check_complete(target: Target, whole: bool, sifts: bool) -> None:
 def _policy(target: Target, given: Policy | None) -> Policy:
     """Return what undecided cells and missing labels count as; the rest is the target's own.
 
-    In a complete space the label is always set: what has none does not occur.
+    In a complete space the label is always set, and so it is where answers are compared: what has
+    none does not occur.
     """
     own: Policy = getattr(target, "policy", None) or Policy()
-    if target.space.complete:
+    if target.space.complete or isinstance(target, Comparing):
         own = replace(own, label_unset="reject")
         given = given and replace(given, label_unset="reject")
     if given is None:

@@ -182,6 +182,11 @@ class Comparing(ABC):
         return " | ".join(dict.fromkeys(str(one) for one in each))
 
     @property
+    def asked_count(self) -> int:
+        """How many questions were put to the parts."""
+        return sum(map(len, self._answers))
+
+    @property
     def varies(self) -> bool:
         """Whether asking a cell again may give another answer."""
         return any(getattr(part, "varies", False) for part in self.parts)

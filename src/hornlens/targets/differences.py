@@ -15,6 +15,8 @@ from hornlens.errors import HornlensError, InputError
 from hornlens.logic.space import Space
 from hornlens.results.analysis.flips import labels_of
 from hornlens.results.documents.question import Compared
+from hornlens.targets.classifiers.merging import on_one_grid
+from hornlens.targets.classifiers.target import ClassifierTarget
 from hornlens.targets.comparing import Comparing, Form, PromptedComparing, Silence, with_label
 from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
@@ -39,7 +41,9 @@ class DifferencesTarget(Comparing):
     >>> both = DifferencesTarget(asks("nurse"), asks("nurse", "pilot"), ("old", "new"))
     >>> for rule in extract(both).rules:
     ...     print(rule.sentence)
+    old and new give different answers only if job is pilot.
     old and new never give different answers where job is nurse.
+    old and new always give different answers where job is pilot.
     """
 
     first: Target
@@ -106,8 +110,8 @@ class DifferencesTarget(Comparing):
         acts, differ = {same: "give the same answer"}, "give different answers"
         if self.sides:
             for name, (a, b) in zip(others, self._sides, strict=True):
-                said = [f"“{self._say(place)}”" for place in (a, b)]
-                acts[name] = f"say {said[0]} ({self.called[0]}) and {said[1]} ({self.called[1]})"
+                words = [f"“{self._say(place)}”" for place in (a, b)]
+                acts[name] = f"say {words[0]} ({self.called[0]}) and {words[1]} ({self.called[1]})"
         else:
             acts[others[0]] = differ
         return Compared(self.name, acts, {same: differ}, proper=True)
@@ -141,10 +145,14 @@ class PromptedDifferences(DifferencesTarget, PromptedComparing):
 def differences_of(first: Target, second: Target, **options: Any) -> Target:
     """Return two targets as one; of targets with several ways of asking, one for each way.
 
+    Two classifiers are compared over the thresholds of both.
+
     `options` are those of `DifferencesTarget`.
     """
     if isinstance(first, Worlds) or isinstance(second, Worlds):
         return _in_each_world(first, second, options)
+    if isinstance(first, ClassifierTarget) and isinstance(second, ClassifierTarget):
+        first, second = on_one_grid(first, second)
     prompted = isinstance(first, PromptTarget) or isinstance(second, PromptTarget)
     return (PromptedDifferences if prompted else DifferencesTarget)(first, second, **options)
 

@@ -55,7 +55,9 @@ class FlippingTarget(Comparing):
     >>> target = FlippingTarget(FunctionTarget(bank, space), "race")
     >>> for rule in extract(target).rules:
     ...     print(rule.sentence)
+    Changing only race changes the answer only if job is pilot.
     Changing only race never changes the answer where job is nurse.
+    Changing only race always changes the answer where job is pilot.
     """
 
     base: Target

@@ -26,13 +26,16 @@ MOST_MEMBERS = 200_000
 MOST_MARKS = 200_000_000
 """So many pairs of a fixed rule and a level are laid out."""
 SLACK = 1e-9
+"""By so much figures may differ that were added up in another order."""
+RARE, RAREST = 2.0, 0.15
+"""A label is rare that is given in at most so many times ε of all cells, and in no more than this."""
 
 
 def whole(line: Mapping[str, Any], key: str, most: int | None = None) -> int:
     """Return a number of things of a line; anything else is wrong."""
     value = line[key]
     if type(value) is not int or value < 0 or (most is not None and value > most):
-        raise Wrong(f"sift: {key} is {_short(value)}, which cannot be")
+        raise Wrong(f"sift: {key} is {shortened(value)}, which cannot be")
     return value
 
 
@@ -42,11 +45,12 @@ def share(line: Mapping[str, Any], key: str, or_nothing: bool = False) -> float:
     if or_nothing and type(value) in (int, float) and value == 0:
         return 0.0
     if type(value) not in (int, float) or not 0 < value < 1:
-        raise Wrong(f"sift: {key} is {_short(value)}, which is no share")
+        raise Wrong(f"sift: {key} is {shortened(value)}, which is no share")
     return float(value)
 
 
-def _short(value: Any) -> str:
+def shortened(value: Any) -> str:
+    """Return a value for people, whatever a file has in its place."""
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:36]} …"
 
@@ -83,6 +87,11 @@ class SiftedFile:
     def epsilon(self) -> float:
         """The share of its cells that may break a rule, where nothing else is said of it."""
         return share(self.line, "epsilon")
+
+    @property
+    def rare(self) -> float:
+        """The share of all cells up to which a label is rare."""
+        return min(RARE * self.epsilon, RAREST)
 
     @cached_property
     def delta(self) -> float:
@@ -213,8 +222,13 @@ class SiftedFile:
             raise Wrong(f"sift: family {number} has a rule twice, or none")
         members = [self.rule(rule) for rule in rules]
         bases = [self._base(base, members) for base in line["bases"]]
+        epsilon, allowed = share(line, "epsilon"), [self.epsilon]
+        if line["purpose"] == "almost":
+            allowed.append(self.rare)
+        if line["purpose"] in PURPOSES and epsilon not in allowed:
+            raise Wrong(f"sift: ε of family {number} is {epsilon:g}, and not that of the record")
         return FixedFamily(
-            *(members, line["at"], share(line, "delta"), share(line, "epsilon"), line["purpose"]),
+            *(members, line["at"], share(line, "delta"), epsilon, line["purpose"]),
             *(bases, [base.get("rule", -1) for base in line["bases"]], drawn),
         )
 
@@ -230,7 +244,7 @@ class SiftedFile:
         """Draw everything again."""
         families, seed = self.families, self.line["seed"]
         if type(seed) is not int or seed < 0:
-            raise Wrong(f"sift: seed is {_short(seed)}, which cannot be")
+            raise Wrong(f"sift: seed is {shortened(seed)}, which cannot be")
         cells = [tuple(row) for row in self.asked.cells.tolist()]
         replay = Replay(self.layout, seed, {cell: place for place, cell in enumerate(cells)})
         for draw in self.draws:

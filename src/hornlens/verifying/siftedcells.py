@@ -45,7 +45,10 @@ class _SiftedClasses(SiftedResult):
     """A sift for rules of classes."""
 
     def _check_certificate(
-        self, certificate: Mapping[str, Any], worlds: Mapping[Any, Sequence[Answer]]
+        self,
+        certificate: Mapping[str, Any],
+        worlds: Mapping[Any, Sequence[Answer]],
+        alone: bool = False,
     ) -> None:
         self.check_sieve(certificate, classes=True)
         claim = Claim.of(certificate)
@@ -71,7 +74,9 @@ class _SiftedClasses(SiftedResult):
             if given[key] != value:
                 raise Wrong(f"statistics: {key} is {value:,}, not {given[key]}")
         asked = given["questions"] + given["measured"]
-        if not all(type(given[key]) is int and given[key] >= 0 for key in ("measured", "predicted")):
+        if not all(
+            type(given[key]) is int and given[key] >= 0 for key in ("measured", "predicted")
+        ):
             raise Wrong("statistics: what was measured and predicted must be counts")
         if given["predicted"] < asked:
             raise Wrong(f"statistics: {asked:,} rows were asked, more than predicted")

@@ -18,8 +18,6 @@ from hornlens.verifying.trials import Shown
 
 RATED = 50
 """So many cells are drawn for each share of a rare label, whatever the answers are."""
-RARE, RAREST = 2.0, 0.15
-"""A label is rare that is given in at most so many times ε of all cells, and in no more than this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +145,7 @@ class Warrants:
         for number, line in enumerate(lines, 1):
             left, given = space.mask(line["if"]), space.mask([line["label"]])
             name = f"more often {number}, {line['label']}"
-            overall = min(RARE * self.file.epsilon, RAREST)
+            overall = self.file.rare
             rare = [r for r in almost if not r.conditions and self._label(r) == given]
             bounds = [e.family.epsilon for r in rare for e, _ in self._having(r.rule, "almost")]
             if not any(_same(overall, bound) for bound in bounds):

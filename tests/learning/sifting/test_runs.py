@@ -159,7 +159,7 @@ def test_the_label_is_one_of_the_conditions():
 
 def test_too_many_candidates_are_one_clear_error():
     target = FunctionTarget(lambda names: "y0", space_of(60, 40))
-    with pytest.raises(HornlensError, match="too many to sift .* lower --max-conditions"):
+    with pytest.raises(HornlensError, match=r"too many to sift .* lower --max-conditions"):
         sift(target, max_conditions=4)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from hornlens.cli.asking import CacheGroup, CachePlace, ExecutorGroup, ModelGroup, RepeatsGroup
+from hornlens.cli.comparing import ComparisonGroup
 from hornlens.cli.options import (
     CommandOptions,
     Debug,
@@ -114,6 +115,7 @@ class ExtractOptions(CommandOptions):
         Optional[str],
         typer.Option(help="Ask in this one of the probe's phrasings only.", metavar="NAME"),
     ] = None
+    versus: ComparisonGroup
     store: CacheGroup
     where: ExecutorGroup
     how: ModelGroup

@@ -65,6 +65,13 @@ class Question:
         return "prompt" if alone else "cell"
 
     @property
+    def asked_unit(self) -> str:
+        """What is counted of what was put to models or targets."""
+        if self.compared is None:
+            return self.unit
+        return "prompt" if self.templates else "question"
+
+    @property
     def verb(self) -> str:
         """What it does with a label."""
         return "fills in" if self.templates and self.compared is None else "says"

@@ -24,7 +24,7 @@ def asked_of_model(statistics: Mapping[str, int]) -> str:
     rows, inputs = plural(statistics["rows"], "row"), plural(statistics["measured"], "input")
     return (
         f"The model was asked about {plural(statistics['predicted'], 'row')}: {cells} ({drawn:,} "
-        f"of them drawn inside rules), {rows} of X, and {inputs} to measure how well the bins agree."
+        f"of them drawn inside rules), {rows} of X, and {inputs} to measure how the bins agree."
     )
 
 

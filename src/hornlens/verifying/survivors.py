@@ -35,7 +35,7 @@ class Exempt:
 
 
 @dataclass(eq=False)
-class Survivors:
+class Unbroken:
     """Counts what no answer breaks, and finds the most general rules among it."""
 
     asked: AskedCells
@@ -187,9 +187,7 @@ class Survivors:
         """Say whether something more general is not broken, and in no rule with exceptions."""
         wider = row
         while True:
-            every = np.unique(
-                np.concatenate([wider, *self.conditions.generalised(wider)]), axis=0
-            )
+            every = np.unique(np.concatenate([wider, *self.conditions.generalised(wider)]), axis=0)
             every = every[~signs.meets(every)]
             if bool((~self.is_exempt(saying, every)).any()):
                 return True

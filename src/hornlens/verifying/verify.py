@@ -362,9 +362,7 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
     notes.checked.append(f"variants: {count} envelopes likewise, and where {where} rules hold")
 
 
-def _check_evidence(
-    content: Any, reader: Reader, answers: list[Answer], notes: _Notes
-) -> None:
+def _check_evidence(content: Any, reader: Reader, answers: list[Answer], notes: _Notes) -> None:
     """Count again what speaks for each readable rule."""
     space, lines = reader.space, content["readable"]
     spoken = Spoken(space, answers)

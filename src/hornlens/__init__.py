@@ -12,10 +12,12 @@ __all__ = [
     "ClassifierTarget",
     "Comparison",
     "Decision",
+    "DifferencesTarget",
     "Envelope",
     "Exact",
     "Explanation",
     "Explored",
+    "FlippingTarget",
     "FormulaTarget",
     "FunctionTarget",
     "HornlensError",
@@ -42,7 +44,9 @@ __all__ = [
     "Verification",
     "Warrant",
     "Worlds",
+    "changes",
     "compare",
+    "differences",
     "ended_by_ctrl_c",
     "envelope",
     "explain",
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
     from hornlens.classifiers.flipping import flips
     from hornlens.classifiers.proving import prove
     from hornlens.classifiers.result import Explanation
+    from hornlens.differing import changes, differences
     from hornlens.errors import HornlensError, InputError
     from hornlens.exploring.explore import explore
     from hornlens.limits import Limits, ended_by_ctrl_c
@@ -86,6 +91,8 @@ if TYPE_CHECKING:
     from hornlens.results.documents.rules import Rules
     from hornlens.results.documents.settings import Settings
     from hornlens.targets.classifiers.target import ClassifierTarget
+    from hornlens.targets.differences import DifferencesTarget
+    from hornlens.targets.flipping import FlippingTarget
     from hornlens.targets.formulas import FormulaTarget, TableTarget
     from hornlens.targets.functions import FunctionTarget, RepeatedTarget
     from hornlens.targets.prompted import PromptedModel
@@ -102,6 +109,7 @@ else:
         "classifiers.proving": "prove",
         "classifiers.result": "Explanation",
         "targets.classifiers.target": "ClassifierTarget",
+        "differing": "changes differences",
         "errors": "HornlensError InputError",
         "exploring.explore": "explore",
         "limits": "Limits ended_by_ctrl_c",
@@ -124,6 +132,8 @@ else:
         "results.analysis.rates": "Rates",
         "results.documents.rules": "Rules",
         "results.documents.settings": "Settings",
+        "targets.differences": "DifferencesTarget",
+        "targets.flipping": "FlippingTarget",
         "targets.formulas": "FormulaTarget TableTarget",
         "targets.functions": "FunctionTarget RepeatedTarget",
         "targets.prompted": "PromptedModel",

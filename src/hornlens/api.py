@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from hornlens.logic.repeats import Repeats
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
+    from hornlens.prompting import Function
     from hornlens.results.analysis.comparison import Comparison
     from hornlens.store.protocol import AnswerStore
     from hornlens.targets.classifiers.target import ClassifierTarget
     from hornlens.targets.opening import Background
-
-Function = Callable[[str, Sequence[str]], Any]
-"""Given a prompt and the candidate words, returns their scores: a sequence, or by word."""
 
 
 def extract(
@@ -64,7 +62,7 @@ def extract(
         cache: Where answers are kept: a file, the address of a PostgreSQL database, or a store.
             None is the user's cache (or HORNLENS_CACHE); False keeps nothing on disk.
         progress: True shows a progress bar, in a terminal or a notebook; a function is called
-            with the number of new answers each time.
+            with the number of new answers each time. A sift shows how many candidates are alive.
         repeats: How often each prompt is asked: the majority of that many answers counts. "auto",
             or a `Repeats`, asks until a statistical test decides, and tells rules that are certain
             from those that are only possible.
@@ -72,8 +70,8 @@ def extract(
         equivalence: A function that makes an equivalence oracle of your own from an `Asking`.
         strategy: A function that makes a strategy of your own from an `Asking`: it chooses what is
             asked, instead of a learner and an oracle.
-        watch: A function that is called with each event of the learner. A run that asks
-            everything has no learner, and so no events. Of rules that are worked out, it sees
+        watch: A function that is called with each event of the learner or of the sift. A run that
+            asks everything has no learner, and so no events. Of rules that are worked out, it sees
             each, and the end.
         limits: What may end the run early. The rules that are proved by then are returned, and
             answers are kept, so that the same call resumes.
@@ -101,56 +99,22 @@ def extract(
         limits=limits,
     )
     if isinstance(model, Target):
-        if not (probe is None and repeats == 1 and not progress and not cache):
+        if not (probe is None and repeats == 1 and not cache):
             raise HornlensError(
-                "a target asks its own questions: give it no probe, repeats, cache or progress"
+                "a target asks its own questions: give it no probe, repeats or cache"
             )
         own = (learner, equivalence, strategy)
         if own == (None, None, None) and _is_explained(model, settings):
             from hornlens.classifiers.explain import explain_target
 
             return explain_target(model, settings or Settings(), limits, watch)
-        return Result.of(run(model, policy=policy))
-    from hornlens.models.protocol import Model
-    from hornlens.models.registry import open_model
-    from hornlens.probes.loading import DEFAULT, default_model, load_probe
-    from hornlens.probes.probe import Probe
-    from hornlens.store.opening import open_store
-    from hornlens.targets.prompted import prompted
+        from hornlens.prompting import ask_target
 
-    question = probe if isinstance(probe, Probe) else load_probe(probe or DEFAULT)
-    model = default_model(question.name) if model is None else model
-    asked = open_model(model) if isinstance(model, str) else model
-    if not isinstance(asked, Model):
-        from hornlens.models.functions import FunctionModel
+        return Result.of(ask_target(model, run, settings, policy, progress, watch))
+    from hornlens.prompting import ask_models
 
-        if not callable(asked):
-            members = "name, space, identity, decide and show"
-            raise HornlensError(f"{asked!r} is no model and no function; a target has {members}")
-        asked = FunctionModel(asked)
-    if progress is True:
-        from hornlens.report.terminal import Terminal
-
-        everything = settings is None or settings.is_exhaustive(question.prompt_count)
-        total = question.prompt_count if everything and repeats == 1 else None
-        showing: Any = Terminal().bar(f"Asking {asked.name}", total, "prompts")
-    else:
-        showing = nullcontext(progress or None)
-    if cache is None or isinstance(cache, str | Path):
-        store: Any = closing(open_store(cache))
-    else:
-        store = nullcontext(cache or None)
-    with store as opened, showing as told:
-        chosen, heard = policy or question.policy, _heeding(limits, told)
-        if isinstance(repeats, int):
-            target = prompted(question, asked, chosen, opened, heard, repeats)
-        else:
-            from hornlens.logic.repeats import Repeats
-            from hornlens.targets.noisy import noisy
-
-            noise = Repeats() if repeats == "auto" else repeats
-            target = noisy(question, asked, chosen, opened, heard, noise)
-        return Result.of(run(target))
+    options = (settings, policy, cache, progress, repeats, limits, watch)
+    return Result.of(ask_models([model], probe, lambda targets: targets[0], run, *options))
 
 
 def envelope(
@@ -223,21 +187,6 @@ def _is_explained(target: Target, settings: Settings | None) -> TypeGuard[Classi
     if not isinstance(target, ClassifierTarget):
         return False
     return engine_of(target, settings or Settings()) is not None
-
-
-def _heeding(
-    limits: Limits | None, progress: Callable[[int], None] | None
-) -> Callable[[int], None] | None:
-    """Return a `progress` that raises Stopped when a limit is reached: answers are kept by then."""
-    if limits is None:
-        return progress
-
-    def heed(count: int) -> None:
-        if progress is not None:
-            progress(count)
-        limits.check()
-
-    return heed
 
 
 def load(path: str | Path) -> Result:

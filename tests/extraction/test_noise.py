@@ -362,6 +362,7 @@ def test_what_noise_cannot_be_brought_together_with_is_refused():
         Settings(max_conditions=1),
         Settings(min_support=4),
         Settings("pac", epsilon=0.2, delta=0.2),
+        Settings("pac", epsilon=1e-6, delta=1e-6),  # every cell is asked before: that ends it
         Settings("pac", epsilon=0.4, delta=0.4, max_conditions=1),
         Settings("pac", epsilon=0.4, delta=0.4, min_support=2, seed=1),
         Settings(limit=5),
@@ -384,7 +385,8 @@ def test_repeats_combine_with_every_other_setting(settings, tmp_path):
             limits=limits,
         )
         certificate = found.envelope.certificate
-        assert certificate.noise is not None and not certificate.meets("bounded")
+        varies = certificate.noise is not None or certificate.sift.varies
+        assert varies and not certificate.meets("bounded")
         space = found.space
         for row in found.rules:
             rule = row.rule.rule(space.vocabulary)
@@ -395,6 +397,21 @@ def test_repeats_combine_with_every_other_setting(settings, tmp_path):
                         assert rule.satisfied_by(space.with_label(cell, label)), (row, names)
         found.save(tmp_path)
         assert (done := verify(tmp_path)).ok, done.wrong
+
+
+def test_samples_whose_answer_is_undecided_bear_no_epsilon():
+    """Everything is a toss-up: that no sample contradicts the rules says nothing of them."""
+    toss_up = extract(
+        draws({}, 1),
+        parse_probe(PROBE),
+        cache=False,
+        repeats=Repeats(most=10),
+        settings=Settings("pac", epsilon=0.4, delta=0.4, seed=1),
+    )
+    certificate = toss_up.envelope.certificate
+    assert certificate.unasked and certificate.undecided == len(toss_up.decisions)
+    assert certificate.joint is None and not certificate.rules
+    assert certificate.sentence.startswith(f"{certificate.unasked} of 12 cells were not asked: ")
 
 
 @pytest.mark.parametrize("text", [PROBE, PHRASED], ids=["one", "phrasings"])

@@ -9,10 +9,18 @@ from hornlens.cli.app import app
 from hornlens.errors import HornlensError
 from hornlens.extraction.related import learn_related
 from hornlens.learning.characteristic import CharacteristicLearner
+from hornlens.learning.driver import run
+from hornlens.learning.horn import horn1_learner
+from hornlens.learning.protocol import Counterexample, Hypothesis
 from hornlens.limits import Limits
 from hornlens.logic.closures import characteristic
 from hornlens.logic.table import Table
+from hornlens.logic.theory import Theory
 from hornlens.logic.vocabulary import Vocabulary
+from hornlens.oracles.closed import SampledClosures
+from hornlens.oracles.entailment import Closures, FormulaEntailment
+from hornlens.oracles.equivalence import pac_samples
+from hornlens.oracles.known import KnownAnswers
 from hornlens.testing.learners import LearnerConformance
 from tests import brute
 from tests.exact.test_tables import random_rows
@@ -73,6 +81,30 @@ def test_the_pac_basis_keeps_its_promise_and_its_bounds(seed):
         assert asked <= bound
         assert outcome.envelope.certificate.kind == "pac"
     assert failed <= 3 * delta * runs
+
+
+def test_the_pac_basis_pays_only_for_queries_that_draw_sets():
+    saved = 0
+    for seed in range(20):
+        formula, _ = random_formula(seed, KINDS[seed % len(KINDS)], widths=(5, 7))
+        width, known = formula.width, KnownAnswers(formula.width)
+        closures = Closures(FormulaEntailment(formula), known)
+        oracle = SampledClosures(
+            *(closures, lambda rng, n=width: rng.getrandbits(n), 0.1, 0.05, Random(seed))
+        )
+        done = run(horn1_learner(width), closures, oracle)
+        joint = done.certificate.joint
+        assert joint.queries == oracle.paid <= oracle.queries == done.queries.equivalence
+        assert joint.samples == pac_samples(oracle.paid, 0.1, 0.05)
+        theory, drawn = done.learned.hypothesis.theory, oracle.drawn
+        assert known.first_wrong(done.learned.hypothesis) is None
+        if len(theory):  # what is known refutes it at once: nothing is drawn, nothing paid for
+            weaker = Hypothesis(Theory(width, theory.rules[1:]))
+            if known.first_wrong(weaker) is not None:
+                assert isinstance(oracle.judge(weaker), Counterexample)
+                assert (oracle.drawn, oracle.paid) == (drawn, joint.queries)
+                saved += 1
+    assert saved > 10
 
 
 def test_what_is_proved_before_a_limit_holds():

@@ -1,6 +1,7 @@
 """Spaces of nominal, ordered and taxonomic attributes, against their definitions."""
 
 import json
+from dataclasses import replace
 from itertools import product
 from random import Random
 from time import process_time
@@ -15,6 +16,7 @@ from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.basis import dg_basis
 from hornlens.logic.bits import BOTTOM
+from hornlens.logic.counting import cells_above
 from hornlens.logic.ordered import Ordered
 from hornlens.logic.readable import readable
 from hornlens.logic.rule import Rule
@@ -339,3 +341,48 @@ def test_what_is_assumed_and_goes_without_saying_is_said_once():
     own = Space((job,)).background
     assert Space((job,), assumed=(never,)).background == own
     assert Space((job,), assumed=(Rule(0b01, 0b10),)).background != own
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_cells_are_counted_as_by_looking_at_each(complete):
+    tied = 0
+    for seed in range(150):
+        rng = Random(seed)
+        plain = random_space(rng)
+        space = replace(plain, assumed=random_assumed(rng, plain), complete=complete)
+        cells = list(space.cells())
+        tied += len(cells) < space.cell_count
+        assert cells_above(space) == len(cells), seed
+        for _ in range(10):
+            x = rng.getrandbits(space.width) & rng.getrandbits(space.width) & ~space.label_mask
+            expected = sum(x & ~cell == 0 for cell in cells)
+            assert cells_above(space, x) == expected, (seed, x)
+            assert cells_above(space, x, most=0) in (None, expected)
+    assert tied > 30
+
+
+def random_assumed(rng, space):
+    """A few rules about the attributes, often over several of them."""
+    inside = (1 << space.width) - 1 & ~space.label_mask
+    rules = []
+    for _ in range(rng.randint(0, 3)):
+        left = rng.getrandbits(space.width) & rng.getrandbits(space.width) & inside
+        right = BOTTOM if rng.random() < 0.5 else left | rng.getrandbits(space.width) & inside
+        if right != left:
+            rules.append(Rule(left, right))
+    return tuple(rules)
+
+
+def test_cells_of_a_large_space_are_counted_by_the_attributes_that_its_rules_tie_together():
+    attributes = tuple(Nominal(f"a{i}", tuple(f"a{i}v{j}" for j in range(9))) for i in range(12))
+    space = Space(attributes)
+    mask = space.vocabulary.mask
+    pairs = (Rule(mask(["a0v0", "a1v1"]), BOTTOM), Rule(mask(["a5v0"]), mask(["a5v0", "a6v0"])))
+    tied = replace(space, assumed=pairs)
+    assert cells_above(tied) == 10**8 * (100 - 1) * (100 - 9)
+    assert cells_above(tied, mask(["a5v0"])) == 10**8 * (100 - 1)
+    assert cells_above(tied, mask(["a0v0", "a1v1"])) == 0
+    everything = Rule(mask([f"a{i}v0" for i in range(12)]), BOTTOM)
+    assert cells_above(replace(space, assumed=(everything,))) is None
+    large = Rule(mask([f"a{i}v0" for i in range(7)]), BOTTOM)  # ten million: some at a time
+    assert cells_above(replace(space, assumed=(large,))) == 10**12 - 10**5

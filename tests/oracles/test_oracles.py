@@ -93,9 +93,10 @@ def test_a_budget_of_equivalence_queries():
 
 
 def test_the_pac_schedule():
-    assert [pac_samples(i, 0.1, 0.05) for i in (1, 2, 3)] == [37, 44, 51]
+    assert [pac_samples(i, 0.1, 0.05) for i in (1, 2, 3)] == [37, 48, 55]
     for i in range(1, 20):  # what makes the δ's add up
-        assert (1 - 0.1) ** pac_samples(i, 0.1, 0.05) <= 0.05 / 2**i
+        assert (1 - 0.1) ** pac_samples(i, 0.1, 0.05) <= 0.05 / (i * (i + 1))
+    assert sum(0.05 / (i * (i + 1)) for i in range(1, 10_000)) < 0.05
 
 
 def test_known_answers_are_used_before_new_samples_are_drawn():
@@ -107,6 +108,47 @@ def test_known_answers_are_used_before_new_samples_are_drawn():
     )
     assert oracle.judge(EMPTY) == Counterexample(6)
     assert drawn.count == 0
+
+
+def test_only_queries_that_drew_samples_are_paid_for():
+    known = KnownAnswers(3)
+    known.tell([6], [False])
+    oracle = SampledEquivalence(
+        *(FunctionMembership(lambda x: x != 6), lambda rng: rng.getrandbits(3), 3, 0.1, 0.1),
+        *(Random(0), known),
+    )
+    for _ in range(20):
+        assert oracle.judge(EMPTY) == Counterexample(6)
+    assert (oracle.queries, oracle.paid, oracle.drawn) == (20, 0, 0)
+    right = Hypothesis(Theory(3), frozenset({6}))
+    verdict = oracle.judge(right)
+    assert (verdict.certificate.samples, verdict.certificate.joint.queries) == (
+        pac_samples(1, 0.1, 0.1),
+        1,
+    )
+    wrong = Hypothesis(Theory(3, (Rule(1, BOTTOM),)), frozenset({6}))
+    oracle.known = KnownAnswers(3)  # so that samples have to find it
+    assert isinstance(oracle.judge(wrong), Counterexample)
+    verdict = oracle.judge(right)
+    assert verdict.certificate.joint.queries == oracle.paid == 3  # the one in between was paid for
+    assert verdict.certificate.samples == pac_samples(3, 0.1, 0.1)
+    assert oracle.queries == 23
+
+
+def test_a_query_that_drew_samples_is_paid_for_wherever_its_counterexample_was_found():
+    """Its samples agree; what came back with their answers tells of another one."""
+    known = KnownAnswers(3)
+
+    class Talkative:
+        def ask(self, batch):
+            known.tell([6], [False])
+            return [True] * len(batch)
+
+    oracle = SampledEquivalence(Talkative(), lambda rng: 1, 3, 0.1, 0.1, Random(0), known)
+    assert oracle.judge(EMPTY) == Counterexample(6)
+    assert (oracle.drawn, oracle.paid) == (pac_samples(1, 0.1, 0.1), 1)
+    verdict = oracle.judge(Hypothesis(Theory(3), frozenset({6})))
+    assert verdict.certificate.samples == pac_samples(2, 0.1, 0.1)
 
 
 @pytest.mark.parametrize("bad", [0, 1, -0.5, 2])
@@ -126,7 +168,7 @@ def chance_of(failures, runs, probability):
 
 @pytest.mark.parametrize("query", [1, 2, 3])
 def test_each_query_lets_a_wrong_hypothesis_pass_no_more_often_than_its_share_of_delta(query):
-    """It errs on hardly more than ε, so its chance to pass is hardly less than δ/2^i."""
+    """It errs on hardly more than ε, so its chance to pass is hardly less than δ/(i(i+1))."""
     epsilon, delta, width, runs = 0.03, 0.4, 10, 1500
     wrong = frozenset(range(int(epsilon * (1 << width)) + 1))
 
@@ -138,13 +180,50 @@ def test_each_query_lets_a_wrong_hypothesis_pass_no_more_often_than_its_share_of
                 lambda rng: rng.getrandbits(width),
                 *(width, epsilon, delta, Random(seed)),
             )
-            oracle.queries = query - 1
+            oracle.paid = query - 1
             count += isinstance(oracle.judge(Hypothesis(Theory(width))), Accepted)
         return count
 
-    share = delta / 2**query
+    share = delta / (query * (query + 1))
     assert chance_of(passed(epsilon), runs, share) > 1e-6
     assert chance_of(passed(1.5 * epsilon), runs, share) < 1e-6  # a third fewer samples are seen
+
+
+def accepted_something_wrong(seed, pays):
+    """Show an oracle hypotheses that err on hardly more than ε, none that its answers refute.
+
+    The adversary sees all answers, and shows the same oracle one such hypothesis after the other.
+    """
+    width, epsilon, delta = 24, 0.03, 0.3  # a rule with five conditions rejects 1 of 32
+    adversary, known = Random(~seed), KnownAnswers(width)
+    places = (adversary.sample(range(width), 5) for _ in range(600))
+    unrefuted = [sum(1 << place for place in five) for five in places]
+
+    class Everything:
+        def ask(self, batch):
+            unrefuted[:] = [left for left in unrefuted if all(left & ~x for x in batch)]
+            known.tell(batch, [True] * len(batch))
+            return [True] * len(batch)
+
+    oracle = SampledEquivalence(
+        *(Everything(), lambda rng: rng.getrandbits(width), width, epsilon, delta, Random(seed)),
+        *(known, 1),
+    )
+    while unrefuted:
+        if not pays:
+            oracle.paid = 0
+        wrong = Hypothesis(Theory(width, (Rule(unrefuted[-1], BOTTOM),)))
+        if isinstance(oracle.judge(wrong), Accepted):
+            return True
+    return False
+
+
+def test_an_adversary_who_knows_all_answers_deceives_it_no_more_often_than_delta_allows():
+    runs, delta = 120, 0.3
+    deceived = sum(accepted_something_wrong(seed, pays=True) for seed in range(runs))
+    assert chance_of(deceived, runs, delta) > 1e-6, f"{deceived} of {runs}"
+    deceived = sum(accepted_something_wrong(seed, pays=False) for seed in range(runs))
+    assert chance_of(deceived, runs, delta) < 1e-6, f"the test cannot fail: {deceived} of {runs}"
 
 
 def test_pac_runs_exceed_epsilon_no_more_often_than_delta_allows():
@@ -154,16 +233,15 @@ def test_pac_runs_exceed_epsilon_no_more_often_than_delta_allows():
     def failed(target, seed, asked_for):
         known = KnownAnswers(width)
         cache = CachingMembership(FunctionMembership(target.__contains__), known)
-        done = run(
-            EnvelopeLearner(width),
-            cache,
-            SampledEquivalence(
-                *(cache, lambda r: r.getrandbits(width), width, asked_for, delta, Random(seed)),
-                known,
-            ),
+        oracle = SampledEquivalence(
+            *(cache, lambda r: r.getrandbits(width), width, asked_for, delta, Random(seed)),
+            known,
         )
+        done = run(EnvelopeLearner(width), cache, oracle)
         assert done.certificate.joint is not None
-        assert done.certificate.samples == pac_samples(done.queries.equivalence, asked_for, delta)
+        assert oracle.paid <= oracle.queries == done.queries.equivalence
+        assert done.certificate.joint.queries == oracle.paid
+        assert done.certificate.samples == pac_samples(oracle.paid, asked_for, delta)
         hypothesis = done.learned.hypothesis
         wrong = sum(hypothesis.satisfied_by(x) != (x in target) for x in range(1 << width))
         return wrong / (1 << width) > epsilon
@@ -389,11 +467,13 @@ def test_too_few_samples_to_claim_anything_are_refused_before_the_run():
 
 
 def test_samples_that_become_too_few_claim_nothing():
-    oracle = few_samples(4)
-    kinds = [oracle.judge(EMPTY).certificate for _ in range(3)]
-    assert [certificate.kind for certificate in kinds] == ["pac", "pac", "budget_exhausted"]
-    assert kinds[2] == cut_off(3, samples=4)
-    assert "no counterexample in the last 4 samples, which are too few" in kinds[2].sentence
+    oracle = few_samples(5)
+    certificates = [oracle.judge(EMPTY).certificate for _ in range(4)]
+    assert [each.kind for each in certificates] == ["pac", "pac", "pac", "budget_exhausted"]
+    epsilons = [each.joint.epsilon for each in certificates[:3]]
+    assert epsilons == pytest.approx([log(20) / 5, log(60) / 5, log(120) / 5])
+    assert certificates[3] == cut_off(4, samples=5)
+    assert "no counterexample in the last 5 samples, which are too few" in certificates[3].sentence
     done = run(EnvelopeLearner(3), FunctionMembership(lambda x: True), few_samples(4))
     assert done.queries.equivalence == 1
 
@@ -411,7 +491,9 @@ def test_a_pac_certificate_says_what_epsilon_measures():
         "samples": 100,
         "measures": "rolls of three coins",
         "accepted": 100,
+        "queries": 1,
     }
+    assert certificate_from_json(content) == certificate
     assert pac(0.1, 0.1, 50).as_json()["joint"].keys() == {"epsilon", "delta", "samples"}
 
 

@@ -16,7 +16,7 @@ from hornlens.logic.space import Space
 from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget
 from hornlens.targets.worlds import Worlds
-from tests.sifting.boxes import random_case, trap_case
+from tests.learning.sifting.boxes import random_case, trap_case
 
 
 def as_saved(findings):

@@ -4,6 +4,7 @@ import copy
 import json
 from dataclasses import replace
 from functools import cache
+from math import log, log1p
 from pathlib import Path
 from random import Random
 
@@ -16,13 +17,16 @@ from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.extraction.formulas import LearnSettings, learn
 from hornlens.formats.backgrounds import read_background
 from hornlens.formats.dimacs import parse_dimacs, write_dimacs
+from hornlens.learning.protocol import Accepted
 from hornlens.limits import Limits
 from hornlens.logic.attributes import Nominal
+from hornlens.logic.certificates import pac
 from hornlens.logic.cnf import Cnf, clause_of
 from hornlens.logic.decisions import Policy
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
+from hornlens.oracles.equivalence import SampledEquivalence
 from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
@@ -498,6 +502,8 @@ def test_small_print_of_sampled_results_is_read():
             changed = copy.deepcopy(content)
             lines, first = changed["readable"], content["rules"][0]["if"]
             lines[0], lines[-1] = lines[-1], lines[0]
+            for line, rule in zip(lines, changed["rules"], strict=True):
+                line["warrant"] = rule["warrant"]  # or else that is what is wrong
             if not set(lines[0]["if"]) <= set(first):
                 assert "said shortly" in verify_content(changed, PLACE).wrong, seed
                 done["order"] += 1
@@ -767,3 +773,93 @@ def test_rules_of_a_variant_are_held_against_its_own_answers(seed):
     for world in result.worlds:
         assert not any(world.breaking(rule) for rule in world.envelope.readable)
     assert (done := checked(extraction_as_json(result))).ok, done.wrong
+
+
+def sampled_document(oracle=None, **chosen):
+    """What is saved of a run that drew samples from a space too large to be asked completely."""
+    job = Nominal("job", tuple(f"j{i}" for i in range(8)))
+    place = Nominal("place", tuple(f"p{i}" for i in range(300)))
+    space = Space((job, place), Nominal("pronoun", ("she", "he")))
+
+    def call(names):
+        return "she" if "j0" in names else "he"
+
+    settings = Settings("pac", 0.1, 0.1, seed=3, **chosen)
+    target = FunctionTarget(call, space)
+    return as_saved(extraction_as_json(extract(target, settings=settings, equivalence=oracle)))
+
+
+@pytest.mark.parametrize("chosen", [{}, {"samples": 60}])
+def test_verify_divides_delta_among_the_queries_that_drew_samples(chosen):
+    content = sampled_document(**chosen)
+    joint, statistics = content["certificate"]["joint"], content["statistics"]
+    paid, drawn = joint["queries"], statistics["equivalence_samples"]
+    assert 1 < paid <= statistics["equivalence_queries"] and verify_content(content, PLACE).ok
+    shared = log(paid * (paid + 1) / joint["delta"]) / joint["epsilon"]
+    assert shared <= joint["samples"] * (1 + 1e-9)
+
+    def refusal(joint=None, statistics=None):
+        changed = copy.deepcopy(content)
+        changed["certificate"]["joint"] |= joint or {}
+        if statistics:  # what they add up to has to fit
+            more = statistics.get("equivalence_samples", drawn) - drawn
+            changed["statistics"]["membership_queries"] += more
+        changed["statistics"] |= statistics or {}
+        return verify_content(changed, PLACE).wrong or ""
+
+    few = int(shared * 0.75)
+    too_few = f"{few} samples are too few for its ε and δ"
+    assert too_few in refusal({"samples": few}) and few > log(1 / joint["delta"]) / joint["epsilon"]
+    assert "too few for its ε" in refusal({"queries": 20 * paid}, {"equivalence_queries": 10**6})
+    assert "drew samples" in refusal({"queries": statistics["equivalence_queries"] + 1})
+    assert "drew samples" in refusal({"queries": 0})
+    assert "were drawn" in refusal({"queries": 1}, {"equivalence_samples": 500})
+    assert "were drawn" in refusal(None, {"equivalence_samples": joint["samples"] - 1})
+
+
+def test_verify_judges_results_without_that_number_by_the_old_schedule():
+    """Version 0.2 divided δ among all equivalence queries, and gave the i-th the share δ/2^i."""
+    old = json.loads((ROOT / "tests/old/0.2/pac/envelope.json").read_text(encoding="utf-8"))
+    certificate, queries = old["certificate"], old["statistics"]["equivalence_queries"]
+    needed = log(2**queries / certificate["delta"]) / certificate["epsilon"]
+    assert needed <= certificate["samples"] < needed + 1
+    assert verify_content(old, PLACE).ok
+    certificate["samples"] = int(needed * 0.7)  # plenty if δ is divided in the new way
+    assert certificate["samples"] * log1p(-certificate["epsilon"]) < log(
+        certificate["delta"] / (queries * (queries + 1))
+    )
+    assert "samples are too few for its ε and δ" in verify_content(old, PLACE).wrong
+
+
+def test_verify_says_where_nobody_knows_how_delta_was_divided():
+    """An oracle of one's own may divide δ in yet another way, and does not have to say how."""
+
+    class Own(SampledEquivalence):
+        def judging(self, hypothesis):
+            verdict = yield from super().judging(hypothesis)
+            if isinstance(verdict, Accepted):
+                return Accepted(pac(self.epsilon, self.delta, verdict.certificate.samples))
+            return verdict
+
+    def oracle(asking):
+        space = asking.space
+        return Own(asking.membership, space.sample, space.width, 0.1, 0.1, asking.rng)
+
+    content = sampled_document(oracle)
+    assert "queries" not in content["certificate"]["joint"]
+    done = verify_content(content, PLACE)
+    assert done.ok and any("how δ was divided" in line for line in done.not_checked)
+    content["certificate"]["joint"]["samples"] = 20
+    assert "samples are too few" in verify_content(content, PLACE).wrong
+
+
+def test_what_was_learned_from_a_formula_by_samples_is_held_to_its_schedule():
+    formula = parse_dimacs("p cnf 9 3\n-1 -2 3 0\n-4 5 0\n-6 -7 0\n")
+    outcome = learn(formula, LearnSettings(equivalence="pac", epsilon=0.2, delta=0.1))
+    content = as_saved(outcome.as_json())
+    file = File(
+        formula.vocabulary, tuple((c.antecedent, c.consequent) for c in formula.clauses), ()
+    )
+    assert verify_content(content, PLACE, file).ok
+    content["certificate"]["joint"]["samples"] = 12
+    assert "12 samples are too few" in verify_content(content, PLACE, file).wrong

@@ -137,6 +137,10 @@ def _parts() -> Schema:
             {
                 "warrant": _ref("Warrant"),
                 "needs": _said(COUNT, "about how many clean random cases would list it"),
+                "class": _said(TEXT, "of a classifier: the class that it implies"),
+                "conditions": _list(TEXT, "of a classifier: its conditions on columns"),
+                "box": _list(_list(COUNT), "of a classifier: column, first and last level"),
+                "sentence": TEXT,
             },
         ),
         **_sift(rule, positions),
@@ -403,7 +407,12 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
                 "curve": _list(_list(COUNT), "questions, and the candidates alive after them"),
             },
             {
-                "order": _list(COUNT, "all cells in the order of asking, as positions in `answers`"),
+                "order": _list(
+                    COUNT,
+                    "all cells in the order of asking, as positions in `answers`; of a classifier, "
+                    "in its list of cells",
+                ),
+                "classes": _said(FLAG, "whether only rules that imply a label were candidates"),
                 "varies": _said(FLAG, "whether asking again may give another answer"),
                 "almost": _list(_ref("TestedAlmostRule"), "rules with exceptions"),
                 "more_often": _list(_ref("MoreOften"), "where rare labels are given more often"),
@@ -419,6 +428,7 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
                 "rules": _list(_ref("Rule")),
                 "bases": _list(_ref("DrawnFrom")),
             },
+            {"epsilon": _said(NUMBER, "the share of its cells that may break a rule")},
         ),
         "DrawnFrom": _object(
             "What cells were drawn from: those that can break a rule of the family (its place), or "
@@ -426,9 +436,15 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
             {},
             {"rule": COUNT, "if": _list(TEXT)},
         ),
+        "TestedAlmostRule": _object(
+            "A rule with exceptions, which stands for narrower ones: of `tested` random cases, "
+            "`broken` broke it, and at most `bound` of all do.",
+            rule | {"tested": COUNT, "broken": COUNT, "bound": NUMBER},
+            {"exceptions": positions},
+        ),
         "MoreOften": _object(
-            "Where a rare label is given more often: in at least `at_least` of the cases with these "
-            "conditions, and in at most `overall` of all.",
+            "Of `tested` random cases with the conditions, `given` had a label that is given in at "
+            "most `overall` of all cells: here it is in `at_least` such a share of them.",
             {
                 "if": _list(TEXT),
                 "label": TEXT,
@@ -437,12 +453,6 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
                 "at_least": NUMBER,
                 "overall": NUMBER,
             },
-        ),
-        "TestedAlmostRule": _object(
-            "A rule with exceptions, which stands for narrower ones: of `tested` random cases, "
-            "`broken` broke it, and at most `bound` of all do.",
-            rule | {"tested": COUNT, "broken": COUNT, "bound": NUMBER},
-            {"exceptions": positions},
         ),
     }
 

@@ -17,7 +17,7 @@ from hornlens.classifiers.judging import judge_by_cells
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import OPEN, OUTSIDE, GridCells, Labels, Levels
 from hornlens.exact.boxes.covers import cover_of_grid
-from hornlens.logic.cuts import Cuts, number_text
+from hornlens.logic.cuts import Cuts
 from hornlens.logic.named import NamedRule
 from hornlens.results.analysis.rulesets import AcceptedExample, Verdict, claim_of
 from hornlens.results.analysis.truth import Truth
@@ -111,22 +111,9 @@ def _merged(features: Sequence[Feature]) -> Feature | None:
         return None
     if first.cuts is None:
         return first
-    cuts: dict[float, tuple[str, bool]] = {}
-    for each in features:
-        assert each.cuts is not None
-        for place, (value, text) in enumerate(each.cuts.pairs):
-            cuts.setdefault(value, (text, place in each.cuts.after))
-    values = sorted(cuts)
-    shown = [cuts[value] for value in values]
-    # Two thresholds that are shown alike, and are not the same, are shown in all digits.
-    apart = [
-        cuts[value] if shown.count(cuts[value]) == 1 else (number_text(value), False)
-        for value in values
-    ]
-    after = frozenset(place for place, (_, is_after) in enumerate(apart) if is_after)
-    merged = Cuts(tuple(values), tuple(text for text, _ in apart), after)
+    merged = Cuts.merged(each.cuts for each in features if each.cuts is not None)
     missing = (first.points[-1],) * first.missing
-    lows = [-np.inf, *values]
+    lows = [-np.inf, *merged.values]
     return Feature(first.name, first.kind, (*lows, *missing), merged, (), first.missing)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hornlens.classifiers.progress import Watch, cells_asked, shown, tell_events
 from hornlens.classifiers.result import Explanation
-from hornlens.deprecation import renamed_argument
+from hornlens.deprecation import deprecated, renamed_argument
 from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.limits import Limits
 from hornlens.results.documents.findings import Record
@@ -37,7 +37,7 @@ def explain(
     rules: Which = "cover",
     max_conditions: int | None = None,
     limit: int = 200_000,
-    samples: int = 50_000,
+    samples: int | None = None,
     epsilon: float = 0.05,
     delta: float = 0.05,
     seed: int = 0,
@@ -66,10 +66,11 @@ def explain(
             "all" returns every such rule.
         max_conditions: Return every rule with at most this many conditions, instead of a cover.
         limit: Up to this many cells, all are asked. Beyond it, rules have at most
-            `max_conditions` conditions (2 by default): proved for ensembles of trees, else tested.
-        samples: How many random cells rules are tested by, where they cannot be proved.
-        epsilon: For tested rules: the share of its cells that may break a rule.
-        delta: For tested rules: the probability that any of them is broken more often than that.
+            `max_conditions` conditions (2 by default): proved for ensembles of trees. Of other
+            models they are sifted: all such rules, tested, from a few thousand cells.
+        samples: Deprecated: `limits=Limits(max_questions=…)` says how many cells may be asked.
+        epsilon: For sifted rules: the share of its cells that may break a rule.
+        delta: For sifted rules: the probability that any of them is broken more often than that.
         seed: The seed of all that is drawn at random.
         label: What the predicted column is called in rules.
         limits: What may end the run early: by time, questions or rules. The rules that hold however
@@ -78,7 +79,8 @@ def explain(
         progress: True shows a progress bar, in a terminal or a notebook; a function is called with
             the number of inputs that were put to the model, each time.
         watch: A function that is called with each event: `Progress` after cells were asked,
-            `RuleAdded` for each rule, and `Ended` with the certificate.
+            `Sifting` with how many rules are still alive, where they are sifted, `RuleAdded` for
+            each rule, and `Ended` with the certificate.
 
     Returns:
         The rules, how often each applies to X, and what may be claimed of them.
@@ -92,6 +94,9 @@ def explain(
     x0 < 40 → False
     x0 ≥ 40 → True
     """
+    if samples is not None:
+        new = "limits=Limits(max_questions=…)"
+        deprecated("explain(samples=…)", new, since="0.3", removal="0.5")
     options = Options(
         bins,
         n_bins,
@@ -109,7 +114,7 @@ def explain(
     )
     classifier = read_classifier(clf, X)
     with shown(progress, classifier.name) as advance:
-        meter = meter_of(limits, advance, None if watch is None else cells_asked(watch))
+        meter = meter_of(limits, advance, None if watch is None else cells_asked(watch), watch)
         result = explain_with(clf, classifier, options, meter)
     if watch is not None:
         tell_events(result, watch)
@@ -133,7 +138,11 @@ def explain_target(
     watch: Watch | None = None,
 ) -> Explanation:
     """Return the rules of classes of a classifier whose basis is out of reach for `extract`."""
-    meter = meter_of(limits, None, None if watch is None else cells_asked(watch))
+    if settings.max_questions is not None:
+        limits = limits or Limits()
+        given = (settings.max_questions, limits.max_questions)
+        limits.max_questions = min(n for n in given if n is not None)
+    meter = meter_of(limits, None, None if watch is None else cells_asked(watch), watch)
     result = explained(lambda: target.search(settings, meter))
     if watch is not None:
         tell_events(result, watch)
@@ -156,13 +165,16 @@ def explained(begin: Callable[[], Search]) -> Explanation:
         target=options.label,
         settings=options.settings,
         record=Record(started, time.perf_counter() - clock, outcome.asked),
-        notes=search.notes(outcome.agreement),
+        notes=search.notes(outcome.agreement, outcome.sifted),
         vote=outcome.vote,
+        sifted=outcome.sifted,
+        counted=outcome.counted,
     )
     labelled, certificate, most = outcome.labelled, outcome.certificate, search.most_rules
     result: Explanation = made(search.binned, outcome.boxes, labelled, certificate)
     if most is not None and len(result.rules) > most:
         kept = [BoxRule(row.box or (), row.place or 0) for row in result.rules[:most]]
-        certificate = search.first_of(certificate, labelled, len(kept))
-        result = made(search.binned, kept, labelled, certificate)
+        sifted = None if outcome.sifted is None else outcome.sifted.first(kept)
+        certificate = search.first_of(certificate, labelled, len(kept), sifted)
+        result = made(search.binned, kept, labelled, certificate, sifted=sifted)
     return result

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,9 +25,10 @@ from hornlens.results.documents.flips import Flips
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.rules import Rules
 from hornlens.results.documents.settings import Settings
+from hornlens.results.wording.classifiers import given_more_often, with_exceptions
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.points import Binned
-from hornlens.targets.classifiers.ruletables import RuleTable
+from hornlens.targets.classifiers.ruletables import RuleTable, SiftedBoxes
 from hornlens.targets.classifiers.spaces import space_apart
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ class Explained(Result):
     """What was found of each feature when the explanation was saved, in one that was loaded."""
     claim: Certificate
     """What may be claimed of the rules."""
+    sifted: SiftedBoxes | None = None
+    """What a sift has shown, if the rules were sifted."""
+    counted: Mapping[str, int] = field(default_factory=dict)
+    """What was counted beside cells and rows: the questions of a sift, and all predictions."""
 
     def __post_init__(self) -> None:
         """Leave the envelope, which has thousands of rules at times, to be made when it is used."""
@@ -154,12 +159,29 @@ class Explained(Result):
     @cached_property
     def rules(self) -> Rules:
         """The rules, those first that apply to most rows of X."""
-        return self._table.rows(self.boxes, self.labelled, self.certificate)
+        return self._table.rows(self.boxes, self.labelled, self.certificate, self.sifted)
+
+    @cached_property
+    def open(self) -> Rules:
+        """The rules that no answer breaks and that were tried too little: they are no findings."""
+        if self.sifted is None:
+            return Rules([])
+        return self._table.open_rules(self.sifted, self.labelled, self.certificate)
+
+    @property
+    def beside_rules(self) -> list[str]:
+        """What a sift shows beside rules: those with exceptions, and where a rare class is said."""
+        if self.sifted is None:
+            return []
+        who = "the model" if self.certificate.scope.direct else "the binned model"
+        given = (self.sifted.record, self.space.vocabulary, self.question.words, who)
+        return [*with_exceptions(*given), *given_more_often(*given)]
 
     @cached_property  # type: ignore[misc]
     def envelope(self) -> Envelope:
         """The same rules in variables."""
-        return self._table.envelope(self.rules, self.claim, len(self.decisions))
+        cells = len(self.decisions)
+        return self._table.envelope(self.rules, self.claim, cells, self.sifted, self.counted)
 
     def predict(self, rows: Any, otherwise: Any = None) -> NDArray[Any]:
         """Return the class that the rules give to each row; `otherwise` where they give none.

@@ -39,8 +39,9 @@ def flips_of(
 ) -> Flips:
     """Return what changing one column, or several at once, does to a classifier's decisions.
 
-    Where not all cells were asked, a proof by the trees may take long: it can be left out. If a
-    limit of the `meter` is reached, nothing is proved, and what was asked by then is counted.
+    Where not all cells were asked, a proof by the trees may take long, and so may random inputs:
+    both can be left out. If a limit of the `meter` is reached, nothing is proved, and what was
+    asked by then is counted.
     """
     binned, names = result.binned, attributes_named(feature)
     places = [column_of(binned.classifier.table, name) for name in names]
@@ -70,9 +71,31 @@ def flips_of(
         if ends is not None and not examples:
             examples = [_pair(binned, *ends)]
     proved = proved and (exact or not silent)
-    return Flips(
+    found = Flips(
         *(name, changed, count, pairs, of_pairs, proved, exact, tuple(examples[:EXAMPLES])),
         excluded=_excluded(result),
+    )
+    return found if proved or not by_proofs else _with_bound(found, result, axes, meter)
+
+
+def _with_bound(flips: Flips, result: Explained, axes: Sequence[int], meter: Meter | None) -> Flips:
+    """Return what random inputs show as well, where nothing is proved and the model is there."""
+    from hornlens.classifiers.drawn_flips import drawn_flips
+
+    try:
+        drawn = drawn_flips(result, axes, meter)
+    except NotKept:
+        return flips
+    if drawn.bound is None:
+        return flips
+    examples = (*flips.examples, *drawn.examples)[:EXAMPLES]
+    return replace(
+        flips,
+        drawn=drawn.drawn,
+        drawn_changed=drawn.changed,
+        bound=drawn.bound,
+        delta=result.settings.delta,
+        examples=examples,
     )
 
 

@@ -19,7 +19,7 @@ from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import GridCells, Levels, cells_at
 from hornlens.logic.named import NamedRule
-from hornlens.logic.warrants import PROVED
+from hornlens.logic.warrants import OPEN, PROVED, Warrant
 from hornlens.results.analysis.judging import SHOWN, Exceptions, Judgement
 from hornlens.results.analysis.truth import Truth
 from hornlens.results.documents.checks import ShownAnswer
@@ -102,9 +102,10 @@ def _judged(result: Explained, rule: NamedRule, owner: Explained | None) -> Judg
     if any(found.why for found in results if found.outcome == "open"):
         finding = "Not proved: the binned model breaks it, but no input is known that does."
         return Judgement(Truth("open"), finding, of=of)
-    trial = result.certificate.trial
-    if trial is not None and _is_listed(result, small, read):
-        warrant = trial.warrant(of)
+    warrant = _listed_warrant(result, small, read)
+    if warrant.proved:
+        return Judgement(Truth("holds", PROVED), f"Each of {of:,} cells agrees.", of=of)
+    if warrant.known:
         return Judgement(Truth("tested", warrant), f"Not proved. {warrant.sentence}", of=of)
     asked = of - result.labelled.open_in(small)
     finding = f"Not proved: none of {asked:,} cells that were asked breaks it."
@@ -199,10 +200,25 @@ def _small(result: Explained, conditions: Sequence[Condition]) -> Box | None:
     return None if box is None else tuple(box[place] for place in result.binned.telling)
 
 
-def _is_listed(result: Explained, box: Box, read: _Read) -> bool:
-    """Return whether a rule is one of those that were tested: its box and its only class."""
-    plain = not read.follows and read.classes == (1 << len(result.classes)) - 1
-    return plain and any(box == r.box and read.wanted == 1 << (r.place or 0) for r in result.rules)
+def _listed_warrant(result: Explained, box: Box, read: _Read) -> Warrant:
+    """Return what draws show of a rule that is listed; a special case is proved if that one is.
+
+    What was shown of the cells of a box says nothing of a part of them.
+    """
+    drawn = result.certificate.trial or result.certificate.sift
+    if drawn is None or read.follows or read.classes != (1 << len(result.classes)) - 1:
+        return OPEN
+    for row in result.rules:
+        if row.box is None or read.wanted != 1 << (row.place or 0):
+            continue
+        if row.box == box or (row.warrant.proved and _lies_in(box, row.box)):
+            return row.warrant
+    return OPEN
+
+
+def _lies_in(box: Box, other: Box) -> bool:
+    """Say whether a box is a part of another."""
+    return all(c <= a and b <= d for (a, b), (c, d) in zip(box, other, strict=True))
 
 
 def _is_vacuous(result: Explained, read: _Read, small: Box) -> bool:

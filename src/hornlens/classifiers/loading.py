@@ -6,7 +6,7 @@ NotKept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from hornlens.classifiers.explanation import NotKept
 from hornlens.classifiers.result import Explanation
 from hornlens.exact.boxes.cells import GridCells, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import BoxRule
+from hornlens.exact.boxes.spaces import cells_of_levels
+from hornlens.logic.warrants import PROVED
 from hornlens.results.documents.envelope import reading_envelope
 from hornlens.results.documents.explanations import (
     ExplanationDocument,
@@ -28,10 +30,14 @@ from hornlens.results.documents.findings import Record
 from hornlens.results.documents.reading import known_fields
 from hornlens.results.documents.record import RUN
 from hornlens.results.documents.settings import Settings
+from hornlens.results.documents.sifting import sift_from_json, with_order
 from hornlens.targets.classifiers.answering import Classifier
+from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.columns import Column, Table
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.points import Binned
+from hornlens.targets.classifiers.ruletables import SiftedBoxes
+from hornlens.targets.classifiers.spaces import space_apart
 from hornlens.targets.classifiers.voting import Leaves, Vote
 
 NOT_KEPT = "the model is not in envelope.json: explain it again to ask it more"
@@ -44,13 +50,19 @@ def load_explanation(content: Mapping[str, Any], file: Path) -> Explanation:
     record = RUN.read(run).record if run.is_file() else None
     with reading_envelope(content, file):
         settings = Settings(**known_fields(Settings, content.get("settings", {})))
-        return explanation_of(document, settings, record)
+        return explanation_of(document, settings, record, content)
 
 
 def explanation_of(
-    document: ExplanationDocument, settings: Settings | None = None, record: Record | None = None
+    document: ExplanationDocument,
+    settings: Settings | None = None,
+    record: Record | None = None,
+    content: Mapping[str, Any] | None = None,
 ) -> Explanation:
-    """Return the explanation that a document holds; saved again, it is the same."""
+    """Return the explanation that a document holds; saved again, it is the same.
+
+    With the `content` of its file also what a sift has shown, if its rules were sifted.
+    """
     by_name = {f.name: _feature(f) for f in (*document.features, *document.silent)}
     every = tuple(by_name[name] for name in document.columns)
     order = [f.name for f in document.features]
@@ -72,12 +84,13 @@ def explanation_of(
         )
         vote = Vote(kept, None, _leaves(document), tuple(bad))
         kept.votes.append(vote)
-    boxes = []
-    for rule in document.rules:
-        box = [feature.whole for feature in kept.features]
-        for axis, low, high in rule.box:
-            box[axis] = (low, high)
-        boxes.append(BoxRule(tuple(box), document.classes.index(rule.label)))
+    boxes = [_box(kept, document, rule.box, rule.label) for rule in document.rules]
+    sifted = counted = None
+    if content is not None and "sift" in content:
+        assert isinstance(labelled, ListedCells)
+        sifted = _sifted(content, document, kept, boxes, labelled)
+        usual, statistics = ("cells", "questions", "rows"), content["statistics"].items()
+        counted = {name: number for name, number in statistics if name not in usual}
     result: Explanation = Explanation.of_boxes(
         kept,
         boxes,
@@ -95,8 +108,44 @@ def explanation_of(
         notes=document.notes,
         vote=vote,
         recorded=document.flips,
+        sifted=sifted,
+        counted=counted or {},
     )
     return result
+
+
+def _box(
+    kept: Binned, document: ExplanationDocument, parts: Iterable[Sequence[int]], label: str
+) -> BoxRule:
+    """Return the box of a rule, given the ranges of levels that are conditions."""
+    box = [feature.whole for feature in kept.features]
+    for axis, low, high in parts:
+        box[axis] = (low, high)
+    return BoxRule(tuple(box), document.classes.index(label))
+
+
+def _sifted(
+    content: Mapping[str, Any],
+    document: ExplanationDocument,
+    kept: Binned,
+    boxes: Sequence[BoxRule],
+    labelled: ListedCells,
+) -> SiftedBoxes:
+    """Return what a sift has shown: the warrants, the open rules, and the record."""
+    assumed = Background(document.background, document.columns).rules(kept.every)
+    space = space_apart(kept.features, document.target, document.classes, assumed)
+    lines = content["open"]
+    needs = tuple(line["needs"] for line in lines if "needs" in line)
+    record = sift_from_json(content["sift"], space.vocabulary, needs)
+    record = with_order(record, content["sift"]["order"], cells_of_levels(space, labelled.cells))
+    warrants = [rule.warrant for rule in document.rules]
+    return SiftedBoxes(
+        {box: warrant or PROVED for box, warrant in zip(boxes, warrants, strict=True)},
+        tuple(_box(kept, document, line["box"], line["class"]) for line in lines),
+        document.claim.open,
+        record,
+        document.claim.ended is None,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,8 @@ from hornlens.results.documents.explanations import (
 )
 from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.record import RUN, run_record
+from hornlens.results.documents.rules import RuleRow
+from hornlens.results.documents.sifting import point_to_answers
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.voting import Vote
@@ -125,18 +127,13 @@ def explanation_as_json(result: Explained) -> dict[str, Any]:
     """
     content = envelope_as_json(result.envelope)
     for line, row in zip(content["readable"], result.rules, strict=True):
-        line |= {
-            "class": row.label,
-            "conditions": list(row.conditions),
-            "confidence": row.confidence,
-            "cells": row.cells,
-            "box": [
-                [axis, low, high]
-                for axis, (low, high) in enumerate(row.box or ())
-                if (low, high) != result.binned.features[axis].whole
-            ],
-            "sentence": row.sentence,
-        }
+        line |= {**_in_columns(result, row), "confidence": row.confidence, "cells": row.cells}
+    for line, row in zip(content.get("open", ()), result.open, strict=True):
+        line |= _in_columns(result, row)
+    if result.sifted is not None:
+        record = result.sifted.record
+        places = {cell: place for place, cell in enumerate(record.order)}
+        point_to_answers(content["sift"], record, places.__getitem__)
     return {
         **content,
         "rules": None,
@@ -144,6 +141,20 @@ def explanation_as_json(result: Explained) -> dict[str, Any]:
         "model": {"name": result.name, "identity": result.identity},
         "settings": asdict(result.settings),
         SECTION: as_plain(section_of(result)),
+    }
+
+
+def _in_columns(result: Explained, row: RuleRow) -> dict[str, Any]:
+    """Return what a rule says of columns, in words and as ranges of levels."""
+    return {
+        "class": row.label,
+        "conditions": list(row.conditions),
+        "box": [
+            [axis, low, high]
+            for axis, (low, high) in enumerate(row.box or ())
+            if (low, high) != result.binned.features[axis].whole
+        ],
+        "sentence": row.sentence,
     }
 
 
@@ -207,11 +218,12 @@ def _plain(value: Any) -> Any:
 
 
 def explanation_files(result: Explained) -> dict[str, str]:
-    """Return envelope.json, rules.csv, run.json and the page, by name."""
+    """Return envelope.json, rules.csv, open.csv, run.json and the page, by name."""
     content = explanation_as_json(result)
     return {
         "envelope.json": json_text(content),
         "rules.csv": result.rules.csv(),
+        **({"open.csv": result.open.csv()} if len(result.open) else {}),
         "run.json": RUN.text(run_record(result)),
         "report.html": explanation_page(content, Path("envelope.json")),
     }

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from itertools import islice
+from random import Random
+from typing import Any
+
 from hornlens.counts import plural
 from hornlens.logic.repeats import Repeats, fewest, threshold
 from hornlens.models.protocol import Estimate, Estimates, HasWays, Model
@@ -9,54 +14,183 @@ from hornlens.probes.probe import Probe
 from hornlens.report.terminal import Terminal
 from hornlens.targets.asking import asked_with
 
+MOST_READ = 20_000
+"""Up to so many prompts are all read to find out what they take."""
+SAMPLED = 200
+"""Of more, so many random cells are."""
+BYTES = "a byte counts as a token; usually it is a quarter of that"
+FREE = "It is no endpoint's: no calls, no tokens, nothing to pay."
+UNPRICED = "What that costs: give --price-in and --price-out, for a million tokens."
 
-def show_costs(
-    terminal: Terminal, probe: Probe, model: Model, repeats: Repeats | None = None
-) -> None:
-    """Say how many calls and tokens all of a probe's prompts take at most, and what they cost."""
-    terminal.say(f"{model.name}: {plural(probe.prompt_count, 'prompt')}.")
-    if not isinstance(model, Estimates):
-        terminal.say("It is no endpoint's: no calls, no tokens, nothing to pay.")
-        return
-    most = cost_of_probe(probe, model, repeats)
-    terminal.say(
-        f"At most {plural(most.calls, 'call')}, {most.tokens_in:,} tokens in and "
-        f"{most.tokens_out:,} out (a byte counts as a token; usually it is a quarter of that)."
-    )
-    if repeats is not None:
-        terminal.say(
-            f"That is with {repeats.most + repeats.settle:,} answers to each prompt. One that "
-            f"always answers the same is decided after {_fewest(probe, repeats):,}; one with "
-            "log-probabilities is asked once, and some a second time."
+
+@dataclass(frozen=True)
+class CellCost:
+    """What a cell takes on average, in all phrasings and ways of asking: calls, tokens, a price."""
+
+    calls: float
+    tokens_in: float
+    tokens_out: float
+    cost: float | None
+    """None: no prices are known."""
+    largest: int
+    """The tokens in of the cell that takes most of them."""
+    sampled: int | None = None
+    """How many random cells were read; None: all."""
+    is_most: bool = True
+    """Whether the numbers are the most that each cell takes, and not what some have taken."""
+
+    def times(self, cells: float) -> Estimate:
+        """Return what so many cells take."""
+        cost = None if self.cost is None else self.cost * cells
+        sent, replied = round(self.tokens_in * cells), round(self.tokens_out * cells)
+        return Estimate(round(self.calls * cells), sent, replied, cost)
+
+    def measured(
+        self, cells: float, tokens_in: int, tokens_out: int, cost: float | None
+    ) -> CellCost:
+        """Return the same with the tokens that so many cells have taken."""
+        return replace(
+            self,
+            tokens_in=tokens_in / cells,
+            tokens_out=tokens_out / cells,
+            cost=None if cost is None else cost / cells,
+            sampled=round(cells),
+            is_most=False,
         )
-    if most.cost is None:
-        terminal.say("What that costs: give --price-in and --price-out, for a million tokens.")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as a dry run prints it."""
+        return {
+            "calls": round(self.calls, 3),
+            "tokens_in": round(self.tokens_in, 3),
+            "tokens_out": round(self.tokens_out, 3),
+            "cost": self.cost,
+            "largest_tokens_in": self.largest,
+            "prompts_read": self.sampled,
+            "is_most": self.is_most,
+        }
+
+
+def ways_of(model: Model, probe: Probe) -> int:
+    """Return in how many ways a model is asked each prompt."""
+    return max(1, len(model.ways(probe.label.words))) if isinstance(model, HasWays) else 1
+
+
+def cost_of_cells(probe: Probe, model: Model, repeats: Repeats | None = None) -> CellCost | None:
+    """Return the most that a cell takes, on average; None of a model that costs nothing.
+
+    Where there are too many prompts to read them all, that is the mean of some random ones.
+    """
+    if not isinstance(model, Estimates):
+        return None
+    space, many = probe.space, probe.prompt_count * ways_of(model, probe)
+    sampled = None if many <= MOST_READ else SAMPLED
+    if sampled is None:
+        cells = list(islice(space.cells(), many))
     else:
-        terminal.say(f"At most {most.cost:,.4g} at the prices given.")
-    if most.tokens_out > most.calls:
-        terminal.say("A model that thinks before it replies is given more room, and takes more.")
-    terminal.say("Beside that, a few calls that try the endpoint out. Nothing was sent.")
-
-
-def _fewest(probe: Probe, repeats: Repeats) -> int:
-    needed = threshold(repeats.alpha, probe.prompt_count, len(probe.label.values) + 1)
-    return min(fewest(needed), repeats.most)
-
-
-def cost_of_probe(probe: Probe, model: Model, repeats: Repeats | None = None) -> Estimate:
-    """Return the most that all prompts of a probe take, over its phrasings."""
+        rng = Random(0)
+        cells = [space.sample(rng) & ~space.label_mask for _ in range(sampled)]
     times = 1 if repeats is None else repeats.most + repeats.settle
-    calls = sent = replied = 0
+    calls, replied, sent = 0, 0, [0] * len(cells)
     cost: float | None = 0.0
     for wording in probe.wordings:
         ways = model.ways(wording.label.words) if isinstance(model, HasWays) else {}
         for way in ways.values() or [model]:
             asked = asked_with(way, wording, drawn=repeats is not None)
             assert isinstance(asked, Estimates)
-            for cell in probe.space.cells():
+            for i, cell in enumerate(cells):
                 most = asked.estimate([wording.render(cell)], wording.label.words)
-                calls, sent = calls + most.calls, sent + most.tokens_in
-                replied += most.tokens_out
+                calls, replied = calls + most.calls, replied + most.tokens_out
+                sent[i] += most.tokens_in
                 cost = None if cost is None or most.cost is None else cost + most.cost
-    whole = None if cost is None else cost * times
-    return Estimate(calls * times, sent * times, replied * times, whole)
+    share = times / len(cells)
+    return CellCost(
+        calls * share,
+        sum(sent) * share,
+        replied * share,
+        None if cost is None else cost * share,
+        max(sent) * times,
+        sampled,
+    )
+
+
+def show_costs(
+    terminal: Terminal,
+    probe: Probe,
+    model: Model,
+    repeats: Repeats | None = None,
+    cells: int | None = None,
+    note: str = "",
+) -> None:
+    """Print how many calls and tokens a probe's prompts take, and what they cost.
+
+    `cells`: so many of them are asked, as the note says. Default: all.
+    """
+    terminal.say(f"{model.name}: {plural(probe.prompt_count, 'prompt')}.")
+    if note:
+        terminal.say(note)
+    one = cost_of_cells(probe, model, repeats)
+    if one is None:
+        terminal.say(FREE)
+        return
+    total = one.times(probe.space.cell_count if cells is None else cells)
+    about = "At most" if one.sampled is None else "About"
+    terminal.say(
+        f"{about} {plural(total.calls, 'call')}, {total.tokens_in:,} tokens in and "
+        f"{total.tokens_out:,} out ({BYTES})."
+    )
+    if one.sampled is not None:
+        terminal.say(
+            f"That is the mean of {one.sampled:,} random prompts, {one.tokens_in:,.0f} tokens in "
+            f"each; the largest of them takes {one.largest:,}."
+        )
+    _show_repeats(terminal, probe, repeats)
+    if total.cost is None:
+        terminal.say(UNPRICED)
+    else:
+        terminal.say(f"{about} {total.cost:,.4g} at the prices given.")
+    _show_room(terminal, one)
+    terminal.say("Beside that, a few calls that try the endpoint out. Nothing was sent.")
+
+
+def show_cell_cost(
+    terminal: Terminal, one: CellCost | None, probe: Probe, repeats: Repeats | None
+) -> None:
+    """Print what one question takes, beside a plan that has the sums."""
+    if one is None:
+        terminal.say(FREE)
+        return
+    calls, sent = f"{one.calls:,.3g}", f"{one.tokens_in:,.0f} tokens in"
+    noun = "call" if one.calls == 1 else "calls"
+    if one.is_most:
+        read = "all" if one.sampled is None else f"{one.sampled:,} random ones"
+        terminal.say(
+            f"A question takes {calls} {noun}, {sent} and {one.tokens_out:,.0f} out: the mean of "
+            f"{read} (the largest takes {one.largest:,} in; {BYTES})."
+        )
+    else:
+        terminal.say(
+            f"A question took {calls} {noun}, {sent} and {one.tokens_out:,.3g} out in the pilot."
+        )
+    _show_repeats(terminal, probe, repeats)
+    terminal.say(UNPRICED if one.cost is None else "The cost is at the prices given.")
+    _show_room(terminal, one)
+
+
+def _show_repeats(terminal: Terminal, probe: Probe, repeats: Repeats | None) -> None:
+    if repeats is not None:
+        terminal.say(
+            f"That is with {repeats.most + repeats.settle:,} answers to each prompt. One that "
+            f"always answers the same is decided after {_fewest(probe, repeats):,}; one with "
+            "log-probabilities is asked once, and some a second time."
+        )
+
+
+def _show_room(terminal: Terminal, one: CellCost) -> None:
+    if one.is_most and one.tokens_out > one.calls:
+        terminal.say("A model that thinks before it replies is given more room, and takes more.")
+
+
+def _fewest(probe: Probe, repeats: Repeats) -> int:
+    needed = threshold(repeats.alpha, probe.prompt_count, len(probe.label.values) + 1)
+    return min(fewest(needed), repeats.most)

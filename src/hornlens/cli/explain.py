@@ -14,16 +14,22 @@ from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
 from hornlens.limits import ended_by_ctrl_c
 from hornlens.report.terminal import Terminal
+from hornlens.results.wording.classifiers import asked_of_model
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.files import identity_of, open_classifier
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.options import Options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hornlens.classifiers.result import Explanation
     from hornlens.cli.commands.models import ExplainOptions
 
 SHOWN = 30
 """How many rules are printed; all are in the files."""
+OPEN = 10
+"""How many open rules are printed."""
 
 
 def explain_command(given: ExplainOptions) -> int:
@@ -67,20 +73,11 @@ def explain_command(given: ExplainOptions) -> int:
     terminal.say(f"{result.certificate.title}: {result.certificate.sentence}")
     for note in result.notes:
         terminal.say(f"Note: {note}.")
-    lines = [
-        [
-            str(rule),
-            f"{rule.support:,}",
-            "–" if rule.confidence is None else f"{rule.confidence:.4g}",
-        ]
-        for rule in result.rules[:SHOWN]
-    ]
-    if lines:
-        terminal.table(["rule", "rows", "confidence"], lines)
-    if len(result.rules) > SHOWN:
-        rest = len(result.rules) - SHOWN
-        where = "" if given.out is None else f": {given.out / 'rules.csv'}"
-        terminal.say(f"… and {rest:,} more that speak of fewer rows{where}")
+    if result.sifted is not None:
+        terminal.say(asked_of_model(result.envelope.statistics))
+    _show_rules(terminal, result, given.out)
+    if result.sifted is not None:
+        _show_sifted(terminal, result, given.out)
     if basis is not None:
         terminal.say(f"The full basis: {plural(len(basis.basis), 'rule')}")
         for rule in basis.readable.rules:
@@ -89,3 +86,38 @@ def explain_command(given: ExplainOptions) -> int:
         page = given.out / "report.html"
         terminal.written(page, "envelope.json", "rules.csv")
     return given.exit_code
+
+
+def _show_rules(terminal: Terminal, result: Explanation, out: Path | None) -> None:
+    """Print the first rules, with what stands behind each where they are not all proved."""
+    proved = all(rule.warrant.proved for rule in result.rules)
+    columns = ["rule", *([] if proved else ["warrant"]), "rows", "confidence"]
+    lines = [
+        [
+            str(rule),
+            *([] if proved else [rule.warrant.words]),
+            f"{rule.support:,}",
+            "–" if rule.confidence is None else f"{rule.confidence:.4g}",
+        ]
+        for rule in result.rules[:SHOWN]
+    ]
+    if lines:
+        terminal.table(columns, lines)
+    if len(result.rules) > SHOWN:
+        rest = len(result.rules) - SHOWN
+        where = "" if out is None else f": {out / 'rules.csv'}"
+        terminal.say(f"… and {rest:,} more that speak of fewer rows{where}")
+
+
+def _show_sifted(terminal: Terminal, result: Explanation, out: Path | None) -> None:
+    """Print rules with exceptions, where rare classes are said more often, and the open rules."""
+    for sentence in result.beside_rules:
+        terminal.say(sentence)
+    count = result.certificate.open
+    if count:
+        terminal.say(f"{plural(count, 'open rule')}: no answer breaks them, too few were asked")
+        for rule in result.open[:OPEN]:
+            terminal.say(f"  ? {rule}")
+        if count > OPEN:
+            where = "" if out is None else f": {out / 'open.csv'}"
+            terminal.say(f"  … and {count - OPEN:,} more{where}")

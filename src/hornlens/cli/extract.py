@@ -7,10 +7,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hornlens.api import extract
 from hornlens.cli.asking import Doing
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
@@ -20,11 +20,12 @@ from hornlens.logic.almost import AlmostRules
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.logic.levels import Levels
 from hornlens.models.protocol import HasWays
-from hornlens.models.registry import open_model
 from hornlens.probes.loading import DEFAULT, default_model, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.possible import show_possible
+from hornlens.report.progress import Live
 from hornlens.report.rates import show_rates
+from hornlens.report.sifting import show_sift_title, show_sifted
 from hornlens.report.summaries import say_level, show_almost, show_level, show_sentences
 from hornlens.report.terminal import (
     Terminal,
@@ -35,6 +36,7 @@ from hornlens.report.terminal import (
 )
 from hornlens.result import Result
 from hornlens.results.analysis.almost import Nearly, Summary
+from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.settings import Settings, paper_protocol
 
 if TYPE_CHECKING:
@@ -52,6 +54,9 @@ def extract_command(options: ExtractOptions) -> int:
     if is_target and (options.probe is not None or options.model is not None):
         raise HornlensError("--target asks its own questions: give neither a probe nor --model")
     settings, terminal = options.passed_to(Settings), Terminal(options.quiet)
+    if options.pilot is not None and not options.dry_run:
+        raise HornlensError("--pilot goes with --dry-run")
+    options.versus.check_alone(dry_run=options.dry_run, repeats=options.noise.repeats)
     if options.dry_run:
         _show_costs(options, settings, terminal)
         return 0
@@ -59,7 +64,7 @@ def extract_command(options: ExtractOptions) -> int:
     clock = time.perf_counter()
     with ended_by_ctrl_c(options.limits):
         if is_target:
-            result = _ask_target(options, settings)
+            result = _ask_target(options, settings, terminal)
         else:
             result = _ask_model(options, settings, terminal)
     seconds = time.perf_counter() - clock
@@ -77,25 +82,28 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
     """Put the probe's questions to the model."""
     repeats, probe = options.noise.options, _probe(options)
     settings, policy = _protocol(options, settings, probe.policy)
-    everything = settings.is_exhaustive(probe.prompt_count)
+    everything = not options.versus.compares and settings.is_exhaustive(probe.prompt_count)
     store = options.store.open(terminal.warn)
     with closing(options.where.open(None, terminal.warn)) as executor:
-        model = executor.model(options.model or default_model(probe.name), options.how.options)
+        opened = partial(executor.model, options=options.how.options)
+        model = opened(options.model or default_model(probe.name))
         ways = model.ways(probe.label.words) if isinstance(model, HasWays) else {}
         prompts = probe.prompt_count * max(1, len(ways))
+        ask = options.versus.asking(opened, model)
+        live = Live(Doing(f"Asking {model.name}", executor))
         total = prompts if everything and repeats is None else None
-        doing = Doing(f"Asking {model.name}", executor)
-        with store as cache, terminal.bar(doing, total, "prompts") as progress:
-            return extract(
-                model,
-                probe,
+        with store as cache, terminal.bar(live, total, "prompts") as progress:
+            result: Result = ask(
+                probe=probe,
                 settings=settings,
                 policy=policy,
                 cache=False if cache is None else cache,
                 progress=progress,
                 limits=options.limits,
                 repeats=repeats or 1,
+                watch=live.watch,
             )
+            return result
 
 
 def _probe(options: ExtractOptions) -> Probe:
@@ -113,28 +121,44 @@ def _protocol(
 
 
 def _show_costs(options: ExtractOptions, settings: Settings, terminal: Terminal) -> None:
-    """Say what asking everything would take; nothing is asked."""
-    from hornlens.cli.costs import show_costs
+    """Print what the run will take; nothing is asked, but by a pilot."""
+    from hornlens.cli.dry_run import dry_run_of_model, dry_run_of_target
 
     if options.target is not None:
-        raise HornlensError("--dry-run is for models: a target costs what it costs")
-    repeats, probe = options.noise.options, _probe(options)
-    settings.is_exhaustive(probe.prompt_count)
-    model = open_model(options.model or default_model(probe.name), options.how.options)
-    show_costs(terminal, probe, model, repeats)
+        _check_target_options(options)
+        settings, _ = _protocol(options, settings, Policy())
+        dry_run_of_target(options, settings, terminal)
+        return
+    probe = _probe(options)
+    settings, policy = _protocol(options, settings, probe.policy)
+    dry_run_of_model(options, settings, policy, probe, terminal)
 
 
-def _ask_target(options: ExtractOptions, settings: Settings) -> Result:
-    """Ask a target, which has its own questions."""
-    from hornlens.targets.registry import open_target
-
+def _check_target_options(options: ExtractOptions) -> None:
     if options.where.executor != "local":
         raise HornlensError("--executor ray is for models: a target is asked here")
     if options.noise.repeats is not None:
         raise HornlensError("--repeats is for models: a target says how often it asks")
+
+
+def _ask_target(options: ExtractOptions, settings: Settings, terminal: Terminal) -> Result:
+    """Ask a target, which has its own questions."""
+    from hornlens.targets.registry import open_target
+
+    _check_target_options(options)
     target = open_target(options.target or "")
+    ask = options.versus.asking(open_target, target)
     settings, policy = _protocol(options, settings, Policy())
-    return extract(target, settings=settings, policy=policy, limits=options.limits)
+    live = Live(f"Asking {target.name}")
+    with terminal.bar(live, None, "cells") as progress:
+        result: Result = ask(
+            settings=settings,
+            policy=policy,
+            limits=options.limits,
+            progress=progress,
+            watch=live.watch,
+        )
+    return result
 
 
 def _show_worked_out(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
@@ -152,6 +176,35 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     if not result.asked:
         _show_worked_out(terminal, result, out, seconds)
         return
+    sift = SiftSummary.of(result)
+    if sift is None:
+        _show_findings(terminal, result, out)
+    else:
+        show_sift_title(terminal, result, sift)
+        _show_warnings(terminal, result, out)
+        show_sifted(terminal, result, sift, out)
+    _show_abstentions(terminal, result)
+    show_rates(terminal, result)
+    policy = result.policy
+    terminal.say(
+        f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
+        f"margin {policy.margin:g}"
+        + (f", top {policy.top_k}" if policy.top_k else "")
+        + (f", abstentions {policy.abstain}ed" if result.abstentions else "")
+        + "."
+    )
+    terminal.say(
+        f"{plural(result.record.asked, result.question.asked_unit)} asked, "
+        f"{result.record.reused:,} from the cache, {seconds:.1f} s."
+    )
+    beside = ["rules.csv", *(["open.csv"] if len(result.open) else [])]
+    if result.has_rates:
+        beside.append("rates.csv")
+    terminal.written(out / "report.html", "envelope.json", *beside, "…")
+
+
+def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
+    """Print the rules of a result that was not sifted, and what they cannot say."""
     envelope, question = result.envelope, result.question
     evidence, vacuous = result.findings(), sum(result.vacuous)
     terminal.say(
@@ -211,24 +264,6 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         terminal.say(
             f"That is {share:.1%} of the {negatives:,} that {question.subject.lower()} rejects."
         )
-    _show_abstentions(terminal, result)
-    show_rates(terminal, result)
-    policy = result.policy
-    terminal.say(
-        f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
-        f"margin {policy.margin:g}"
-        + (f", top {policy.top_k}" if policy.top_k else "")
-        + (f", abstentions {policy.abstain}ed" if result.abstentions else "")
-        + "."
-    )
-    terminal.say(
-        f"{plural(result.record.asked, question.unit)} asked, "
-        f"{result.record.reused:,} from the cache, {seconds:.1f} s."
-    )
-    if result.space.label is None:
-        terminal.say(f"Files: {out} (envelope.json, rules.csv, …; no page, as there are no labels)")
-        return
-    terminal.written(out / "report.html", "envelope.json", "rules.csv", "rates.csv", "…")
 
 
 def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:

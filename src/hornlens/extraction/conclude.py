@@ -66,6 +66,13 @@ class Conclusion:
     labelled: LabelledSpace | None = None
     """All that may be accepted, where every cell was asked."""
 
+    def alone(self, knowledge: Knowledge) -> Conclusion:
+        """Return what is known of one of several ways of asking that were sifted together."""
+        certificate = self.envelope.certificate
+        sift = None if certificate.sift is None else replace(certificate.sift, alone=True)
+        own = replace(certificate, sift=sift, answered=knowledge.answered)
+        return Conclusion(replace(self.envelope, certificate=own))
+
 
 def conclude(
     knowledge: Knowledge,
@@ -91,6 +98,8 @@ def conclude(
     if noise is None:
         return Conclusion(envelope, labelled=labelled)
     certificate = replace(_settled_part(envelope.certificate, wanted), noise=noise)
+    if ended is not None and noise.undecided:  # what is undecided might have been decided
+        certificate = replace(certificate, ended=Ending(ended))
     possible = None
     if knowledge.space.count <= GRID_LIMIT or knowledge.unasked == 0:
         accepted = reading(knowledge, may=False)
@@ -120,7 +129,8 @@ class _Concluding:
 
     def all_known(self, labelled: LabelledSpace) -> Envelope:
         """Return the rules of a space of which every cell was asked: exact up to what is wanted."""
-        envelope = _whole(labelled, self.wanted, self.knowledge, self.limits)
+        limits = self.limits if self.ended is None else self._finishing
+        envelope = _whole(labelled, self.wanted, self.knowledge, limits)
         if not self.proposal.statistics:
             return envelope
         asked = ("equivalence_queries", "membership_queries", "negatives")
@@ -148,16 +158,7 @@ class _Concluding:
             open=sifted.open_count + len(sifted.listed) - len(listed),
             answered=self.knowledge.answered,
             ended=None if why is None else Ending(why),
-            sift=Sieve(
-                record.conditions,
-                record.epsilon,
-                record.delta,
-                record.candidates,
-                record.live,
-                len(record.order),
-                record.varies,
-                len(record.almost),
-            ),
+            sift=Sieve.of(record),
         )
         return Envelope(
             space,
@@ -185,7 +186,8 @@ class _Concluding:
             if claimed is not None and unchanged:
                 if claimed.all_rules:
                     return self._on_the_oracle(theory)
-                joint = claimed.joint
+                # A sample that is undecided agrees with nothing.
+                joint = None if self.knowledge.undecided else claimed.joint
         space = self.knowledge.space
         proved, singles = self._proved(certain, held, joint is None)
         candidates = dg_basis(proved + held, space.background)
@@ -249,8 +251,12 @@ class _Concluding:
         space = self.knowledge.space
         if space.count > GRID_LIMIT:
             return Theory(space.width)
-        last = Limits(FINISHING, None if self.limits is None else self.limits.max_rules)
-        return _whole(reading(self.knowledge), self.wanted, self.knowledge, last).basis
+        return _whole(reading(self.knowledge), self.wanted, self.knowledge, self._finishing).basis
+
+    @property
+    def _finishing(self) -> Limits:
+        """The limits of what may still be done when a run has been ended."""
+        return Limits(FINISHING, None if self.limits is None else self.limits.max_rules)
 
     def _proved(self, certain: Theory, held: Theory, broad: bool) -> tuple[Theory, int]:
         """Return all rules that are proved, and how many speak of one cell only.

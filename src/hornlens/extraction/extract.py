@@ -10,6 +10,8 @@ from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import numpy as np
+
 from hornlens.errors import HornlensError
 from hornlens.exact.grid import MOST_POINTS
 from hornlens.exact.readings import reading
@@ -24,7 +26,8 @@ from hornlens.extraction.settling import (
     noisy_target,
 )
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
-from hornlens.limits import Limits, Reason
+from hornlens.limits import Limits, Reason, Stopped
+from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
 from hornlens.results.analysis.detail import with_detail
@@ -32,6 +35,7 @@ from hornlens.results.analysis.worlds import union_of
 from hornlens.results.documents.findings import Findings, Record
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.settings import Settings
+from hornlens.targets.comparing import Comparing
 from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
 
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from hornlens.exact.engine import Progress as EngineProgress
     from hornlens.learning.events import Event
     from hornlens.learning.protocol import EquivalenceOracle, Learner, MembershipOracle
+    from hornlens.learning.sifting.guessing import Forms
 
 
 class Asking(NamedTuple):
@@ -73,6 +78,7 @@ def extract(
     watch: Watch | None = None,
     limits: Limits | None = None,
     progress: EngineProgress | None = None,
+    told: Callable[[int], None] | None = None,
 ) -> Findings:
     """Return the rules that a target obeys, by its own engine or by asking it.
 
@@ -85,7 +91,8 @@ def extract(
     rules are those that hold in all of them.
 
     If one of the `limits` is reached, or nothing more may be spent: what is proved by then.
-    `progress` is called with the number of rules that an engine has proved.
+    `progress` is called with the number of rules that an engine has proved, `told` with the number
+    of cells that were decided, each time.
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     chosen = settings or Settings()
@@ -97,7 +104,7 @@ def extract(
     worlds = target.targets if isinstance(target, Worlds) else {"": target}
     unit = "prompt" if isinstance(next(iter(worlds.values())), PromptTarget) else "cell"
     own = strategy is not None
-    exhaustive = not own and chosen.is_exhaustive(sum(map(_size, worlds.values())), unit)
+    exhaustive = not own and chosen.is_exhaustive(question_count(target), unit)
     learns = learner is not None or equivalence is not None
     sifts = not (own or exhaustive or learns) and chosen.equivalence in ("auto", "sift")
     most = chosen.limit if not (exhaustive or own or chosen.equivalence == "budget") else None
@@ -107,11 +114,13 @@ def extract(
         limits.max_questions = fewest
     if sifts:
         worlds = {name: asked_once(each) for name, each in worlds.items()}
-    asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
+    asked = [
+        _World(name, each, _policy(each, policy), limits, told) for name, each in worlds.items()
+    ]
     if target.space.complete:
         _check_complete(target, own or (exhaustive and not learns), sifts)
     most = None if limits is None else limits.max_questions
-    whole_asked = exhaustive and (most is None or sum(map(_size, worlds.values())) <= most)
+    whole_asked = exhaustive and (most is None or question_count(target) <= most)
     for world in asked:
         if world.policy.calibration == "mean" and not whole_asked:
             raise HornlensError(
@@ -120,18 +129,24 @@ def extract(
                 "neutral"
             )
     noisy = noisy_target(asked[0].target)
-    identity = target.identity()
-    if limits is not None:
-        limits.begin()
-    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits, sifts)
     every = [world.questions for world in asked]
     united = UnitedQuestions(every) if len(every) > 1 else every[0]
-    if noisy is not None:
-        check_ways(every, noisy.settings.settle)
+    identity, early = None, None
+    try:
+        identity = target.identity()
+        if noisy is not None:
+            check_ways(every, noisy.settings.settle)
+    except Stopped as stopped:  # it may take calls to find out how a model can be asked
+        early = stopped.reason
+    if limits is not None:
+        limits.begin()
+    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits, early, sifts)
     alone = [work.asked(w.questions, None) for w in asked] if len(asked) > 1 and not sifts else []
     ended, proposal = work.asked(united, watch)
     if sifts:  # what holds in all of them holds in each
         alone = [(ended, proposal)] * len(asked)
+    if noisy is not None and ended is None:  # undecided cells may have left it nothing to ask
+        ended = next((reason for reason, _ in alone if reason is not None), None)
     if noisy is not None and ended is None and noisy.settings.settle:
         ended = carry_out(Settle(united, noisy.settings.settle), united, watch, limits)
     if noisy is not None:
@@ -153,7 +168,13 @@ def extract(
         return replace(found, record=_record(asked, started, clock))
     # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
-        world.extraction(chosen, concluded(world.questions, *one), world.target.identity())
+        world.extraction(
+            chosen,
+            whole.alone(world.questions.knowledge)
+            if sifts and early is None
+            else concluded(world.questions, *one),
+            None if early else world.target.identity(),
+        )
         for world, one in zip(asked, alone, strict=True)
     )
     together = union_of(target.name, target.noun, identity, each, whole.envelope, whole.possible)
@@ -170,12 +191,16 @@ class _Work:
     equivalence: MakeOracle | None
     strategy: MakeStrategy | None
     limits: Limits | None
+    early: Reason | None = None
+    """Which limit was reached before anything could be asked."""
     sifts: bool = False
 
     def asked(
         self, questions: Questions | UnitedQuestions, watch: Watch | None
     ) -> tuple[Reason | None, Proposal]:
         """Ask; return why that was ended before its end, if so, and what was proposed."""
+        if self.early is not None:
+            return self.early, Proposal()
         ended = None
         if self.exhaustive:
             ended = carry_out(Everything(questions.space), questions, watch, self.limits)
@@ -207,6 +232,7 @@ class _Work:
             return self._sift(questions)
         oracle: EquivalenceOracle
         sampled: SampledEquivalence | None = None
+        all_known: Callable[[], Certificate | None] | None = None
         if self.equivalence is not None:
             oracle = self.equivalence(asking)
         elif self.exhaustive:
@@ -214,6 +240,9 @@ class _Work:
         else:
             if settings.samples is None:  # the paper's protocol looks at its samples only
                 questions.known = KnownAnswers(space.width)
+                # A budget is used up whatever is known; a learner of one's own may want to go on.
+                if settings.equivalence != "budget" and self.learner is None:
+                    all_known = _all_known(questions)
             oracle = sampled = SampledEquivalence(
                 counted,
                 space.sample,
@@ -232,11 +261,12 @@ class _Work:
             make(space.width),
             lambda hypothesis: judging_of(oracle, hypothesis),
             drawn=lambda: counted.count if sampled is None else sampled.drawn,
+            all_known=all_known,
         )
 
     def _sift(self, questions: Questions | UnitedQuestions) -> Strategy:
         """Return the strategy that finds all short rules; a cell is asked in every world."""
-        from hornlens.learning.sifting.run import Options
+        from hornlens.learning.sifting.run import SiftOptions
         from hornlens.learning.sifting.sift import Sift
 
         settings, space = self.settings, questions.space
@@ -249,8 +279,23 @@ class _Work:
         each = sum(world.prompts for world in questions.worlds)
         room = None if self.limits is None else self.limits.room(each)
         varies = any(getattr(world.target, "varies", False) for world in questions.worlds)
-        options = Options(conditions, settings.epsilon, settings.delta, settings.seed, room, varies)
-        return Sift(space, [world.policy for world in questions.worlds], options)
+        options = SiftOptions(
+            conditions, settings.epsilon, settings.delta, settings.seed, room, varies
+        )
+        policies = [world.policy for world in questions.worlds]
+        return Sift(space, policies, options, forms=forms_of(questions.worlds[0].target))
+
+
+def _all_known(questions: Questions | UnitedQuestions) -> Callable[[], Certificate | None]:
+    """Return what says, cheaply, whether every cell was asked: then it is a certificate."""
+    total = questions.knowledge.total
+
+    def certificate() -> Certificate | None:
+        if any(len(world.decisions) < total for world in questions.worlds):
+            return None
+        return EXACT if not questions.knowledge.undecided else Certificate("open")
+
+    return certificate
 
 
 @dataclass(frozen=True)
@@ -261,10 +306,13 @@ class _World:
     target: Target
     policy: Policy
     limits: Limits | None
+    told: Callable[[int], None] | None = None
 
     @cached_property
     def questions(self) -> Questions:
-        return Questions(self.target, self.policy, limits=self.limits, name=self.name)
+        return Questions(
+            self.target, self.policy, limits=self.limits, name=self.name, told=self.told
+        )
 
     @property
     def prompted(self) -> PromptTarget | None:
@@ -273,8 +321,9 @@ class _World:
     @property
     def question(self) -> Question:
         """How people are told that it was asked."""
-        if self.prompted:
-            return self.prompted.question
+        own: Question | None = getattr(self.target, "question", None)
+        if own is not None:
+            return own
         label = self.target.space.label
         names = () if label is None else label.variables
         return Question(self.target.name, words={name: name for name in names})
@@ -289,11 +338,7 @@ class _World:
         noisy, envelope = noisy_target(self.target), conclusion.envelope
         statistics = {
             "questions": len(decisions),
-            "model_calls": (
-                noisy.noise.asked
-                if noisy is not None
-                else distinct * (prompted.repeats if prompted else 1)
-            ),
+            "model_calls": (noisy.noise.asked if noisy is not None else self._calls(distinct)),
             "distinct_prompts": distinct,
             "abstentions": sum(decision.winner is None for decision in decisions.values()),
         }
@@ -308,13 +353,34 @@ class _World:
             self.target.show,
             scores,
             world=self.name,
-            details=getattr(prompted, "details", {}),
+            details=getattr(self.target, "details", {}),
             possible=conclusion.possible,
         )
 
+    def _calls(self, distinct: int) -> int:
+        """Return how often somebody was asked, for so many prompts or cells."""
+        if self.prompted is not None:
+            return distinct * self.prompted.repeats
+        return self.target.asked_count if isinstance(self.target, Comparing) else distinct
 
-def _size(target: Target) -> int:
-    """Return how many prompts, or cells, there are."""
+
+def forms_of(target: Target) -> Forms | None:
+    """Return what a target compares, if it does: answers tell more than whether they differ."""
+    if not isinstance(target, Comparing):
+        return None
+    from hornlens.learning.sifting.guessing import Forms
+
+    labels = target.parts[0].space.label
+    count = 2 if labels is None else len(labels.variables)
+    return Forms(
+        target.form_count, count, lambda cells: np.array(target.answers(cells), dtype=np.int64)
+    )
+
+
+def question_count(target: Target) -> int:
+    """Return how many prompts, or cells, there are, in all ways of asking."""
+    if isinstance(target, Worlds):
+        return sum(map(question_count, target.targets.values()))
     if isinstance(target, PromptTarget):
         return target.prompt_count
     return target.space.cell_count
@@ -323,7 +389,8 @@ def _size(target: Target) -> int:
 def _record(asked: Sequence[_World], started: str, clock: float) -> Record:
     """Return how it went."""
     new = sum(
-        each.prompted.asked if each.prompted else len(each.questions.decisions) for each in asked
+        each.prompted.asked if each.prompted else each._calls(len(each.questions.decisions))
+        for each in asked
     )
     reused = sum(each.prompted.reused for each in asked if each.prompted)
     return Record(started, time.perf_counter() - clock, new, reused)
@@ -350,10 +417,11 @@ def _check_complete(target: Target, whole: bool, sifts: bool) -> None:
 def _policy(target: Target, given: Policy | None) -> Policy:
     """Return what undecided cells and missing labels count as; the rest is the target's own.
 
-    In a complete space the label is always set: what has none does not occur.
+    In a complete space the label is always set, and so it is where answers are compared: what has
+    none does not occur.
     """
     own: Policy = getattr(target, "policy", None) or Policy()
-    if target.space.complete:
+    if target.space.complete or isinstance(target, Comparing):
         own = replace(own, label_unset="reject")
         given = given and replace(given, label_unset="reject")
     if given is None:

@@ -214,6 +214,7 @@ def learn(
             rng or Random(0),
             known,
             measures=FAIR,
+            size=1 << formula.width,
         )
     else:
         kind: Kind = "horn" if chosen.goal == "envelope" else "full"

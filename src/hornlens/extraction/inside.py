@@ -23,8 +23,15 @@ LEARNED = ("pac", "budget", "sift")
 
 
 def engine_of(target: Target, settings: Settings) -> RuleEngine | None:
-    """Return what works out the rules of a target; None if it has to be asked."""
-    if settings.equivalence in LEARNED or not isinstance(target, LooksInside):
+    """Return what works out the rules of a target; None if it has to be asked.
+
+    One whose engine asks its own questions may sift by itself: it says that it `sifts`.
+    """
+    if not isinstance(target, LooksInside):
+        return None
+    if settings.equivalence == "sift" and getattr(target, "sifts", False):
+        return target.engine(settings)
+    if settings.equivalence in LEARNED:
         return None
     return target.engine(settings)
 

@@ -38,6 +38,7 @@ from hornlens.oracles.entailment import (
     FormulaEntailment,
     RowsEntailment,
 )
+from hornlens.oracles.known import KnownAnswers
 from hornlens.results.documents.envelope import envelope_as_json
 
 RELATED = ("pac-basis", "closure", "characteristic")
@@ -122,7 +123,7 @@ def learn_related(
     oracle = CountingEntailment(domain.entailment)
     learner: Learner = horn1_learner(width)
     equivalence: EquivalenceOracle
-    closures = Closures(oracle)
+    closures = Closures(oracle, KnownAnswers(width) if algorithm == "pac-basis" else None)
     sampled: SampledClosures | None = None
     if algorithm == "pac-basis":
         rng = Random(seed or 0)

@@ -115,7 +115,9 @@ class Everything:
 class Learning:
     """Lets a learner and an equivalence oracle choose: Algorithm 1, or one of one's own.
 
-    `judge` yields the oracle's own questions, if it has any, and returns its verdict.
+    `judge` yields the oracle's own questions, if it has any, and returns its verdict. When
+    `all_known` returns a certificate, every answer is there: it ends, and proposes nothing, for
+    what follows from all answers needs no learner.
     """
 
     def __init__(
@@ -124,18 +126,22 @@ class Learning:
         judge: Callable[[Hypothesis], Verdict | Judging],
         speculate: bool = True,
         drawn: Callable[[], int] = lambda: 0,
+        all_known: Callable[[], Certificate | None] | None = None,
     ):
         """Take a learner; `drawn` counts the samples of its oracle."""
 
         self.learner, self.judge, self.speculate, self.drawn = learner, judge, speculate, drawn
+        self.all_known = all_known
         self._queries: Queries | None = None
         self._certificate: Certificate | None = None
+        self._needed = True
 
     def steps(self) -> Steps:
         """Pass on what the learner and its oracle ask, and what they do."""
         # Imported here: a run that asks everything learns nothing, and starts the quicker.
         from hornlens.learning.driver import conversation
-        from hornlens.learning.events import Ended, Progress
+        from hornlens.learning.events import Conjectured, Ended, Progress
+        from hornlens.learning.protocol import Ask
 
         talk = conversation(self.learner, self.judge, self.speculate)
         reply: Any = None
@@ -145,6 +151,12 @@ class Learning:
                     step = talk.send(reply)
                 except StopIteration:
                     return
+                if self.all_known is not None and isinstance(step, Ask | Conjectured):
+                    known = self.all_known()
+                    if known is not None:
+                        self._needed = False
+                        yield Ended(known)
+                        return
                 if isinstance(step, Progress):
                     self._queries = step.queries
                 elif isinstance(step, Ended):
@@ -165,5 +177,7 @@ class Learning:
             "speculative": queries.speculative,
             "equivalence_samples": drawn,
         }
+        if not self._needed:
+            return Proposal(statistics=statistics)
         theory, non_horn = learned.hypothesis.theory, learned.non_horn
         return Proposal(theory, self._certificate, tuple(non_horn), statistics)

@@ -7,6 +7,7 @@ people expect "30 < age ≤ 60", as the thresholds of decision trees are written
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
@@ -88,6 +89,25 @@ class Cuts:
         values = tuple(sorted(shown))
         after = frozenset(place for place, value in enumerate(values) if shown[value][1])
         return Cuts(values, tuple(shown[value][0] for value in values), after)
+
+    @classmethod
+    def merged(cls, every: Iterable[Cuts]) -> Cuts:
+        """Return the cuts of all: each bin lies in one bin of each.
+
+        Two that are shown alike, and are not the same, are shown in all digits.
+        """
+        cuts: dict[float, tuple[str, bool]] = {}
+        for each in every:
+            for place, (value, text) in enumerate(each.pairs):
+                cuts.setdefault(value, (text, place in each.after))
+        values = sorted(cuts)
+        texts = Counter(cuts.values())
+        apart = [
+            cuts[value] if texts[cuts[value]] == 1 else (number_text(value), False)
+            for value in values
+        ]
+        after = frozenset(place for place, (_, is_after) in enumerate(apart) if is_after)
+        return cls(tuple(values), tuple(text for text, _ in apart), after)
 
     @property
     def pairs(self) -> list[tuple[float, str]]:

@@ -32,6 +32,7 @@ REASONS = {
     "refusal": "it refused to answer",
     "other": "it answered something else",
     "none": "it gave no answer",
+    "half": "only some of the answers to compare were given",
 }
 """Why a target gives no answer, in words."""
 
@@ -46,15 +47,21 @@ def check_choices(value: Any) -> None:
     for name, hint in _hints(type(value)).items():  # type: ignore[arg-type]  # classes are hashable
         allowed, given = get_args(hint), getattr(value, name)
         if get_origin(hint) is Literal:
-            if given not in allowed:
-                words = ", ".join(map(repr, allowed))
-                raise HornlensError(f"{name} must be one of {words}, not {given!r}")
+            check_word(name, given, hint)
         elif (given is None and NoneType in allowed) or (isinstance(given, str) and str in allowed):
             continue
         elif not isinstance(given, Real) or isinstance(given, bool) or not _is_finite(given):
             raise HornlensError(f"{name} must be a number, not {given!r}")
         elif int in (hint, *allowed) and not isinstance(given, Integral):
             raise HornlensError(f"{name} must be a whole number, not {given!r}")
+
+
+def check_word(name: str, given: Any, hint: Any) -> None:
+    """Refuse a word that is none of those of a Literal."""
+    allowed = get_args(hint)
+    if given not in allowed:
+        words = ", ".join(map(repr, allowed))
+        raise HornlensError(f"{name} must be one of {words}, not {given!r}")
 
 
 def _is_finite(number: Any) -> bool:

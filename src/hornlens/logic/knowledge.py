@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.logic.counting import cells_above
 from hornlens.logic.decisions import UNDECIDED, YES, Decision, Policy, accepts
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.supersets import Supersets
+
+AT_A_TIME = 1 << 16
+"""To count what one rule speaks of, so many combinations are looked at, at most."""
 
 
 class World(NamedTuple):
@@ -54,9 +57,9 @@ class Knowledge:
 
     @cached_property
     def total(self) -> int:
-        """How many cells there are."""
+        """How many cells there are; where nobody can count those that occur, all of the grid."""
         space = self.space
-        return sum(1 for _ in space.cells()) if space.assumed else space.cell_count
+        return count if (count := cells_above(space)) is not None else space.cell_count
 
     @cached_property
     def asked(self) -> Sequence[int]:
@@ -161,15 +164,5 @@ class Knowledge:
 
 
 def count_above(space: Space, cell: int) -> int | None:
-    """Return how many cells have all that a cell has; None if that takes going through them."""
-    if space.assumed:
-        return None
-    if space.complete:
-        pairs = zip(space.leaves, space.groups, strict=False)
-        return prod(sum(cell & group & ~leaf == 0 for leaf in own) for own, group in pairs)
-    places = zip(space.attributes, space.places(space.background.closure(cell)), strict=False)
-    above = [(attribute, attribute.above(place)) for attribute, place in places]
-    return prod(
-        len(range(attribute.count)[part]) if isinstance(part, slice) else len(part)
-        for attribute, part in above
-    )
+    """Return how many cells have all that a cell has; None if too many had to be looked at."""
+    return cells_above(space, cell, AT_A_TIME)

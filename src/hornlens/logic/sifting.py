@@ -115,6 +115,8 @@ class SiftRecord:
     """Rules with exceptions, each in the place of narrower ones: they are no Horn consequences."""
     more_often: tuple[MoreOften, ...] = ()
     """Where labels that are rare everywhere are given more often."""
+    classes: bool = False
+    """Whether only rules that say which label is always given were candidates."""
 
 
 @dataclass(frozen=True)

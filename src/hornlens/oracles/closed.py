@@ -35,6 +35,9 @@ class SampledClosures:
     An accepted hypothesis gives another closure than the target to a random set with probability at
     most ε; that claim fails with probability at most δ. Then it also errs on at most ε of all sets
     in saying which are closed.
+
+    Closures that are known are looked at first. Only a query that draws sets can accept, so only
+    these share δ: the proof is that of `SampledEquivalence`.
     """
 
     def __init__(
@@ -49,11 +52,18 @@ class SampledClosures:
         self.closures, self.sample, self.rng = closures, sample, rng
         self.epsilon, self.delta = epsilon, delta
         self.queries = self.drawn = 0
+        self.paid = 0
+        """How many of the queries drew sets: the union bound is over these."""
 
     def judge(self, hypothesis: Hypothesis) -> Verdict:
         """Return a closed set that breaks a rule, or what obeys all and is not closed; or yes."""
         self.queries += 1
-        samples = pac_samples(self.queries, self.epsilon, self.delta)
+        if self.closures.known is not None:
+            example = self.closures.known.first_wrong(hypothesis)
+            if example is not None:
+                return Counterexample(example)
+        self.paid += 1
+        samples = pac_samples(self.paid, self.epsilon, self.delta)
         for _ in range(samples):
             self.drawn += 1
             x = self.sample(self.rng)
@@ -63,7 +73,7 @@ class SampledClosures:
             if theirs != BOTTOM and not hypothesis.theory.satisfied_by(theirs):
                 return Counterexample(theirs)
             return Counterexample(mine)  # x ⊆ mine ⊂ theirs: it is not closed
-        return Accepted(pac(self.epsilon, self.delta, samples, MEASURES))
+        return Accepted(pac(self.epsilon, self.delta, samples, MEASURES, queries=self.paid))
 
 
 class ClosedEquivalence:

@@ -16,6 +16,7 @@ from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.cnf import Cnf
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
+from hornlens.oracles.known import KnownAnswers
 
 
 class RowsEntailment:
@@ -80,16 +81,22 @@ class Closures:
     As a membership oracle it accepts what is closed: the positives of the envelope.
     """
 
-    def __init__(self, oracle: EntailmentOracle):
-        """Remember what was found, and all positives that were shown on the way."""
-        self.oracle = oracle
+    def __init__(self, oracle: EntailmentOracle, known: KnownAnswers | None = None):
+        """Remember what was found, and all positives that were shown on the way.
+
+        `known` is told of each set whether it is closed, if that is known.
+        """
+        self.oracle, self.known = oracle, known
         self._known: dict[int, int] = {}
         self._shown: dict[int, None] = {}
 
     def closure(self, x: int) -> int:
         """Return what all positives above `x` have; BOTTOM if there are none."""
         if x not in self._known:
-            self._known[x] = self._asked_closure(x)
+            closure = self._known[x] = self._asked_closure(x)
+            if self.known is not None:
+                closed = [] if closure == BOTTOM else [closure]
+                self.known.tell([x, *closed], [x == closure, *(True for _ in closed)])
         return self._known[x]
 
     def _asked_closure(self, x: int) -> int:
@@ -104,6 +111,8 @@ class Closures:
             if isinstance(reply, Unknown) or reply.may is not None:
                 raise ValueError("closures need an oracle that knows every positive in full")
             self._shown[reply.example] = None
+            if self.known is not None:
+                self.known.tell([reply.example], [True])
             common &= reply.example
         return common
 

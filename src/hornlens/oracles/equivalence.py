@@ -103,16 +103,16 @@ def judging_of(
 
 
 def pac_samples(query: int, epsilon: float, delta: float) -> int:
-    """Return how many samples the query-th equivalence query (from 1) draws.
+    """Return how many samples the query-th (from 1) of the equivalence queries that draw any draws.
 
-    Query i errs with probability at most (1-ε)^q ≤ δ/2^i, so all of them together at most δ.
+    The i-th of them errs with probability at most (1-ε)^q ≤ δ/(i(i+1)). These shares add up to δ.
     """
     return ceil(_doubt(query, delta) / epsilon)
 
 
 def _doubt(query: int, delta: float) -> float:
-    """Return ln(2^query / δ): ε times the samples that the query needs."""
-    return log(1 / delta) + query * log(2)
+    """Return ln(query · (query + 1) / δ): ε times the samples that the query needs."""
+    return log(query * (query + 1) / delta)
 
 
 class SampledEquivalence:
@@ -120,6 +120,16 @@ class SampledEquivalence:
 
     An accepted H ∪ Q disagrees with the target on a random interpretation with probability at most
     ε; that claim fails with probability at most δ.
+
+    Proof. Only a query that draws samples can accept: call it paid, and let it be the i-th such
+    query. Its number and its hypothesis are fixed before its samples are drawn, and these are
+    independent of all that happened before. So if the hypothesis errs on more than ε, all q_i
+    samples agree with it with probability at most (1-ε)^q_i ≤ δ/(i(i+1)), whatever the past was.
+    A wrong hypothesis is accepted only if that happens at some i; over all i, this has probability
+    at most Σ δ/(i(i+1)) = δ, however many queries there will have been. A query that known answers
+    refute before it draws anything accepts nothing and uses up no number. One that known answers
+    refute after its samples agreed has used up its number: the second look only turns a yes into a
+    counterexample, so the probability of a wrong yes does not grow.
     """
 
     def __init__(
@@ -135,11 +145,13 @@ class SampledEquivalence:
         samples: int | None = None,
         measures: str | None = None,
         choose: Choose = first,
+        size: int | None = None,
     ):
         """Sample from `sample(rng)`, which `measures` says in words; check what is `known` first.
 
         `samples` fixes the number of samples a query; ε then follows from it and from δ. `choose`
-        picks among the counterexamples of a chunk.
+        picks among the counterexamples of a chunk. There are `size` interpretations, if that is
+        known: when all of them are, the verdict is exact.
         """
         if not (SMALLEST <= epsilon < 1 and SMALLEST <= delta < 1):
             raise ValueError(f"epsilon and delta must lie between {SMALLEST:g} and 1 (exclusive)")
@@ -152,7 +164,10 @@ class SampledEquivalence:
         self.epsilon, self.delta, self.rng = epsilon, delta, rng
         self.known = KnownAnswers(width) if known is None else known
         self.chunk, self.samples, self.measures, self.choose = chunk, samples, measures, choose
+        self.size = size
         self.queries = 0
+        self.paid = 0
+        """How many of the queries drew samples: the union bound is over these."""
         self.drawn = 0
         """How many samples were drawn, in all queries."""
 
@@ -172,7 +187,10 @@ class SampledEquivalence:
         example = self.known.first_wrong(hypothesis)
         if example is not None:
             return Counterexample(example)
-        samples = self.samples or pac_samples(self.queries, self.epsilon, self.delta)
+        if self._all_known:
+            return Accepted(EXACT)
+        self.paid += 1
+        samples = self._needed()
         accepted = 0
         for start in range(0, samples, self.chunk):
             batch = [self.sample(self.rng) for _ in range(min(self.chunk, samples - start))]
@@ -182,15 +200,27 @@ class SampledEquivalence:
             if len(wrong):
                 return Counterexample(self.choose([batch[i] for i in wrong]))
             accepted += int(labels.sum())
+            if self._all_known:
+                break
         example = self.known.first_wrong(hypothesis)  # a sample can tell of more than itself
         if example is not None:
             return Counterexample(example)
+        if self._all_known:
+            return Accepted(EXACT)
         epsilon = self.epsilon
         if self.samples is not None:  # what so many samples are good for, by the same reckoning
-            epsilon = _doubt(self.queries, self.delta) / samples
+            epsilon = _doubt(self.paid, self.delta) / samples
         if epsilon >= 1:
             return Accepted(cut_off(self.queries, samples))
-        return Accepted(pac(epsilon, self.delta, samples, self.measures, accepted))
+        return Accepted(pac(epsilon, self.delta, samples, self.measures, accepted, self.paid))
+
+    @property
+    def _all_known(self) -> bool:
+        return self.size is not None and len(self.known) >= self.size
+
+    def _needed(self) -> int:
+        """Return how many samples the query draws that has just been paid for."""
+        return self.samples or pac_samples(self.paid, self.epsilon, self.delta)
 
 
 @dataclass

@@ -29,6 +29,10 @@ class KnownAnswers:
         self._broken = np.zeros(0, dtype=np.int64)
         self._rules: frozenset[Rule] = frozenset()
 
+    def __len__(self) -> int:
+        """Return how many answers there are."""
+        return len(self._place)
+
     def tell(self, interpretations: Sequence[int], labels: Sequence[bool]) -> None:
         """Take in answers, in order; those that are known already are passed over."""
         for x, label in zip(interpretations, labels, strict=True):

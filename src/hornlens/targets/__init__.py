@@ -12,6 +12,8 @@ from hornlens.namespaces import lazy_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hornlens.targets.classifiers.target import ClassifierTarget as ClassifierTarget
+    from hornlens.targets.differences import DifferencesTarget as DifferencesTarget
+    from hornlens.targets.flipping import FlippingTarget as FlippingTarget
     from hornlens.targets.formulas import FormulaTarget as FormulaTarget
     from hornlens.targets.formulas import TableTarget as TableTarget
     from hornlens.targets.functions import FunctionTarget as FunctionTarget
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 else:
     _HOMES = {
         "targets.classifiers.target": "ClassifierTarget",
+        "targets.differences": "DifferencesTarget",
+        "targets.flipping": "FlippingTarget",
         "targets.formulas": "FormulaTarget TableTarget",
         "targets.functions": "FunctionTarget RepeatedTarget",
         "targets.prompted": "PromptedModel",

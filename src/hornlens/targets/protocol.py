@@ -134,7 +134,8 @@ class Settles(Target, Protocol):
 class LooksInside(Target, Protocol):
     """A target that can be looked into: its rules are worked out, where a black box is asked.
 
-    `decide` must agree with what its engine finds: learners still ask it.
+    `decide` must agree with what its engine finds: learners still ask it. One whose engine asks
+    questions of its own, and sifts by itself, has an attribute `sifts` that is true.
     """
 
     def engine(self, settings: Settings) -> RuleEngine | None:

@@ -198,10 +198,27 @@ def check_classifier(content: Any) -> tuple[list[str], list[str]]:
     checked, not_checked = _check_explanation(
         {**content["classifier"], "certificate": content["certificate"], "rules": rules}
     )
-    _check_variables(content)
+    _check_variables(content, content["readable"])
     checked.append("variables: each rule says in variables what its conditions say")
     more, less = _check_claims({**content["classifier"], "rules": rules}, content)
+    if "sift" in content or "sift" in content["certificate"]:
+        again, never = _check_sift(content)
+        more, less = [*more, *again], [*less, *never]
     return [*checked, *more], [*not_checked, *less]
+
+
+def _check_sift(content: Any) -> tuple[list[str], list[str]]:
+    """Count a sift again: NumPy is needed for that."""
+    from hornlens.verifying.siftedcells import check_sifted_cells
+
+    if "sift" not in content or "sift" not in content["certificate"]:
+        raise Wrong("sift: a certificate without a record, or a record without a certificate")
+    section = content["classifier"]
+    cells = RecordedCells(section, [feature["levels"] for feature in section["features"]])
+    if cells.is_grid or cells.open:
+        raise Wrong("sift: its cells are no list of those that were asked")
+    _check_variables(content, content["open"])
+    return check_sifted_cells(content, cells.listed, cells.labels)
 
 
 def _check_claims(content: Any, whole: Any) -> tuple[list[str], list[str]]:
@@ -224,12 +241,12 @@ def _check_claims(content: Any, whole: Any) -> tuple[list[str], list[str]]:
     return checked, not_checked
 
 
-def _check_variables(content: Mapping[str, Any]) -> None:
+def _check_variables(content: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> None:
     """Read each rule in variables again: one for each bound of its box, and one for its class."""
     features, known = content["classifier"]["features"], set(content["variables"])
     label = content["space"]["label"]["values"]
     names = [line["name"] for line in content["space"]["attributes"]]
-    for line in content["readable"]:
+    for line in lines:
         wanted = set()
         for axis, low, high in line["box"]:
             wanted |= set(_bounds({**features[axis], "name": names[axis]}, low, high))
@@ -266,7 +283,8 @@ def _check_explanation(content: Any) -> tuple[list[str], list[str]]:
     checked, not_checked = [], ["sentences, and the files beside it"]
     trees = content.get("trees")
     leaves = None
-    by_trees = claim.proved and not claim.decides and not _is_near_rows(claim)
+    sifted = claim.sift is not None
+    by_trees = claim.proved and not (claim.decides or sifted or _is_near_rows(claim))
     if trees is not None and not cells.is_grid and by_trees:
         leaves = Leaves(content, sizes)
         if leaves.forbidden:
@@ -277,7 +295,7 @@ def _check_explanation(content: Any) -> tuple[list[str], list[str]]:
     checked.append(f"rules: each of {len(boxes):,} is {what}, and says what its box says")
     if claim.ended and leaves:
         not_checked.append("that rules are general: the run was ended before all was proved")
-    elif claim.proved:
+    elif claim.proved or sifted:
         close = _check_general(boxes, cells, leaves, features)
         checked.append("general: no condition of a rule can be left out or made wider")
         if close:
@@ -285,12 +303,12 @@ def _check_explanation(content: Any) -> tuple[list[str], list[str]]:
     if claim.decides:
         _check_cover(boxes, cells)
         checked.append("complete: every cell is decided by a rule, as the model decided it")
-    elif claim.ended:
+    elif claim.ended and not sifted:
         not_checked.append("rules that are not there: a run that was ended makes no claim on them")
-    elif claim.proved:
+    elif claim.proved and not sifted:
         looked = _check_missing(content, claim, boxes, cells, leaves, sizes, features)
         checked.append(f"complete: {looked:,} random sets of so few conditions have no other rule")
-    else:
+    elif not sifted:
         not_checked.append("what was not drawn: a sampled result makes no claim on it")
     _check_rows(content, boxes, sizes)
     checked.append("support and confidence: counted again from the rows")

@@ -46,7 +46,8 @@ def check_scope(content: Mapping[str, Any], claim: Claim, cells: ClassifiedCells
         raise Wrong(f"certificate: a classifier is not asked of {of!r}")
     if of == "part" and (cells.is_grid or not content["exact_bins"]):
         raise Wrong("certificate: of a part, though that is not what was asked")
-    some = not cells.is_grid and not claim.trial and (claim.decides or not content.get("trees"))
+    drawn = claim.trial or claim.sift
+    some = not cells.is_grid and not drawn and (claim.decides or not content.get("trees"))
     if of == "every input" and some:
         raise Wrong("certificate: of every input, though only some cells were asked")
     if bool(claim.scope.get("assumed")) != bool(content["background"]):
@@ -59,8 +60,8 @@ def check_complete(claim: Claim, cells: ClassifiedCells, sizes: Sequence[int]) -
     """Hold what is claimed to be complete against what was asked."""
     if claim.every:
         raise Wrong("certificate: every rule, though these are rules of classes only")
-    tested = claim.trial is not None
-    if claim.weakest != ("tested" if tested else "proved"):
+    tested = claim.trial is not None or claim.sift is not None
+    if claim.sift is None and claim.weakest != ("tested" if tested else "proved"):
         raise Wrong(f"certificate: {claim.weakest}, which is not what the rules rest on")
     complete = claim.decides or claim.most is not None
     if tested and complete:
@@ -82,9 +83,11 @@ def check_cell_counts(content: Mapping[str, Any], claim: Claim, cells: Classifie
     if line["kind"] != (kind := _kind(claim)):
         raise Wrong(f"certificate: it is {kind}, not {line['kind']}")
     asked, rows = _asked(cells), content["classifier"]["rows"]["count"]
-    counted = {"cells": asked, "rows": rows}
-    if content["statistics"] not in (counted, {**counted, "questions": asked}):
+    counted = content["statistics"]
+    if (counted["cells"], counted["rows"]) != (asked, rows):
         raise Wrong(f"statistics: {asked:,} cells and {rows:,} rows are recorded")
+    if counted.get("questions", asked) != asked:
+        raise Wrong(f"statistics: {asked:,} questions were asked, not {counted['questions']:,}")
     count = sum(label >= 0 for label in cells.labels) + claim.unasked
     if line.get("cells", count) != count:
         raise Wrong(f"certificate: there are {count:,} cells, not {line['cells']:,}")
@@ -92,6 +95,8 @@ def check_cell_counts(content: Mapping[str, Any], claim: Claim, cells: Classifie
 
 def _kind(claim: Claim) -> str:
     """Return what a certificate is called."""
+    if claim.sift is not None:
+        return "sifted"
     if claim.ended:
         return "interrupted"
     if claim.trial is not None:
@@ -121,6 +126,8 @@ def check_warrants(
     if len(set(boxes)) < len(boxes):
         raise Wrong("rules: one is listed twice")
     trial = claim.trial
+    if claim.sift is not None:
+        return  # see `siftedcells`
     if trial is None:
         if any(rule["warrant"] != {"kind": "proved"} for rule in content["rules"]):
             raise Wrong("rules: a warrant that is not that of the certificate")

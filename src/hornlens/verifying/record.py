@@ -80,7 +80,8 @@ class SiftedFile:
         """What rules can say of the labels."""
         space = self.layout.space
         unset = any(r.policy["label_unset"] == "accept" for r in self.readers.values())
-        return sayings_of(len(space.labels), unset and space.ends is None)
+        classes = bool(self.line.get("classes", False))
+        return sayings_of(len(space.labels), unset and space.ends is None, classes)
 
     @cached_property
     def epsilon(self) -> float:

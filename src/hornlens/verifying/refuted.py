@@ -181,7 +181,7 @@ class Recount:
     ) -> str | None:
         """Return a rule that has to be stated and is not, in words."""
         space, conditions = self.file.layout.space, self.conditions
-        given = space.label_masks[saying.breaks[0]] if space.labels else 0
+        given = space.label_masks[saying.breaks[0]] if space.labels and saying.breaks else 0
         for row in sets:
             if tuple(row[row < conditions.anything].tolist()) not in stated:
                 left = self.survivors.mask(row)

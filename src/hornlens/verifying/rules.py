@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from math import log, log1p
 from random import Random
 from typing import Any
 
@@ -172,10 +171,7 @@ def check_sampled(envelope: Envelope, asked: Asked) -> str:
     envelope.check_examples(lambda x: asked.rejects(x) and asked.is_intersection(x), None)
     broken = [i for i, r in enumerate(rules, 1) if any(breaks(x, r) for x in asked.said)]
     left_over = [x for x in asked.rejected if not any(breaks(x, rule) for rule in rules)]
-    if (joint := claim.joint) is not None:
-        epsilon, delta, samples = joint["epsilon"], joint["delta"], joint["samples"]
-        if not (0 < epsilon < 1 and 0 < delta < 1) or samples * log1p(-epsilon) > log(delta):
-            raise Wrong(f"certificate: {samples} samples are too few for its ε and δ")
+    if claim.joint is not None:
         if broken and asked.bound:
             raise envelope.wrong(broken[0], "not sound: a recorded answer breaks it")
         if asked.bound and len(space.labels) <= MOST_LABELS:

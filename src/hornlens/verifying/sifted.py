@@ -48,15 +48,18 @@ def check_sifted(
         name: Reader(reader.space, policies.get(name) or reader.policy, reader.noisy)
         for name in worlds
     }
-    return _Sifted(content, SiftedFile(content, readers, worlds, background)).check()
+    return SiftedResult(content, SiftedFile(content, readers, worlds, background)).check()
 
 
 @dataclass(frozen=True, eq=False)
-class _Sifted:
+class SiftedResult:
+    """The contents of a file whose rules were sifted, and its record."""
+
     content: Line
     file: SiftedFile
 
     def check(self) -> tuple[list[str], list[str]]:
+        """Check it; return what was checked, and what can not be."""
         self._check_certificate(self.content["certificate"], self.file.worlds)
         self._check_settings()
         short = Recount(self.file, {**self.listed, **self.open}, self.almost)
@@ -109,23 +112,15 @@ class _Sifted:
 
     # --- figures ---
 
-    def _check_certificate(self, certificate: Line, worlds: Mapping[Any, Sequence[Answer]]) -> None:
-        """Compare the certificate with the record, and count the answers again."""
-        record, claim = self.file.line, Claim.of(certificate)
-        kept = {
-            **{key: record[key] for key in ("conditions", "epsilon", "delta")},
-            **{key: record[key] for key in ("candidates", "live")},
-            "questions": len(self.file.order),
-            "varies": self.file.varies,
-            "almost": len(record.get("almost", ())),
-        }
-        stated = {"varies": False, "almost": 0, **certificate["sift"]}
-        for key in {*kept, *stated}:
-            if key not in kept or stated.get(key) != kept[key]:
-                raise Wrong(
-                    f"certificate: {key} is {shortened(kept.get(key))}, not "
-                    f"{shortened(stated.get(key))}"
-                )
+    def _check_certificate(
+        self, certificate: Line, worlds: Mapping[Any, Sequence[Answer]], alone: bool = False
+    ) -> None:
+        """Compare the certificate with the record, and count the answers again.
+
+        `alone`: it is that of one of several ways of asking.
+        """
+        claim = Claim.of(certificate)
+        self.check_sieve(certificate, alone=alone)
         for key, value in CLOSED.items():
             if certificate[key] != value:
                 raise Wrong(f"certificate: {key} is more than a sift shows")
@@ -148,6 +143,33 @@ class _Sifted:
             raise Wrong(f"certificate: it is {count}, not {claim.rules}")
         if self.content["non_horn"] != {"count": None, "examples": [], "at_least": 0}:
             raise Wrong("non_horn: nobody looked for them")
+
+    def check_sieve(self, certificate: Line, classes: bool = False, alone: bool = False) -> None:
+        """Compare what the certificate says of the sift with its record.
+
+        `classes`: only rules that say which label is always given were sifted for. `alone`: one of
+        several ways of asking must not claim that exceptions are on record in it.
+        """
+        record = self.file.line
+        kept = {
+            **{key: record[key] for key in ("conditions", "epsilon", "delta")},
+            **{key: record[key] for key in ("candidates", "live")},
+            "questions": len(self.file.order),
+            "varies": self.file.varies,
+            "almost": len(record.get("almost", ())),
+            "classes": classes,
+            "alone": alone,
+        }
+        flags = {"varies": False, "classes": False, "alone": False}
+        stated = {"almost": 0, **flags, **certificate["sift"]}
+        for key in {*kept, *stated}:
+            if key not in kept or stated.get(key) != kept[key]:
+                raise Wrong(
+                    f"certificate: {key} is {shortened(kept.get(key))}, not "
+                    f"{shortened(stated.get(key))}"
+                )
+        if bool(record.get("classes", False)) != classes:
+            raise Wrong("sift: not of the rules that such a result has")
 
     def _check_settings(self) -> None:
         settings, record = self.content.get("settings"), self.file.line
@@ -235,15 +257,21 @@ class _Sifted:
             if rule.rule not in tried or not stuck:
                 raise Wrong(f"certificate: came to its end, though more can be shown of {name}")
 
+    def counted(self, short: Recount) -> dict[str, int]:
+        """Count again what every sift counts."""
+        return {
+            "questions": len(self.file.order),
+            "drawn": len(self.file.draws),
+            "candidates": self.file.line["candidates"],
+            "refuted": short.broken,
+        }
+
     def _check_statistics(self, short: Recount) -> None:
         questions = len(self.file.order)
         counted = {
             "equivalence_queries": 0,
             "membership_queries": questions * len(self.file.sayings),
-            "questions": questions,
-            "drawn": len(self.file.draws),
-            "candidates": self.file.line["candidates"],
-            "refuted": short.broken,
+            **self.counted(short),
         }
         for line in (self.content, *self.content.get("variants", ())):
             if line is not self.content:
@@ -260,7 +288,7 @@ class _Sifted:
             whole_lines, own = self.content[key], line[key]
             if [_said(each) for each in own] != [_said(each) for each in whole_lines]:
                 raise Wrong(f"variant {name}: {key} are not those of all variants")
-        self._check_certificate(line["certificate"], {name: self.file.worlds[name]})
+        self._check_certificate(line["certificate"], {name: self.file.worlds[name]}, alone=True)
         for key in ("open", "ended"):
             if line["certificate"].get(key) != self.content["certificate"].get(key):
                 raise Wrong(f"variant {name}: its certificate is not that of all variants")

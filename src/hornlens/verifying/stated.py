@@ -25,15 +25,19 @@ class Saying:
     value: int | None = None
 
 
-def sayings_of(labels: int, may_be_unset: bool) -> list[Saying]:
-    """Return what can be said: that a label is always given, only where one always is."""
+def sayings_of(labels: int, may_be_unset: bool, classes: bool = False) -> list[Saying]:
+    """Return what can be said: that a label is always given, only where one always is.
+
+    With `classes`, that is all that is said.
+    """
     never = [Saying((place,), value=place) for place in range(max(1, labels))]
-    if may_be_unset or labels < 2:
+    if may_be_unset or (labels < 2 and not classes):
         return never
     rest = [tuple(other for other in range(labels) if other != place) for place in range(labels)]
     if labels == 2:
         return [Saying(others, False, others[0]) for others in rest]
-    return [*never, *(Saying(others, False) for others in rest)]
+    always = [Saying(others, False) for others in rest]
+    return always if classes else [*never, *always]
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from hornlens.verifying.grids import Grid, Space, Wrong, breaks
 from hornlens.verifying.interrupted import MissingAnswers, check_interrupted, follows
 from hornlens.verifying.noise import check_counts, check_noise
 from hornlens.verifying.rules import Envelope, check_by_chaining, check_exact, check_wide
+from hornlens.verifying.samples import check_samples
 from hornlens.verifying.worlds import AllAnswers, SomeAnswers
 
 FORMAT = 2
@@ -145,6 +146,9 @@ def _check(
         raise InputError("has no rules: there is nothing to verify")
     claim = Claim.of(content["certificate"])
     notes.not_checked.append("sentences, and the files beside envelope.json")
+    for line in (content, *content.get("variants", [])):
+        if unknown := check_samples(line):
+            notes.not_checked.append(unknown)
     space = Space.of(content)
     listed = space.rules(content["background"])
     for rule in sorted(space.own - set(listed), key=str):

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from hornlens.cli.asking import CacheGroup, CachePlace, ExecutorGroup, ModelGroup, RepeatsGroup
+from hornlens.cli.comparing import ComparisonGroup
 from hornlens.cli.options import (
     CommandOptions,
     Debug,
@@ -48,7 +49,7 @@ class ExtractOptions(CommandOptions):
     equivalence: Annotated[
         Literal["auto", "exhaustive", "exact", "sift", "pac", "budget"],
         typer.Option(
-            help="auto: all prompts are asked if they fit --limit, else sift: all short rules, from "
+            help="auto: all prompts are asked if they fit --limit, else sift: all short rules from "
             "few questions. pac, budget: the paper's learner."
         ),
     ] = "auto"
@@ -114,11 +115,21 @@ class ExtractOptions(CommandOptions):
         Optional[str],
         typer.Option(help="Ask in this one of the probe's phrasings only.", metavar="NAME"),
     ] = None
+    versus: ComparisonGroup
     store: CacheGroup
     where: ExecutorGroup
     how: ModelGroup
     noise: RepeatsGroup
     dry_run: DryRun = False
+    pilot: Annotated[
+        Optional[int],
+        typer.Option(
+            min=1,
+            help="With --dry-run: ask so many random cells, to know how often each label is "
+            "answered.",
+            metavar="N",
+        ),
+    ] = None
     format: Annotated[
         Literal["text", "json"], typer.Option(help="What to print: findings, or envelope.json.")
     ] = "text"
@@ -244,11 +255,18 @@ class ExplainOptions(CommandOptions):
         bool, typer.Option("--all-rules", help="Every rule, not enough of them to decide all.")
     ] = False
     max_conditions: MaxConditions = None
-    limit: Annotated[int, typer.Option(min=1, help="Ask all cells if there are so few.")] = 200_000
+    limit: Annotated[
+        int,
+        typer.Option(min=1, help="Ask all cells if so few; else look into trees, or sift."),
+    ] = 200_000
+    epsilon: Annotated[
+        float, typer.Option(help="Sift: the share of its cells that may break a rule.")
+    ] = 0.05
+    delta: Annotated[float, typer.Option(help="Sift: the chance that one is broken more.")] = 0.05
     time_limit: TimeLimit = None
     max_questions: Annotated[
         Optional[int],
-        typer.Option(min=1, help="End after so many cells were asked, with what they prove."),
+        typer.Option(min=1, help="End after so many cells were asked, with what they show."),
     ] = None
     max_rules: MaxRules = None
     seed: Annotated[int, typer.Option(help="For what is drawn at random.")] = 0
@@ -269,6 +287,8 @@ class ExplainOptions(CommandOptions):
 def explain(options: ExplainOptions) -> None:
     """Explain a classifier: all cells asked, the rules it obeys, proved.
 
+    Where there are more cells than --limit, rules have at most --max-conditions conditions (2 if it
+    is not given): proved for trees; for other models sifted, which takes a few thousand rows.
     Ended early, by a limit or Ctrl-C, it gives the rules that hold whatever the other cells are.
     """
     from hornlens.cli.explain import explain_command

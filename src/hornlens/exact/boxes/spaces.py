@@ -53,6 +53,22 @@ def mask_of_box(space: Space, box: Box) -> int:
     return mask
 
 
+def box_of_mask(space: Space, mask: int) -> Box:
+    """Return the cells that have all that a mask says of the attributes, as ranges of levels.
+
+    What it says of one attribute must be a condition: the levels that have it stand in a row.
+    """
+    box = []
+    for leaves, group in zip(space.leaves, space.groups, strict=False):
+        part = mask & group
+        if not part:
+            box.append((0, len(leaves) - 1))
+            continue
+        levels = [level for level, leaf in enumerate(leaves) if not part & ~leaf]
+        box.append((levels[0], levels[-1]))
+    return tuple(box)
+
+
 def short_mask_of_box(space: Space, box: Box) -> int:
     """Return the variables from which all that is said of a box follows: its bounds."""
     mask, short = mask_of_box(space, box), 0

@@ -1,4 +1,4 @@
-"""Candidates: all sets of at most K conditions on different attributes, in flat arrays.
+"""CandidateRules: all sets of at most K conditions on different attributes, in flat arrays.
 
 A *statement* is what a candidate's rule says: that a label is never given, or always. A candidate
 is a set of conditions with a statement; it is dead when an answer is on record that breaks it. All
@@ -44,6 +44,21 @@ class Statement:
     given: int | None = 0
 
 
+class TooManyRules(HornlensError):
+    """There are more candidates than can be held in memory."""
+
+
+def class_statements(space: Space) -> tuple[Statement, ...]:
+    """Return what can be said of labels that are always set: that one of them is always given."""
+    places = range(0 if space.label is None else len(space.label.variables))
+    others = [tuple(other for other in places if other != place) for place in places]
+    bits = [space.with_label(0, place) for place in places]
+    return tuple(
+        Statement(rest, right=bit, given=bits[rest[0]] if len(rest) == 1 else None)
+        for rest, bit in zip(others, bits, strict=True)
+    )
+
+
 def statements_of(space: Space, policies: Sequence[Policy]) -> tuple[Statement, ...]:
     """Return what can be said of the labels of a space.
 
@@ -59,16 +74,12 @@ def statements_of(space: Space, policies: Sequence[Policy]) -> tuple[Statement, 
     never = tuple(Statement((p,), bits[p], given=bits[p]) for p in places)
     if any(policy.label_unset == "accept" for policy in policies):
         return never
-    others = [tuple(other for other in places if other != place) for place in places]
-    always = tuple(
-        Statement(rest, right=bit, given=bits[rest[0]] if len(rest) == 1 else None)
-        for rest, bit in zip(others, bits, strict=True)
-    )
+    always = class_statements(space)
     return always if len(bits) == 2 else never if len(bits) < 2 else (*never, *always)
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class CandidateRules:
     """All sets of at most `most` conditions, numbered: first those of no attribute, then of one.
 
     `blocks` are the sets of attributes; the sets of conditions of one block follow each other, the
@@ -83,7 +94,7 @@ class Candidates:
     count: int
 
     @classmethod
-    def of(cls, ground: Ground, most: int, statements: int) -> Candidates:
+    def of(cls, ground: Ground, most: int, statements: int) -> CandidateRules:
         """Lay out the candidates of a space; too many are an error."""
         sizes = [len(axis.conditions) for axis in ground.axes]
         able = [i for i, size in enumerate(sizes) if size]
@@ -92,7 +103,7 @@ class Candidates:
         lengths = [prod(shape) for shape in shapes]
         count = sum(lengths)
         if count * statements > MOST:
-            raise HornlensError(
+            raise TooManyRules(
                 f"there are {count * statements:,} rules with at most {most} conditions on "
                 f"attributes, too many to sift ({MOST:,} at most): lower --max-conditions, or "
                 "leave out attributes or values"

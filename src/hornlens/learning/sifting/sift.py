@@ -14,17 +14,21 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.learning.sifting.axes import Cells
 from hornlens.learning.sifting.candidates import Statement, statements_of
 from hornlens.learning.sifting.confirming import Confirmation
 from hornlens.learning.sifting.contrasting import Contrast
 from hornlens.learning.sifting.eliminating import Elimination
 from hornlens.learning.sifting.families import Member
+from hornlens.learning.sifting.guessing import Forms, GuidedSurrogate
 from hornlens.learning.sifting.outcome import outcome_of
-from hornlens.learning.sifting.run import Options, Phase, Run
+from hornlens.learning.sifting.run import Phase, SiftOptions, SiftRun
 from hornlens.learning.sifting.survivors import Survivors
+from hornlens.learning.sifting.tally import Answers
 from hornlens.learning.sifting.tolerating import Tolerance
 from hornlens.learning.strategies import Proposal, Steps
 from hornlens.logic.decisions import Policy
+from hornlens.logic.sifting import Sifted
 from hornlens.logic.space import Space
 
 RARE_LONGEST, RARE_PATIENCE = 60, 1.4
@@ -40,15 +44,20 @@ class Sift:
         self,
         space: Space,
         policies: Sequence[Policy],
-        options: Options,
+        options: SiftOptions,
         statements: Sequence[Statement] | None = None,
+        forms: Forms | None = None,
     ):
         """Lay out all candidates of a space; nothing is asked yet.
 
-        With `statements`, only rules that say one of these are sifted.
+        With `statements`, only rules that say one of these are sifted. `forms`: the label says
+        whether the answers to these differ.
         """
-        said = statements_of(space, policies) if statements is None else statements
-        self.run = Run.of(space, said, options)
+        stated = statements_of(space, policies) if statements is None else statements
+        self.run = SiftRun.of(space, stated, options)
+        if forms is not None:
+            ground = self.run.ground
+            self.run.tally.surrogate = GuidedSurrogate(ground, self.run.tally.statements, forms)
         self.survivors = Survivors(self.run)
         self.elimination = Elimination(self.run)
         self.confirmation = Confirmation(self.run, self.survivors)
@@ -80,8 +89,9 @@ class Sift:
         if not run.space.complete:
             blank = run.ground.levels([0])
             cells = [*blank[run.ground.allows(blank)], *cells]
+        first = len(run.tally)
         asked = yield from run.ask(cells)
-        run.uniform += range(asked)
+        run.uniform += range(first, first + asked)
         return asked
 
     def _sift(self) -> Phase:
@@ -115,15 +125,23 @@ class Sift:
         yield from self.tolerance.phase(rare, contrast.bound, RARE_LONGEST, RARE_PATIENCE)
         return len(self.run.tally) - first
 
+    def hear(self, cells: Cells, answers: Answers) -> None:
+        """Take answers to cells that were asked beforehand: they refute, and support no claim."""
+        self.run.hear(cells, answers)
+
     def hear_rest(self, known: Mapping[int, NDArray[np.int8]]) -> None:
         """Take what is known of the last cells, where asking was ended in their midst."""
         self.run.hear_rest(known)
 
-    def proposal(self) -> Proposal:
+    def sifted(self) -> Sifted:
         """Return the rules that are listed, each with its warrant, and those that are open."""
-        sifted = outcome_of(
+        return outcome_of(
             *(self.run, self.survivors, self.confirmation, self.tolerance, self.contrast)
         )
+
+    def proposal(self) -> Proposal:
+        """Return the same, with what a result counts."""
+        sifted = self.sifted()
         tally = self.run.tally
         statistics = {
             "equivalence_queries": 0,

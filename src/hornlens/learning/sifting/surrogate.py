@@ -31,9 +31,12 @@ LARGEST_PAIR = 4_000
 class Surrogate:
     """Guesses the chance that a cell's answer breaks each statement."""
 
-    def __init__(self, sizes: NDArray[np.int64], statements: int):
-        """Take the number of levels of each attribute, and of statements."""
-        self.sizes, self.statements = sizes, statements
+    def __init__(self, sizes: NDArray[np.int64], statements: int, pairs: int = 0):
+        """Take the number of levels of each attribute, and of statements.
+
+        So many `pairs` of attributes come beside those that are found.
+        """
+        self.sizes, self.statements, self.most_pairs = sizes, statements, PAIRS + pairs
         self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         width = int(self.starts[-1])
         self.bias = np.zeros(statements)
@@ -61,6 +64,16 @@ class Surrogate:
                 added = added + table[:, cells[:, a], :]
         return added
 
+    def varied(self, cells: Cells, i: int, scores: Numbers) -> Numbers:
+        """Return the scores with each level of one attribute: (statements, cells, levels).
+
+        `scores` are those of the cells as they are.
+        """
+        added, many = self.along(cells, i), np.arange(len(cells))
+        rest = scores - added[:, many, cells[:, i]]
+        varied: Numbers = rest[:, :, None] + added
+        return varied
+
     def chances(self, cells: Cells) -> Numbers:
         """Return how likely each statement is broken in each cell."""
         return chance(self.scores(cells))
@@ -68,16 +81,27 @@ class Surrogate:
     def fit(self, cells: Cells, broken: Flags) -> None:
         """Fit to cells and which statements each of them breaks: (statements, cells)."""
         truth = broken.astype(np.float64)
-        share = (truth.mean(axis=1) * truth.shape[1] + 0.5) / (truth.shape[1] + 1)
-        self.bias = np.log(share) - np.log1p(-share)
+        self._set_bias(truth)
         scores = self.scores(cells)
         for _ in range(SWEEPS):
-            for i, size in enumerate(self.sizes.tolist()):
-                step, scores = _mended(truth, scores, cells[:, i], size, 1.0)
-                self.main[:, self.starts[i] : self.starts[i] + size] += step
-            for i, j in self.pairs:
-                scores = self._mend_pair(truth, scores, cells, i, j)
-        if truth.shape[1] >= FEW and len(self.pairs) < PAIRS:
+            scores = self._mend(truth, scores, cells)
+        self._look_for_pairs(truth, scores, cells)
+
+    def _set_bias(self, truth: Numbers) -> None:
+        share = (truth.mean(axis=1) * truth.shape[1] + 0.5) / (truth.shape[1] + 1)
+        self.bias = np.log(share) - np.log1p(-share)
+
+    def _mend(self, truth: Numbers, scores: Numbers, cells: Cells) -> Numbers:
+        """Mend all numbers once; return the scores with them."""
+        for i, size in enumerate(self.sizes.tolist()):
+            step, scores = _mended(truth, scores, cells[:, i], size, 1.0)
+            self.main[:, self.starts[i] : self.starts[i] + size] += step
+        for i, j in self.pairs:
+            scores = self._mend_pair(truth, scores, cells, i, j)
+        return scores
+
+    def _look_for_pairs(self, truth: Numbers, scores: Numbers, cells: Cells) -> None:
+        if truth.shape[1] >= FEW and len(self.pairs) < self.most_pairs:
             self._add_pairs(truth, scores, cells)
 
     def _mend_pair(self, truth: Numbers, scores: Numbers, cells: Cells, i: int, j: int) -> Numbers:
@@ -89,7 +113,7 @@ class Surrogate:
 
     def _add_pairs(self, truth: Numbers, scores: Numbers, cells: Cells) -> None:
         """Look at the two pairs that explain most of the rest, if they clearly do."""
-        guessed = _logistic(scores)
+        guessed = logistic(scores)
         # One statement's rest tells enough: of two labels, the other's is the same.
         which = int(np.argmax((guessed * (1 - guessed)).sum(axis=1)))
         rest, doubt = truth[which] - guessed[which], guessed[which] * (1 - guessed[which])
@@ -111,10 +135,11 @@ class Surrogate:
 
 def chance(scores: Numbers) -> Numbers:
     """Return log-odds as chances, none of which is nearly certain."""
-    return LEAST + (1 - 2 * LEAST) * _logistic(scores)
+    return LEAST + (1 - 2 * LEAST) * logistic(scores)
 
 
-def _logistic(scores: Numbers) -> Numbers:
+def logistic(scores: Numbers) -> Numbers:
+    """Return log-odds as chances."""
     guessed: Numbers = 1 / (1 + np.exp(-np.clip(scores, -40, 40)))
     return guessed
 
@@ -123,7 +148,7 @@ def _mended(
     truth: Numbers, scores: Numbers, key: NDArray[np.int64], size: int, prior: float
 ) -> tuple[Numbers, Numbers]:
     """Return a step for each value of a key, and the scores with it."""
-    guessed = _logistic(scores)
+    guessed = logistic(scores)
     doubt = guessed * (1 - guessed)
     step = np.stack(
         [

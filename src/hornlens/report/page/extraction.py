@@ -24,6 +24,7 @@ from hornlens.report.page.view import in_conditions, is_complete, is_scored, vie
 from hornlens.report.rates import condition_of, words_for
 from hornlens.results.analysis.almost import Summary
 from hornlens.results.analysis.evidence import Evidence
+from hornlens.results.analysis.flips import labels_of
 from hornlens.results.analysis.possible import maybe, possible_rules, undecided_of
 from hornlens.results.analysis.ranking import EXPLAINED
 from hornlens.results.documents.findings import Findings
@@ -157,7 +158,7 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         has_answers=fits and asked > 0,
         rates=rate_charts(extraction),
         rate_condition=condition_of(extraction),
-        rate_labels=[words_for(extraction).get(name, name) for name in extraction.rates.labels],
+        rate_labels=[words_for(extraction).get(name, name) for name in labels_of(space)],
     )
 
 

@@ -32,6 +32,7 @@ from hornlens.report.page.survival import survival_picture
 from hornlens.report.page.view import is_complete, view_of
 from hornlens.report.rates import condition_of
 from hornlens.results.analysis.almost import Summary
+from hornlens.results.analysis.flips import labels_of
 from hornlens.results.analysis.ranking import EXPLAINED
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.saving import result_as_json
@@ -125,7 +126,7 @@ def unlabelled_page(
         survival=survival_picture(result) if result.asked else None,
         rates=rate_charts(result) if result.asked else [],
         rate_condition=condition_of(result),
-        rate_labels=result.rates.labels if result.asked else (),
+        rate_labels=labels_of(space) if result.asked else (),
         residue=_residue(result),
         residue_examples=[envelope.vocabulary.names_of(x) for x in envelope.non_horn.examples],
         bounds_notes=left_out_words(envelope),

@@ -36,6 +36,7 @@ BRIEF_REASONS = {
     "refusal": "a refusal",
     "other": "something else",
     "none": "no answer",
+    "half": "too few answers to compare",
 }
 """Why a target gives no answer, beside the answer itself."""
 
@@ -53,7 +54,7 @@ def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
     return {
         "exact": is_complete(extraction),
         "labelled": space.label is not None,
-        "prompted": bool(question.templates),
+        "prompted": bool(question.templates) and question.compared is None,
         "scored": is_scored(extraction),
         "unit": question.unit,
         "subject": question.subject,

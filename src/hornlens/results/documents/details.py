@@ -16,12 +16,14 @@ class Details:
     `first_words` are those that it would itself put first, of all it knows, with probabilities;
     `share` is how much of its probability the candidates hold; `unknown` are the words of the
     prompt that it does not know. `replies` are those of a chat model that its answer rests on.
+    `reply` is what was answered, where the answers to several prompts are compared.
     """
 
     first_words: tuple[tuple[str, float], ...] = ()
     share: float | None = None
     unknown: tuple[str, ...] = ()
     replies: tuple[Reply, ...] = ()
+    reply: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return what is known, and nothing else."""
@@ -34,6 +36,8 @@ class Details:
             content["unknown"] = list(self.unknown)
         if self.replies:
             content["replies"] = [reply.as_json() for reply in self.replies]
+        if self.reply:
+            content["reply"] = self.reply
         return content
 
     @classmethod
@@ -41,7 +45,8 @@ class Details:
         """Return what `as_json` wrote, perhaps among other things."""
         first = tuple((str(word), float(share)) for word, share in content.get("first_words", ()))
         replies = tuple(Reply.read(reply) for reply in content.get("replies", ()))
-        return cls(first, content.get("share"), tuple(content.get("unknown", ())), replies)
+        unknown = tuple(content.get("unknown", ()))
+        return cls(first, content.get("share"), unknown, replies, str(content.get("reply", "")))
 
 
 NOTHING = Details()

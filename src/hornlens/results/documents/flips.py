@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil
 from typing import Any, ClassVar
 
 from hornlens.counts import plural
@@ -61,16 +63,29 @@ class Flips:
     half_answered: int = 0
     excluded: tuple[str, ...] = ()
     """Inputs that nothing is said of, as in a scope."""
+    chosen: bool = False
+    """Whether the cells were chosen: then flips are examples, and their share is that of no pairs
+    but these."""
+    drawn: int = 0
+    """How many random inputs were tried, every column uniform over its levels."""
+    drawn_changed: int = 0
+    """How many of these get another class if only this is changed."""
+    bound: float | None = None
+    """But for probability `delta`, at most this share of all inputs do, of all columns at once."""
+    delta: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse pairs of cells without how many there are."""
+        """Refuse pairs of cells without how many there are, and a bound of nothing."""
+        if not 0 <= self.drawn_changed <= self.drawn or (self.bound is not None and not self.drawn):
+            raise ValueError(f"has random inputs of {self.feature!r} that cannot be")
         if (self.pairs is None) != (self.of_pairs is None):
             raise ValueError(f"has pairs of {self.feature!r} without how many there are")
 
     @property
     def ever(self) -> bool:
         """Whether an answer changes somewhere."""
-        return bool(self.rows or self.pairs or (self.examples and not self.half_answered))
+        counted = self.rows or self.pairs or self.drawn_changed
+        return bool(counted or (self.examples and not self.half_answered))
 
     def __bool__(self) -> bool:
         """Say whether an answer changes somewhere."""
@@ -83,13 +98,16 @@ class Flips:
 
     @property
     def share(self) -> float | None:
-        """The share of the pairs that a gate counts, or else of the rows; None: nothing to count.
+        """The share of the pairs that a gate counts, or else of the rows; None: there is none.
 
-        Divided, as 0.29 * 100 is less than 29.
+        Of random inputs, if it is larger there. Divided, as 0.29 * 100 is less than 29.
         """
+        if self.chosen and not self.of_rows:
+            return None
+        random = self.drawn_changed / self.drawn if self.drawn else 0.0
         if self.of_pairs and (self.counted or not self.rows):
-            return self.counted / self.of_pairs
-        return self.rows / self.of_rows if self.of_rows else None
+            return max(self.counted / self.of_pairs, random)
+        return max(self.rows / self.of_rows, random) if self.of_rows else None
 
     @property
     def sentence(self) -> str:
@@ -104,10 +122,10 @@ class Flips:
         if not self.ever:
             if self.proved:
                 return f"Changing only {name} never changes the decision: proved, {about}."
-            return (
-                f"Changing only {name} changed the decision for none of {self.of_rows:,} rows; "
-                "that it never does is not proved."
-            )
+            none = f"Changing only {name} changed the decision for none of {self.of_rows:,} rows"
+            if self.bound is None:
+                return f"{none}; that it never does is not proved."
+            return f"{none} and none of {self._bounded}"
         text = (
             f"Changing only {name} changes the decision for {self.rows:,} of {self.of_rows:,} rows "
             f"({percent(self.rows / max(1, self.of_rows))})"
@@ -116,7 +134,18 @@ class Flips:
             cells = "cells" if self.proved else "asked cells"
             pairs = f"{self.pairs:,} of {self.of_pairs:,} pairs of {cells}"
             text += f", and in {pairs} that differ in it"
+        if self.bound is not None:
+            return f"{text}, and for {self.drawn_changed:,} of {self._bounded}"
         return f"{text}."
+
+    @property
+    def _bounded(self) -> str:
+        """What random inputs show, as the end of a sentence."""
+        sure = f"{Decimal(1) - Decimal(repr(self.delta or 0.0)):f}"
+        return (
+            f"{self.drawn:,} random inputs: with probability {sure}, it does so for at most "
+            f"{ceil(1e4 * (self.bound or 0.0)) / 100:g}% of them."
+        )
 
     def _of_cells(self) -> str:
         name, pairs = self.feature, self.pairs or 0
@@ -130,7 +159,10 @@ class Flips:
         if not self.of_pairs:
             return f"No two cells that were asked differ only in {name}."
         there = plural(self.of_pairs, "pair")
-        if self.counted:
+        if self.chosen:
+            some = f"{pairs:,}" if pairs else "none"
+            text = f"Changing only {name} changed the answer in {some} of {there} that were asked."
+        elif self.counted:
             text = (
                 f"Changing only {name} changes the answer in {pairs:,} of {there} of cells "
                 f"({percent(pairs / self.of_pairs)})."
@@ -141,6 +173,8 @@ class Flips:
             text = f"Changing only {name} changed the answer in none of {there} that were asked."
         if self.half_answered:
             text += f" In {self.half_answered:,} more, only one of the two cells got an answer."
+        if self.chosen:
+            return f"{text} The cells were chosen, so that this is no share of all pairs."
         return text if self.proved else f"{text} Not every cell was asked and decided."
 
     def __str__(self) -> str:

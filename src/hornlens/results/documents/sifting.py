@@ -30,6 +30,7 @@ def sift_as_json(record: SiftRecord, names: Vocabulary) -> dict[str, Any]:
         "live": record.live,
         "spare": record.spare,
         **({"varies": True} if record.varies else {}),
+        **({"classes": True} if record.classes else {}),
         "families": [
             {
                 "at": family.at,
@@ -131,6 +132,7 @@ def sift_from_json(
                 )
                 for line in content.get("more_often", ())
             ),
+            classes=bool(content.get("classes", False)),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"has a record of a sift that cannot be: {error}") from None

@@ -16,7 +16,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.warrants import Warrant
-from hornlens.results.documents.question import Question
+from hornlens.results.documents.question import ComparedAnswers, Question
 
 Almost = Literal["exactly", "at most"]
 Part = tuple[str, str]
@@ -58,6 +58,7 @@ class Telling:
         holds_in: Sequence[str] | None = None,
         almost: Almost | None = None,
         warrant: Warrant | None = None,
+        but: str = "",
     ) -> list[Part]:
         """Return the sentence that says a rule, in parts that pages may mark up.
 
@@ -66,7 +67,7 @@ class Telling:
 
         `holds_in`: the worlds in which it holds, if that is not all of them. `almost`: it is an
         almost-rule, which `broken` cells break `of` those in which it rejects something; at most,
-        where there was no answer in some of them.
+        where there was no answer in some of them. `but` is another proviso, in words.
         """
         if not self.asked:
             return self._reading(rule, broken if almost else 0, of, warrant)
@@ -77,12 +78,37 @@ class Telling:
             could = "" if self._rejects_everywhere(rule) else " that could break it"
             many = f"at most {broken:,}" if almost == "at most" else f"{broken:,}"
             but = f"but for {many} of {of:,} {unit}{'' if of == 1 else 's'}{could}"
+        if but:
             scope = f"{scope}, {but}" if scope else but
-        who = self.question.subject
         if warrant is not None and not warrant.known:
             scope = f"open: {scope}" if scope else "open"
-        start = f"{scope[0].upper()}{scope[1:]}, {who.lower()} " if scope else f"{who} "
-        return [("", start), *self._claim(rule, self._is_shown(warrant)), ("", ".")]
+        who, within, claim = self._said_of(rule, self._is_shown(warrant))
+        start = f"{scope[0].upper()}{scope[1:]}, {within} " if scope else f"{who} "
+        return [("", start), *claim, ("", ".")]
+
+    def _said_of(self, rule: Rule, shown: bool) -> tuple[str, str, list[Part]]:
+        """Return the subject, at the start of a sentence and within one, and what it does."""
+        compared, who = self.question.compared, self.question.subject
+        if compared is not None:
+            given, new = self._where(rule.antecedent), self._clauses(rule.new)
+            labels = self._word(rule.antecedent), self._word(rule.new)
+            sure = self.policy.abstain == "accept"
+            if claim := compared_claim(compared, labels, given, new, sure):
+                return compared.start, compared.who, claim
+        return who, who.lower(), self._claim(rule, shown)
+
+    def more_often(self, conditions: int, label: int, shares: str) -> list[Part]:
+        """Return that a label is given more often where some conditions hold, as `shares` say."""
+        compared, name = self.question.compared, self._word(label) or ""
+        act: list[Part] = [("", compared.act(name))] if compared is not None else self._act(name)
+        who = self.question.subject.lower() if compared is None else compared.who
+        return [
+            ("", "Where "),
+            *self._clauses(conditions),
+            ("", f", {who} "),
+            *act,
+            ("", f" {shares}."),
+        ]
 
     def _is_shown(self, warrant: Warrant | None) -> bool:
         """Say whether a rule is proved, or was tried at random."""
@@ -202,6 +228,31 @@ class Telling:
             parts += [("", " and ")] if parts else []
             parts.append(("names", clause))
         return parts
+
+
+def compared_claim(
+    compared: ComparedAnswers,
+    labels: tuple[str | None, str | None],
+    given: list[Part],
+    new: list[Part],
+    sure: bool,
+) -> list[Part]:
+    """Return what a rule says of answers that are compared; nothing if it says no more of them.
+
+    `labels` are those on its left and on its right, `given` and `new` what it says of the cells.
+    `sure`: no cell is without an answer.
+    """
+    left, right = labels
+    if left is not None and new:
+        return [("", compared.act(left)), *given, ("", " only if "), *new]
+    if left is not None:
+        return [("", f"never {compared.act(left)}"), *given]
+    if right is None or new:
+        return []
+    if right in compared.opposites:
+        return [("", f"never {compared.opposites[right]}"), *given]
+    always = "always " if sure else "always, where there are answers, "
+    return [("", f"{always}{compared.act(right)}"), *given]
 
 
 def clauses(space: Space, mask: int, question: Question) -> list[str]:

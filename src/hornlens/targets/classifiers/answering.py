@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,11 @@ BLOCK = 1 << 16
 MOST_CLASSES = 64
 
 
-def _to_nobody(rows: int) -> None:
-    """Tell nobody how many more rows were asked."""
+@dataclass
+class Predictions:
+    """How many rows were put to a classifier, for whatever reason: rows of X, cells, measuring."""
+
+    count: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +38,10 @@ class Classifier:
     table: Table
     identity: str | None = None
     """A hash of all that its answers depend on; None where that cannot be known."""
-    advance: Callable[[int], object] = _to_nobody
-    """Is told how many more rows were asked."""
+    predictions: Predictions = field(default_factory=Predictions)
+    """Counts the rows that it was asked."""
+    said: NDArray[np.intp] | None = None
+    """What it said of the rows of the table, as places of classes, if that was asked already."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -53,11 +58,12 @@ class Classifier:
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
     def _decide(self, columns: Sequence[Column]) -> NDArray[np.intp]:
+        self.predictions.count += len(columns[0])
         said = _checked(self.ask, self.table.rebuild(columns), len(columns[0]), self.table)
-        self.advance(len(said))
-        return self._places(said)
+        return self.places(said)
 
-    def _places(self, said: NDArray[Any]) -> NDArray[np.intp]:
+    def places(self, said: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the place of each class that was said; one that is not known is an error."""
         found = np.full(len(said), -1, dtype=np.intp)
         for place, label in enumerate(self.classes):
             found[said == label] = place
@@ -77,7 +83,7 @@ def read_classifier(clf: Any, rows: Any) -> Classifier:
     _check_columns(clf, names, table)
     name = getattr(clf, "__name__", None) or type(clf).__name__
     ask = _function_of(clf, str(name))
-    classes = getattr(clf, "classes_", None)
+    classes, said = getattr(clf, "classes_", None), None
     if classes is None:
         said = _checked(ask, table.rebuild(table.columns), len(table), table, str(name))
         classes = _sorted({_plain(value) for value in said.tolist()})
@@ -88,7 +94,11 @@ def read_classifier(clf: Any, rows: Any) -> Classifier:
         raise InputError(f"{name} says {len(classes)} classes: {MOST_CLASSES} at most")
     if len(set(map(str, classes))) < len(classes):
         raise InputError(f"two classes of {name} are written alike: {', '.join(map(str, classes))}")
-    return Classifier(str(name), classes, ask, table)
+    classifier = Classifier(str(name), classes, ask, table)
+    if said is None:
+        return classifier
+    classifier.predictions.count = len(said)
+    return replace(classifier, said=classifier.places(said))
 
 
 def _check_columns(clf: Any, names: Any, table: Table) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.exact.engine import Progress
 from hornlens.limits import Limits
 from hornlens.logic.envelope import Envelope
@@ -16,7 +18,10 @@ from hornlens.targets.protocol import RuleEngine
 
 
 def box_engine(search_of: Callable[[Meter | None], Search]) -> RuleEngine:
-    """Return what finds rules of classes by a search, which is made from what meters it."""
+    """Return what finds rules of classes by a search, which is made from what meters it.
+
+    Its cells are not kept: whoever wants those, and the record of a sift, explains the target.
+    """
 
     def work(limits: Limits | None = None, progress: Progress | None = None) -> Envelope:
         search = search_of(meter_of(limits, None))
@@ -24,12 +29,17 @@ def box_engine(search_of: Callable[[Meter | None], Search]) -> RuleEngine:
         features, label = search.binned.features, search.options.label
         space = space_apart(features, label, labels, search.assumed)
         table = RuleTable(search.binned, space, outcome.rows, search.said)
-        lines, certificate = table.rows(*outcome[:3]), outcome.certificate
+        certificate, sifted = outcome.certificate, outcome.sifted
+        lines = table.rows(*outcome[:3], sifted)
         if most is not None and len(lines) > most:
             lines = Rules(list(lines)[:most])
-            certificate = search.first_of(certificate, outcome.labelled, most)
+            kept = [BoxRule(row.box or (), row.place or 0) for row in lines]
+            sifted = None if sifted is None else sifted.first(kept)
+            certificate = search.first_of(certificate, outcome.labelled, most, sifted)
         if progress is not None:
             progress(len(lines), 1.0)
-        return table.envelope(lines, certificate, outcome.asked)
+        cells = int((outcome.labelled.labels >= 0).sum())
+        envelope = table.envelope(lines, certificate, cells, sifted, outcome.counted)
+        return replace(envelope, sifted=None)
 
     return work

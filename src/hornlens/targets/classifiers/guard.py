@@ -11,9 +11,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import OPEN, GridCells, Levels, ListedCells, distinct_cells
@@ -30,6 +31,24 @@ NEW = "a new value"
 """Stands for a category that nobody has seen."""
 
 
+class Inputs(NamedTuple):
+    """Inputs in columns, and the cell that each lies in."""
+
+    cells: Levels
+    columns: list[Column]
+
+    def some(self, which: NDArray[Any] | slice) -> Inputs:
+        """Return some of them."""
+        return Inputs(self.cells[which], [column[which] for column in self.columns])
+
+
+def uniform_inputs(binned: Binned, count: int, rng: np.random.Generator) -> Inputs:
+    """Draw inputs: numbers uniform between the least and the largest of X."""
+    drawn = [feature.draw_uniform(count, rng) for feature in binned.every]
+    table = replace(binned.classifier.table, columns=tuple(drawn))
+    return Inputs(binned.places(table), drawn)
+
+
 def measured_agreement(
     binned: Binned,
     rows: Levels,
@@ -38,13 +57,14 @@ def measured_agreement(
     known: GridCells | ListedCells | None = None,
     meter: Meter | None = None,
     only_known: bool = False,
+    inputs: Inputs | None = None,
 ) -> Agreement:
     """Compare a classifier with what it says of the points that stand for cells.
 
     `rows` are the cells of its table's rows, `said` its classes; `known` are cells that were
     asked: all of a grid, or some. With `only_known`, no other cell is asked: inputs are drawn
-    inside these, and of the rows those are compared that lie in one. Limits end it, too, with what
-    was compared by then.
+    inside these (unless `inputs` are given), and of the rows those are compared that lie in one.
+    Limits end it, too, with what was compared by then.
     """
     classifier, table = binned.classifier, binned.classifier.table
     decide: Decide = classifier.decide
@@ -55,14 +75,13 @@ def measured_agreement(
             return own.measured(classifier.decide, columns)
 
     rng = np.random.default_rng(seed)
-    if only_known:
+    if inputs is None and only_known:
         assert known is not None
-        uniform, drawn = _inside(binned, known, rng)
-    else:
-        drawn = [feature.draw_uniform(DRAWN, rng) for feature in binned.every]
-        uniform = binned.places(replace(table, columns=tuple(drawn)))
-    answers = decide(drawn)
-    uniform, drawn = uniform[: len(answers)], [column[: len(answers)] for column in drawn]
+        inputs = _inside(binned, known, rng)
+    elif inputs is None:
+        inputs = uniform_inputs(binned, DRAWN, rng)
+    answers = decide(inputs.columns)
+    uniform, drawn = inputs.some(slice(len(answers)))
     # Inputs and rows alike: a model may vary on what it knows and not on what it does not.
     half = TWICE // 2
     columns = [
@@ -100,17 +119,15 @@ def _counted(
     )
 
 
-def _inside(
-    binned: Binned, known: GridCells | ListedCells, rng: np.random.Generator
-) -> tuple[Levels, list[Column]]:
-    """Draw inputs in cells that were asked: their cells, and the inputs in columns."""
+def _inside(binned: Binned, known: GridCells | ListedCells, rng: np.random.Generator) -> Inputs:
+    """Draw inputs in cells that were asked."""
     cells = known.asked
     count = DRAWN if len(cells) else 0
     cells = cells[rng.integers(0, max(1, len(cells)), count)]
     drawn = [feature.draw_uniform(count, rng) for feature in binned.every]
     for axis, place in enumerate(binned.telling):
         drawn[place] = binned.every[place].draw(cells[:, axis], rng)
-    return cells, drawn
+    return Inputs(cells, drawn)
 
 
 def scope_of(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,7 @@ class Meter:
         limits: What may end the run. None: nothing does.
         progress: Is called with how many more inputs were put to the model, each time.
         counted: Is called with how many cells were asked so far, each time.
+        watch: Is called with each event of a strategy that chooses the cells.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Meter:
         limits: Limits | None = None,
         progress: Progress | None = None,
         counted: Progress | None = None,
+        watch: Callable[[Any], object] | None = None,
     ):
         """Begin with nothing asked."""
         self.limits = limits
@@ -49,7 +52,7 @@ class Meter:
         """Why something was left out; None as long as nothing was."""
         self.asked = 0
         """How many cells were asked. Rows, and inputs that measure the agreement, are none."""
-        self._progress, self._counted = progress, counted
+        self._progress, self._counted, self._watch = progress, counted, watch
         self._part = LARGEST if limits is None else 1
         self._graced: float | None = None
 
@@ -73,6 +76,12 @@ class Meter:
         """Raise Stopped if a limit is reached; so many rules were found."""
         if self.stops(rules):
             raise Stopped(self.ended or "interrupt")
+
+    def passes(self, event: Any) -> bool:
+        """Pass on what a strategy does; return whether a limit is reached, which ends it."""
+        if self._watch is not None:
+            self._watch(event)
+        return self.stops()
 
     def concluding(self) -> Callable[[], bool]:
         """Return what says whether to stop finding rules in what was asked: not at once."""
@@ -99,7 +108,7 @@ class Meter:
             start += len(parts[-1])
             self._count(len(parts[-1]))
         if start == allowed < count:
-            self._out_of_questions()
+            self.out_of_questions()
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
     def measured(self, decide: Decide, columns: Sequence[Column], grace: bool = True) -> Places:
@@ -145,16 +154,20 @@ class Meter:
         if self._counted is not None:
             self._counted(self.asked)
 
-    def _out_of_questions(self) -> None:
+    def out_of_questions(self) -> None:
+        """Note that no more questions may be asked."""
         self.ended = self.ended or "max_questions"
         if self.limits is not None and self.limits.reason is None:
             self.limits.reason = "max_questions"
 
 
 def meter_of(
-    limits: Limits | None, progress: Progress | None, counted: Progress | None = None
+    limits: Limits | None,
+    progress: Progress | None,
+    counted: Progress | None = None,
+    watch: Callable[[Any], object] | None = None,
 ) -> Meter | None:
     """Return a meter, if anything has to be metered."""
-    if limits is None and progress is None and counted is None:
+    if limits is None and progress is None and counted is None and watch is None:
         return None
-    return Meter(limits, progress, counted)
+    return Meter(limits, progress, counted, watch)

@@ -28,22 +28,38 @@ class Options:
     rules: Which = "cover"
     max_conditions: int | None = None
     limit: int = 200_000
-    samples: int = 50_000
+    budget: int | None = None
+    """How many cells a sift asks at most; None: as many as it takes."""
     epsilon: float = 0.05
     delta: float = 0.05
     seed: int = 0
     label: str = "class"
+    sift: bool = False
+    """Whether rules are sifted, though all cells could be asked, or trees be looked into."""
+    counts_class: bool = False
+    """Whether the class is one of the `max_conditions` of a sift, as in the settings of extract."""
 
     @property
     def settings(self) -> Settings:
         """The part of it that every result tells of."""
         return Settings(
+            equivalence="sift" if self.sift else "auto",
             epsilon=self.epsilon,
             delta=self.delta,
             limit=self.limit,
             seed=self.seed,
             max_conditions=self.max_conditions,
         )
+
+    @property
+    def sifted_conditions(self) -> int | None:
+        """How many conditions on columns a rule has at most that is sifted; None: as usual."""
+        most = self.max_conditions
+        if most is None or not self.counts_class:
+            return most
+        if not most:
+            raise InputError("max_conditions counts the class as one: it must be 1 or more")
+        return most - 1
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -55,7 +71,7 @@ class Options:
         if not isinstance(self.label, str):
             raise InputError(f"label must be a text, not {self.label!r}")
         check_tolerances(self.epsilon, self.delta)
-        least = {"n_bins": 2, "changes": 0, "limit": 1, "samples": 1, "max_conditions": 0}
+        least = {"n_bins": 2, "changes": 0, "limit": 1, "budget": 1, "max_conditions": 0}
         for name, bound in least.items():
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or value < bound):

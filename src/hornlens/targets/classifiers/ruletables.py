@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +17,53 @@ from hornlens.logic.certificates import Certificate
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
+from hornlens.logic.sifting import SiftRecord
 from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
-from hornlens.logic.warrants import PROVED
+from hornlens.logic.warrants import OPEN, PROVED, Warrant, WarrantKind
 from hornlens.results.documents.rules import RuleRow, Rules
 from hornlens.results.wording.sentences import class_rule
 from hornlens.targets.classifiers.points import Binned
+
+
+class SiftedBoxes(NamedTuple):
+    """What a sift has shown: the warrant of each listed rule, the open ones, and its record.
+
+    Of `open_count` open rules, the broadest are there. `done`: it came to its end.
+    """
+
+    warrants: Mapping[BoxRule, Warrant]
+    open: tuple[BoxRule, ...]
+    open_count: int
+    record: SiftRecord
+    done: bool = True
+
+    @property
+    def weakest(self) -> WarrantKind:
+        """The weakest warrant of a listed rule."""
+        return "proved" if all(each.proved for each in self.warrants.values()) else "tested"
+
+    def counted(self, measured: int, predicted: int) -> dict[str, int]:
+        """Return what was counted: the questions of the sift, and what else was asked.
+
+        `measured` rows were asked to measure the agreement, `predicted` of all kinds.
+        """
+        record = self.record
+        return {
+            "drawn": len(record.draws),
+            "candidates": record.candidates,
+            "refuted": record.candidates - record.live,
+            "measured": measured,
+            "predicted": predicted,
+        }
+
+    def first(self, kept: Sequence[BoxRule]) -> SiftedBoxes:
+        """Return the same where only some of the listed rules are kept: the others are open."""
+        rest = tuple(rule for rule in self.warrants if rule not in set(kept))
+        warrants = {rule: self.warrants[rule] for rule in kept}
+        return self._replace(
+            warrants=warrants, open=(*rest, *self.open), open_count=self.open_count + len(rest)
+        )
 
 
 class RuleTable:
@@ -39,14 +82,22 @@ class RuleTable:
         boxes: Sequence[BoxRule],
         labelled: GridCells | ListedCells,
         certificate: Certificate,
+        sifted: SiftedBoxes | None = None,
     ) -> Rules:
         """Return the rules with what they apply to, those first that apply to most rows of X."""
         who = "the model" if certificate.scope.direct else "the binned model"
-        made = [self._row(one, labelled.count_in(one.box), certificate, who) for one in boxes]
+        made = []
+        for one in boxes:
+            cells, warrant = labelled.count_in(one.box), PROVED
+            if sifted is not None:
+                warrant = sifted.warrants[one]
+            elif certificate.trial is not None:
+                warrant = certificate.trial.warrant(cells)
+            made.append(self._row(one, cells, warrant, who))
         made.sort(key=lambda r: (-r.support, len(r.conditions), -(r.cells or 0), r.place, r.box))
         return Rules(made)
 
-    def _row(self, rule: BoxRule, cells: int, certificate: Certificate, who: str) -> RuleRow:
+    def _row(self, rule: BoxRule, cells: int, warrant: Warrant, who: str) -> RuleRow:
         inside = (1 << len(self.cells)) - 1
         conditions: tuple[str, ...] = ()
         names: tuple[str, ...] = ()
@@ -54,7 +105,7 @@ class RuleTable:
             inside &= self._rows_in(key)
             text, variables = self._said_of(key)
             conditions, names = (*conditions, text), (*names, *variables)
-        label, trial = self.binned.classifier.labels[rule.place], certificate.trial
+        label = self.binned.classifier.labels[rule.place]
         own = () if self.space.label is None else (self.space.label.variables[rule.place],)
         support = inside.bit_count()
         right = (inside & self._classes[rule.place]).bit_count()
@@ -66,7 +117,7 @@ class RuleTable:
             None,
             class_rule(conditions, label, who),
             NamedRule(names, own),
-            warrant=PROVED if trial is None else trial.warrant(cells),
+            warrant=warrant,
             label=label,
             unit="rows",
             cells=cells,
@@ -75,18 +126,52 @@ class RuleTable:
             place=rule.place,
         )
 
-    def envelope(self, lines: Rules, certificate: Certificate, cells: int) -> Envelope:
-        """Return the rules of some lines in variables; so many cells were asked."""
-        width = self.space.width
+    def open_rules(
+        self, sifted: SiftedBoxes, labelled: GridCells | ListedCells, certificate: Certificate
+    ) -> Rules:
+        """Return the open rules of a sift, the broadest first; nothing shows them yet."""
+        who = "the model" if certificate.scope.direct else "the binned model"
+        known = sifted.record.needs
+        needs = [None] * (len(sifted.open) - len(known)) + list(known)
+        return Rules(
+            [
+                replace(self._row(one, labelled.count_in(one.box), OPEN, who), needs=need)
+                for one, need in zip(sifted.open, needs, strict=True)
+            ]
+        )
+
+    def envelope(
+        self,
+        lines: Rules,
+        certificate: Certificate,
+        cells: int,
+        sifted: SiftedBoxes | None = None,
+        counted: Mapping[str, Any] | None = None,
+    ) -> Envelope:
+        """Return the rules of some lines in variables; so many cells were asked.
+
+        `counted` is what else was counted.
+        """
+        width, open_ones = self.space.width, () if sifted is None else sifted.open
         return Envelope(
             self.space,
             Theory(width, tuple(self.rule(row, self.whole) for row in lines)),
             Theory(width, tuple(self.rule(row, self.short) for row in lines)),
             certificate,
             support=[row.support for row in lines],
-            statistics={"cells": cells, "questions": cells, "rows": len(self.cells)},
+            statistics={
+                "cells": cells,
+                "questions": cells,
+                "rows": len(self.cells),
+                **(counted or {}),
+            },
+            open=tuple(self._open_rule(one) for one in open_ones),
             own_warrants=tuple(row.warrant for row in lines),
+            sifted=None if sifted is None else sifted.record,
         )
+
+    def _open_rule(self, rule: BoxRule) -> Rule:
+        return Rule(self.short(rule.box)[0], self.space.with_label(0, rule.place))
 
     def _bounded(self, box: Box) -> Iterator[tuple[int, Range]]:
         """Yield the ranges that are conditions, each with the place of its feature."""

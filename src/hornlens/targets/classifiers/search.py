@@ -1,13 +1,13 @@
 """Search: a classifier is asked about cells, or its trees are looked into, for rules of classes.
 
-All cells of a grid, those near the rows, the votes of trees, or samples: whichever can be done.
+All cells of a grid, those near the rows, the votes of trees, or a sift: whichever can be done.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, log, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,20 +34,28 @@ from hornlens.exact.boxes.rulesets import (
     never,
     short_rules_of_grid,
     short_rules_of_list,
-    subsets,
 )
 from hornlens.logic.certificates import Certificate
-from hornlens.logic.grounds import NOTHING, Complete, Ending, Trial
+from hornlens.logic.grounds import NOTHING, Complete, Ending, Sieve
 from hornlens.logic.rule import Rule
 from hornlens.logic.scopes import Agreement
+from hornlens.logic.space import Space
 from hornlens.targets.classifiers.answering import Classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Binning
 from hornlens.targets.classifiers.columns import Table
-from hornlens.targets.classifiers.guard import is_measured, measured_agreement, scope_of, unlike
+from hornlens.targets.classifiers.guard import (
+    Inputs,
+    is_measured,
+    measured_agreement,
+    scope_of,
+    unlike,
+)
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.options import Options
 from hornlens.targets.classifiers.points import Binned
+from hornlens.targets.classifiers.ruletables import SiftedBoxes
+from hornlens.targets.classifiers.spaces import space_apart
 
 USUAL = 2
 """How many conditions rules have, where not all cells can be asked and nothing is said of it."""
@@ -67,7 +75,9 @@ class Searched(NamedTuple):
     words: str
     part: bool = False
     unasked: int = 0
-    trial: Trial | None = None
+    sifted: SiftedBoxes | None = None
+    inputs: Inputs | None = None
+    """The inputs by which the agreement is measured, if their cells were asked."""
 
 
 class Outcome(NamedTuple):
@@ -81,6 +91,10 @@ class Outcome(NamedTuple):
     """The cell of each row of X."""
     vote: Any
     asked: int
+    """How many rows were put to the classifier in all."""
+    sifted: SiftedBoxes | None = None
+    counted: Mapping[str, int] = {}
+    """What is counted beside cells and rows."""
 
     @property
     def is_exact(self) -> bool:
@@ -104,6 +118,8 @@ class Search:
     meter: Meter | None = None
     assumed: tuple[Rule, ...] = ()
     """The background, as rules of the space."""
+    before: int = 0
+    """How many rows were put to the classifier before, for others."""
 
     @classmethod
     def of(
@@ -113,20 +129,28 @@ class Search:
         background: Background,
         options: Options,
         meter: Meter | None = None,
+        before: int = 0,
     ) -> Search:
-        """Return the search; the rows of X are asked at once, as far as limits allow."""
-        table = classifier.table
-        if meter is None:
-            classes = classifier.decide(table.columns)
-        else:
+        """Return the search; the rows of X are asked at once, as far as limits allow.
+
+        So many rows were put to the classifier `before`, which are not counted.
+        """
+        table, classes = classifier.table, classifier.said
+        if meter is not None:
             meter.begin()
+        if classes is None and meter is None:
+            classes = classifier.decide(table.columns)
+        elif classes is None:
+            assert meter is not None
             classes = meter.measured(classifier.decide, table.columns, grace=False)
             classifier = replace(classifier, table=table.first(len(classes)))
         binned = Binned(classifier, binning.features)
         forbidden = background.over(binned.every)
         assumed = background.rules(binned.every)
         return cls(
-            *(classifier, binning, binned, forbidden, options, classes, len(table), meter), assumed
+            *(classifier, binning, binned, forbidden, options, classes, len(table), meter),
+            assumed,
+            before,
         )
 
     @property
@@ -148,17 +172,34 @@ class Search:
             agreement = self._agreement(rows, GridCells(self.binned.axes, grid))
         vote = self._vote()
         searched = self._searched(rows, vote, grid)
+        asked = self._predictions
         if agreement is None:
-            agreement = self._agreement(rows, searched.labelled)
+            agreement = self._agreement(rows, searched.labelled, searched)
+        measured = self._predictions - asked
+        certificate = self._certificate(searched, agreement)
+        total = self._predictions
         return Outcome(
             searched.boxes,
             searched.labelled,
-            self._certificate(searched, agreement),
+            certificate,
             agreement,
             rows,
             None if vote is None else vote.asked_by(self.binned),
-            int(np.count_nonzero(searched.labelled.labels >= 0)),
+            total,
+            searched.sifted,
+            {} if searched.sifted is None else searched.sifted.counted(measured, total),
         )
+
+    @property
+    def _predictions(self) -> int:
+        """How many rows were put to the classifier so far."""
+        return self.classifier.predictions.count - self.before
+
+    @cached_property
+    def space(self) -> Space:
+        """What can be said of the cells and their classes."""
+        labels = self.classifier.labels
+        return space_apart(self.binned.features, self.options.label, labels, self.assumed)
 
     @property
     def most_rules(self) -> int | None:
@@ -169,7 +210,10 @@ class Search:
     @property
     def _is_whole(self) -> bool:
         """Whether every cell of the grid is asked."""
-        return self.options.domain == "grid" and self.binned.cell_count <= self.options.limit
+        options = self.options
+        if options.sift:
+            return False
+        return options.domain == "grid" and self.binned.cell_count <= options.limit
 
     def _grid(self, rows: Levels) -> Labels:
         """Return what is said in every cell; OPEN where a limit came before."""
@@ -183,9 +227,19 @@ class Search:
     def _all_cells(self) -> Levels:
         return cells_at(np.arange(self.binned.cell_count), self.binned.shape)
 
-    def _agreement(self, rows: Levels, labelled: GridCells | ListedCells) -> Agreement:
-        """Hold what was asked against the model; where questions are limited, that and no more."""
+    def _agreement(
+        self, rows: Levels, labelled: GridCells | ListedCells, searched: Searched | None = None
+    ) -> Agreement:
+        """Hold what was asked against the model; where questions are limited, that and no more.
+
+        The same after a sift: whatever is known of a cell was held against the rules.
+        """
         meter, is_grid = self.meter, isinstance(labelled, GridCells)
+        if searched is not None and searched.sifted is not None:
+            return measured_agreement(
+                *(self.binned, rows, self.said, self.options.seed),
+                *(labelled, meter, True, searched.inputs),
+            )
         counted = meter is not None and meter.limits is not None and meter.room is not None
         only = meter is not None and (meter.ended is not None or (counted and not is_grid))
         only = only or labelled.open > 0
@@ -198,7 +252,9 @@ class Search:
 
     def _certificate(self, searched: Searched, agreement: Agreement) -> Certificate:
         """Return what may be claimed: nothing is complete if anything was left out."""
-        ended = None if self.meter is None else self.meter.ended
+        sifted, ended = searched.sifted, None if self.meter is None else self.meter.ended
+        if sifted is not None and not sifted.done:
+            ended = ended or "max_questions"
         scope = scope_of(
             *(self.binning.exact, self.binning.how, agreement, searched.words, searched.part),
             bool(self.options.background),
@@ -209,28 +265,38 @@ class Search:
         asked = int(np.count_nonzero(searched.labelled.labels >= 0))
         unasked = searched.labelled.open + searched.unasked
         return Certificate(
-            "proved" if searched.trial is None else "tested",
+            "proved" if sifted is None else sifted.weakest,
             NOTHING if ended else searched.complete,
             scope,
             rules=len(searched.boxes),
+            open=0 if sifted is None else sifted.open_count,
             ended=None if ended is None else Ending(ended),
             cells=asked + unasked,
             unasked=unasked,
-            trial=searched.trial,
+            sift=None if sifted is None else Sieve.of(sifted.record),
         )
 
     def first_of(
-        self, certificate: Certificate, labelled: GridCells | ListedCells, rules: int
+        self,
+        certificate: Certificate,
+        labelled: GridCells | ListedCells,
+        rules: int,
+        sifted: SiftedBoxes | None = None,
     ) -> Certificate:
-        """Return what may be claimed of the first rules, where there are more."""
+        """Return what may be claimed of the first rules, where there are more.
+
+        `sifted` is what is left of a sift: the others are open.
+        """
         limits = None if self.meter is None else self.meter.limits
         reason = None if limits is None else limits.reached(certificate.rules)
-        unasked = certificate.unasked if certificate.trial else labelled.open
+        unasked = certificate.unasked if sifted is not None else labelled.open
         return replace(
             certificate,
+            weakest=certificate.weakest if sifted is None else sifted.weakest,
             complete=NOTHING,
             ended=certificate.ended or Ending(reason or "max_rules"),
             rules=rules,
+            open=0 if sifted is None else sifted.open_count,
             cells=(certificate.cells or 0) - certificate.unasked + unasked,
             unasked=unasked,
         )
@@ -254,6 +320,8 @@ class Search:
             return self._by_grid(rows, grid)
         if options.domain == "data":
             return self._by_list(rows)
+        if options.sift:
+            return self._by_sifting(rows)
         if options.rules == "all" and most is None:
             raise HornlensError(
                 f"there are {self.binned.cell_count:,} cells, more than limit={options.limit:,}, "
@@ -261,7 +329,7 @@ class Search:
             )
         if vote is not None:
             return self._by_proofs(rows, vote, USUAL if most is None else most)
-        return self._by_samples(USUAL if most is None else most)
+        return self._by_sifting(rows)
 
     # --- which cells ---
 
@@ -326,36 +394,30 @@ class Search:
         unasked = 0 if is_ended else self.binned.cell_count - len(done.rows.cells)
         return Searched(done.rules, done.rows, complete, of, unasked=unasked)
 
-    def _by_samples(self, most: int) -> Searched:
-        """Draw complete cells. A rule is listed if enough of them speak for it by itself.
+    def _by_sifting(self, rows: Levels) -> Searched:
+        """Find all rules with few conditions from few cells: see `sifting`."""
+        from hornlens.targets.classifiers.sifting import ToSift, sift_classifier
 
-        With n cells in its box and none against it, a rule that more than ε of its cells break
-        would have come through with probability (1 - ε)^n at most; over all rules there can be,
-        that must not exceed δ. That is so whenever it is ended: fewer cells, fewer rules.
-        """
-        options, axes = self.options, self.binned.axes
-        rng = np.random.default_rng(options.seed)
-        cells = np.column_stack([rng.integers(0, axis.size, options.samples) for axis in axes])
-        cells = cells[self.forbidden.allows(cells)]
-        if not len(cells):
-            raise InputError("the background allows none of the cells that were drawn")
-        said = self.asking.ask_first(cells)
-        cells = cells[: len(said)]
-        drawn = ListedCells(axes, cells, said)
-        possible = sum(
-            prod(len(axes[place].ranges) for place in some) for some in subsets(axes, most)
-        ) * len(self.classifier.classes)
-        least = ceil(log(possible / options.delta) / -log(1 - options.epsilon))
-        boxes = [one for one, _ in short_rules_of_list(drawn, most, least, self._stops)]
-        trial = Trial(options.epsilon, options.delta, len(cells), least, most, possible)
-        unasked = self.binned.cell_count - len(np.unique(cells, axis=0))
-        return Searched(boxes, drawn, NOTHING, "", unasked=unasked, trial=trial)
+        most = self.options.sifted_conditions
+        allowed = rows[self.forbidden.allows(rows)]
+        given = ToSift(self.asking, self.space, self.forbidden, self.binning.exact, self.options)
+        done = sift_classifier(given, _commonest(allowed, self.binned.shape), most)
+        unasked = self.binned.cell_count - len(done.labelled.cells)
+        return Searched(
+            *(list(done.sifted.warrants), done.labelled, NOTHING, ""),
+            unasked=unasked,
+            sifted=done.sifted,
+            inputs=done.inputs,
+        )
 
     # --- what to know of the columns ---
 
-    def notes(self, agreement: Agreement) -> tuple[str, ...]:
+    def notes(self, agreement: Agreement, sifted: SiftedBoxes | None = None) -> tuple[str, ...]:
         """Return what to know of the columns: constant ones, and others without rules."""
         notes = []
+        record, most = None if sifted is None else sifted.record, self.options.max_conditions
+        if record is not None and most is None and record.conditions < USUAL:
+            notes.append("rules have at most 1 condition: those with 2 are too many to sift")
         if len(self.said) < self.given:
             notes.append(
                 f"the run was ended after {len(self.said):,} of {self.given:,} rows of X were asked"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -78,6 +78,8 @@ class ClassifierTarget:
     """How its columns were cut, with the trees that were looked into, if any."""
     background: tuple[str, ...] = ()
     """The background as it was given."""
+    sifts: ClassVar[bool] = True
+    """Its engine sifts by itself: rows are asked, and how well the bins agree is measured."""
 
     def __post_init__(self) -> None:
         """Refuse an unknown way to ask cells that leave something open."""
@@ -150,12 +152,17 @@ class ClassifierTarget:
     def engine(self, settings: Settings) -> RuleEngine | None:
         """Return what finds its rules of classes, where a basis of all rules is out of reach.
 
-        None where that can be had by asking every cell.
+        None where that can be had by asking every cell, unless they are to be sifted.
         """
         wanted = (settings.min_support, settings.min_confidence, settings.detail)
         if self.binning is None or self.partial is not None or any(wanted):
             return None
-        if self.space.count <= MOST_POINTS and self.space.cell_count <= settings.limit:
+        sifts = settings.equivalence == "sift"
+        if (
+            not sifts
+            and self.space.count <= MOST_POINTS
+            and self.space.cell_count <= settings.limit
+        ):
             return None
         from hornlens.targets.classifiers.engine import box_engine
 
@@ -172,6 +179,9 @@ class ClassifierTarget:
             background=self.background,
             max_conditions=settings.max_conditions,
             limit=settings.limit,
+            budget=settings.limit,
+            sift=settings.equivalence == "sift",
+            counts_class=True,
             epsilon=settings.epsilon,
             delta=settings.delta,
             seed=settings.seed,
@@ -180,7 +190,8 @@ class ClassifierTarget:
         identity = self.binned.classifier.identity or self.given_identity
         classifier = replace(self.binned.classifier, identity=identity)
         background = Background(self.background, classifier.table.names)
-        return Search.of(classifier, self.binning, background, options, meter)
+        before = classifier.predictions.count
+        return Search.of(classifier, self.binning, background, options, meter, before)
 
     def _levels(self, cell: int) -> list[int]:
         """Return the levels of a cell; with `partial`, those that stand for it."""

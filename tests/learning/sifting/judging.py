@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 
-from tests.sifting.boxes import choices_of, pair
+from tests.learning.sifting.boxes import choices_of, pair
 
 
 @dataclass(frozen=True)

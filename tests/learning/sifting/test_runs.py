@@ -11,9 +11,9 @@ from hornlens.errors import HornlensError
 from hornlens.limits import Stopped
 from hornlens.logic.decisions import Decision
 from hornlens.targets.worlds import Worlds
-from tests.sifting.boxes import random_case
-from tests.sifting.judging import claims_of, judge, too_many
-from tests.sifting.test_truth import sifted
+from tests.learning.sifting.boxes import random_case
+from tests.learning.sifting.judging import claims_of, judge, too_many
+from tests.learning.sifting.test_truth import sifted
 
 
 def space_of(attributes, values, labels=2, complete=False):
@@ -159,7 +159,7 @@ def test_the_label_is_one_of_the_conditions():
 
 def test_too_many_candidates_are_one_clear_error():
     target = FunctionTarget(lambda names: "y0", space_of(60, 40))
-    with pytest.raises(HornlensError, match="too many to sift .* lower --max-conditions"):
+    with pytest.raises(HornlensError, match=r"too many to sift .* lower --max-conditions"):
         sift(target, max_conditions=4)
 
 

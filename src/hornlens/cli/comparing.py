@@ -1,0 +1,88 @@
+"""The options that make `extract` compare: two models, or one with an attribute changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Annotated, Any, Literal, Optional
+
+import typer
+
+from hornlens.cli.options import CommandOptions
+from hornlens.errors import HornlensError
+
+
+class ComparisonGroup(CommandOptions):
+    """What `extract` compares; without any of them, it extracts the rules of a model."""
+
+    compare_with: Annotated[
+        Optional[str],
+        typer.Option(
+            help="Another model (with --target, another target): the rules say where the two give "
+            "the same answer, and where they differ.",
+            metavar="SPEC",
+        ),
+    ] = None
+    flip: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            help="The rules say where changing only this attribute changes the answer. With "
+            "values, only these are tried. Repeated: changed at once.",
+            metavar="ATTRIBUTE[=VALUE,…]",
+        ),
+    ] = None
+    sides: Annotated[
+        bool,
+        typer.Option("--sides", help="With --compare-with: say who gives which answer, too."),
+    ] = False
+    silence: Annotated[
+        Literal["apart", "answer"],
+        typer.Option(
+            help="Comparing: no answer is nothing to compare, or an answer like the others."
+        ),
+    ] = "apart"
+
+    def check(self) -> None:
+        """Reject what does not go together."""
+        if self.compare_with is not None and self.flip:
+            raise HornlensError("--compare-with and --flip are two questions: ask one at a time")
+        if self.sides and self.compare_with is None:
+            raise HornlensError("--sides goes with --compare-with")
+        if self.silence != "apart" and not self.compares:
+            raise HornlensError("--silence goes with --compare-with or --flip")
+
+    @property
+    def compares(self) -> bool:
+        """Whether anything is compared."""
+        return self.compare_with is not None or bool(self.flip)
+
+    def check_alone(self, **others: object) -> None:
+        """Reject options that nothing can be compared with, by the names of those given."""
+        given = [name for name, value in others.items() if value]
+        if self.compares and given:
+            own = "--compare-with" if self.compare_with is not None else "--flip"
+            raise HornlensError(f"--{given[0].replace('_', '-')} cannot be used with {own}")
+
+    def asking(self, opened: Callable[[str], Any], asked: Any) -> Callable[..., Any]:
+        """Return the function of the library that asks; `opened` opens what it is compared with."""
+        from hornlens.api import extract
+        from hornlens.differing import changes, differences
+
+        if self.compare_with is not None:
+            other = opened(self.compare_with)
+            return partial(differences, asked, other, sides=self.sides, silence=self.silence)
+        if self.flip:
+            names, values = self._flipped()
+            return partial(changes, asked, names, values=values, silence=self.silence)
+        return partial(extract, asked)
+
+    def _flipped(self) -> tuple[Sequence[str], Sequence[str] | None]:
+        """Return the attributes that are changed, and the values that are tried."""
+        names = list(self.flip or ())
+        parted = [name.split("=", 1) for name in names]
+        if all(len(parts) == 1 for parts in parted):
+            return names, None
+        if len(parted) > 1:
+            raise HornlensError("--flip: values can be chosen for one attribute only")
+        name, values = parted[0]
+        return [name], [value.strip() for value in values.split(",") if value.strip()]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from hornlens.logic.repeats import Repeats
     from hornlens.models.protocol import Model
     from hornlens.probes.probe import Probe
-    from hornlens.results.analysis.comparison import Comparison
     from hornlens.prompting import Function
+    from hornlens.results.analysis.comparison import Comparison
     from hornlens.store.protocol import AnswerStore
     from hornlens.targets.classifiers.target import ClassifierTarget
     from hornlens.targets.opening import Background

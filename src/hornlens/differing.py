@@ -173,7 +173,9 @@ def _ask(
         options = (settings, policy, cache, progress, repeats, limits)
         return Result.of(ask_models(asked, probe, join, run, *options))
     if len(targets) < len(asked):
-        raise HornlensError("a model cannot be compared with a target: it needs a probe's questions")
+        raise HornlensError(
+            "a model cannot be compared with a target: it needs a probe's questions"
+        )
     if not (probe is None and repeats == 1 and not progress and not cache):
         raise HornlensError(
             "a target asks its own questions: give it no probe, repeats, cache or progress"

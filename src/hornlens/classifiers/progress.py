@@ -41,9 +41,7 @@ class AskedModel:
 
 
 @contextmanager
-def shown(
-    progress: Progress | bool | None, name: str | AskedModel
-) -> Iterator[Progress | None]:
+def shown(progress: Progress | bool | None, name: str | AskedModel) -> Iterator[Progress | None]:
     """Show a progress bar, if it is wanted; yield what is told how many more inputs were asked."""
     if progress is not True:
         yield progress or None

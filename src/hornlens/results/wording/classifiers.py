@@ -23,8 +23,9 @@ def asked_of_model(statistics: Mapping[str, int]) -> str:
     cells, drawn = plural(statistics["questions"], "cell"), statistics["drawn"]
     rows, inputs = plural(statistics["rows"], "row"), plural(statistics["measured"], "input")
     return (
-        f"The model was asked about {plural(statistics['predicted'], 'row')}: {cells} ({drawn:,} of "
-        f"them drawn inside rules), {rows} of X, and {inputs} to measure how well the bins agree."
+        f"The model was asked about {plural(statistics['predicted'], 'row')}: {cells} ({drawn:,} "
+        f"of them drawn inside rules), {rows} of X, and {inputs} to measure how well the bins "
+        "agree."
     )
 
 

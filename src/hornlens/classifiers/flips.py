@@ -78,7 +78,9 @@ def flips_of(
     return found if proved or not by_proofs else _with_bound(found, result, axes, meter)
 
 
-def _with_bound(flips: Flips, result: Explained, axes: Sequence[int], meter: Meter | None) -> Flips:
+def _with_bound(
+    flips: Flips, result: Explained, axes: Sequence[int], meter: Meter | None
+) -> Flips:
     """Return what random inputs show as well, where nothing is proved and the model is there."""
     from hornlens.classifiers.drawn_flips import drawn_flips
 

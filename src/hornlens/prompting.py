@@ -92,7 +92,7 @@ def ask_target(
     progress: Callable[[int], None] | bool | None,
     watch: Watch | None,
 ) -> Findings:
-    """Have `run` extract the rules of a target, which has its own questions, and show how far it is.
+    """Have `run` extract the rules of a target, with its own questions, and show how far it is.
 
     The other arguments are those of `extract`.
     """

@@ -436,18 +436,6 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
             {},
             {"rule": COUNT, "if": _list(TEXT)},
         ),
-        "MoreOften": _object(
-            "Where a rare label is given more often: in at least `at_least` of the cases with these "
-            "conditions, and in at most `overall` of all.",
-            {
-                "if": _list(TEXT),
-                "label": TEXT,
-                "tested": COUNT,
-                "given": COUNT,
-                "at_least": NUMBER,
-                "overall": NUMBER,
-            },
-        ),
         "TestedAlmostRule": _object(
             "A rule with exceptions, which stands for narrower ones: of `tested` random cases, "
             "`broken` broke it, and at most `bound` of all do.",

@@ -56,7 +56,7 @@ def _show_listed(terminal: Terminal, result: Findings, summary: SiftSummary, out
     if vacuous := sum(result.vacuous):
         what = "They hold" if vacuous > 1 else "It holds"
         terminal.say(
-            f"{plural(vacuous, 'rule')} of these: {what.lower()} only because a label was never, or "
+            f"{plural(vacuous, 'rule')} of these: {what.lower()} only because a label was never or "
             "always, chosen."
         )
     terminal.say()
@@ -88,7 +88,7 @@ def _show_beside(terminal: Terminal, summary: SiftSummary, out: Path) -> None:
     """Print the rules with exceptions, and where rare labels are given more often."""
     if summary.almost:
         terminal.say(
-            f"With exceptions: {plural(len(summary.almost), 'rule')}, each in the place of narrower "
+            f"With exceptions: {plural(len(summary.almost), 'rule')}, each in place of narrower "
             "ones"
         )
         for one in summary.almost[:SENTENCES]:

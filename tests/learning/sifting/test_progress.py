@@ -87,7 +87,9 @@ def test_python_counts_the_cells_of_any_target():
         result = hornlens.extract(target, settings=settings, progress=counts.append)
         assert sum(counts) == len(result.decisions), how
     limited = hornlens.extract(
-        FunctionTarget(granted, space(3, 3)), limits=Limits(max_questions=20), progress=counts.append
+        FunctionTarget(granted, space(3, 3)),
+        limits=Limits(max_questions=20),
+        progress=counts.append,
     )
     assert len(limited.decisions) == 20
 

@@ -39,7 +39,8 @@ from hornlens.results.wording.pages import (
 
 SCRIPTS = (
     *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "folds.js", "rules.js"),
-    *("filters.js", "grid.js", "map.js", "ask.js", "levels.js", "survival.js", "limits.js", "files.js"),
+    *("filters.js", "grid.js", "map.js", "ask.js", "levels.js", "survival.js", "limits.js"),
+    "files.js",
     "extraction.js",
 )
 SIFT_STYLES = ("sifting.css",)

@@ -159,4 +159,4 @@ def _round_counts(last: int) -> list[int]:
     for part in (5, 2):
         if last // step < 3 and step % part == 0:
             step //= part
-    return [count for count in range(0, last + 1, max(step, 1))][:9]
+    return list(range(0, last + 1, max(step, 1)))[:9]

@@ -33,7 +33,7 @@ from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.ruletables import SiftedBoxes
 
 USUAL = 2
-"""How many conditions rules have where nothing is classes_given of it; 1 where those are too many."""
+"""How many conditions rules have where nothing is said of it; 1 where those are too many."""
 
 
 COMPARED = 500

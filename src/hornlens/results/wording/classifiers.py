@@ -18,7 +18,7 @@ def asked_of_model(statistics: Mapping[str, int]) -> str:
     ...     {"questions": 1372, "drawn": 202, "rows": 500, "measured": 700, "predicted": 2572}
     ... ))
     The model was asked about 2,572 rows: 1,372 cells (202 of them drawn inside rules), 500 rows of
-    X, and 700 inputs to measure how the bins agree.
+    X, and 700 inputs to measure how well the bins agree.
     """
     cells, drawn = plural(statistics["questions"], "cell"), statistics["drawn"]
     rows, inputs = plural(statistics["rows"], "row"), plural(statistics["measured"], "input")

@@ -64,21 +64,21 @@ def bank(call, space=SPACE, name="bank"):
 
 
 class TestTwoFunctions(TargetConformance):
-    options = {}
+    options = ()
 
     def build(self):
-        return DifferencesTarget(bank(old), bank(new), **self.options)
+        return DifferencesTarget(bank(old), bank(new), **dict(self.options))
 
     def questions_asked(self, target):
         return sum(part.call.calls for part in target.parts)
 
 
 class TestTwoFunctionsWithSides(TestTwoFunctions):
-    options = {"sides": True}
+    options = (("sides", True),)
 
 
 class TestTwoFunctionsWhoseSilenceIsAnAnswer(TestTwoFunctions):
-    options = {"silence": "answer", "sides": True}
+    options = (("silence", "answer"), ("sides", True))
 
 
 class TestTwoFunctionsThatSayYesOrNo(TestTwoFunctions):
@@ -91,12 +91,12 @@ class TestAChange(TestTwoFunctions):
     attribute = "place"
 
     def build(self):
-        return FlippingTarget(bank(new), self.attribute, **self.options)
+        return FlippingTarget(bank(new), self.attribute, **dict(self.options))
 
 
 class TestAChangeOfAges(TestAChange):
     attribute = "age"
-    options = {"silence": "answer"}
+    options = (("silence", "answer"),)
 
 
 class TestAChangeOfTwo(TestAChange):
@@ -183,7 +183,7 @@ def test_cells_of_a_change_are_those_in_which_two_values_can_occur():
 
 
 def test_what_rules_can_say_of_fixed_cells_is_said():
-    """With many rules about the attribute: in complete spaces always, else if one thing is lacking."""
+    """With many rules about the attribute: in complete spaces always, else if one is lacking."""
     checked = 0
     for seed in range(300):
         rng = np.random.default_rng(seed)

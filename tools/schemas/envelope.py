@@ -449,6 +449,18 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
             {},
             {"rule": COUNT, "if": _list(TEXT)},
         ),
+        "MoreOften": _object(
+            "Of `tested` random cases with the conditions, `given` had a label that is given in at "
+            "most `overall` of all cells: here it is in `at_least` such a share of them.",
+            {
+                "if": _list(TEXT),
+                "label": TEXT,
+                "tested": COUNT,
+                "given": COUNT,
+                "at_least": NUMBER,
+                "overall": NUMBER,
+            },
+        ),
         "TestedAlmostRule": _object(
             "A rule with exceptions, which stands for narrower ones: of `tested` random cases, "
             "`broken` broke it, and at most `bound` of all do.",

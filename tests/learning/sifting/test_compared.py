@@ -7,7 +7,7 @@ import pytest
 
 from hornlens import FunctionTarget, Nominal, Policy, Settings, Space, extract
 from hornlens.learning.sifting.guessing import Forms
-from hornlens.learning.sifting.run import Options
+from hornlens.learning.sifting.run import SiftOptions
 from hornlens.learning.sifting.sift import Sift
 from hornlens.learning.strategies import Lines
 from hornlens.targets.differences import DifferencesTarget
@@ -84,7 +84,7 @@ def questions(space, answers, forms, guided, seed=0, epsilon=0.01, most=6000):
     def known(masks):
         return answers(made["sift"].run.ground.levels(masks)).astype(np.int64)
 
-    options = Options(2, epsilon, 0.05, seed, most)
+    options = SiftOptions(2, epsilon, 0.05, seed, most)
     told = Forms(forms, 2, known) if guided else None
     made["sift"] = sift = Sift(space, [Policy(label_unset="reject")], options, forms=told)
     steps, reply, found = sift.steps(), None, []

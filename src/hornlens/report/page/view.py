@@ -56,7 +56,7 @@ def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
         "labelled": space.label is not None,
         "prompted": bool(question.templates) and question.compared is None,
         "scored": is_scored(extraction),
-        "sifted": drawn is not None,
+        "hasDraws": drawn is not None,
         "unit": question.unit,
         "subject": question.subject,
         "attributes": [_attribute(attribute, space.complete) for attribute in space.attributes],

@@ -31,7 +31,7 @@ function promptTable(result, items, caption, marginName) {
     ...(filled ? [] : [el("th", { scope: "col" }, result.averaged ? "Preferred" : "Answer")]),
     ...scored(result.labels.map((label) => el("th", { scope: "col", class: "n" }, bdi(several ? label.name : label.word)))),
     ...scored([el("th", { scope: "col", class: "n" }, marginName)]),
-    ...(result.sifted ? [el("th", { scope: "col" }, "Asked")] : []),
+    ...(result.hasDraws ? [el("th", { scope: "col" }, "Asked")] : []),
   );
   const row = ({ position, margin }) => {
     const answer = result.answers[position];
@@ -48,7 +48,7 @@ function promptTable(result, items, caption, marginName) {
         ),
       ),
       ...scored([el("td", { class: "n" }, number(answer.scores.length ? margin : null))]),
-      ...(result.sifted ? [el("td", {}, answer.drawn ? "at random" : "chosen")] : []),
+      ...(result.hasDraws ? [el("td", {}, answer.drawn ? "at random" : "chosen")] : []),
     );
   };
   return paged(items.length, 10, `${result.unit}s`, (from, to) =>

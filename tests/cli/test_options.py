@@ -94,7 +94,7 @@ def test_no_two_options_of_a_command_have_the_same_name():
             ExplainOptions,
             Options,
             # given in other words, and what Python alone has
-            {"background", "rules", "label", "sift"},
+            {"background", "label", "rules", "budget", "sift", "counts_class"},
         ),
         (
             EnvelopeOptions,

@@ -53,7 +53,9 @@ def extract_command(options: ExtractOptions) -> int:
     is_target = options.target is not None
     if is_target and (options.probe is not None or options.model is not None):
         raise HornlensError("--target asks its own questions: give neither a probe nor --model")
-    settings, terminal = options.passed_to(Settings), Terminal(options.quiet)
+    # A limit on questions is one of the run, as all limits are: the result tells it as such.
+    settings = options.passed_to(Settings, max_questions=None)
+    terminal = Terminal(options.quiet)
     if options.pilot is not None and not options.dry_run:
         raise HornlensError("--pilot goes with --dry-run")
     options.versus.check_alone(dry_run=options.dry_run, repeats=options.noise.repeats)

@@ -101,8 +101,9 @@ def _show_beside(terminal: Terminal, summary: SiftSummary, out: Path) -> None:
             rest = len(summary.almost) - SENTENCES
             terminal.say(f"  … and {rest:,} more: {out / 'almost.csv'}")
         terminal.say()
-    if summary.more_often:
-        terminal.say(f"More often: {RARE}")
+    if summary.is_rare:
+        nowhere = "" if summary.more_often else " Nowhere was that shown."
+        terminal.say(f"More often: {RARE}{nowhere}")
         for contrast in summary.more_often[:SENTENCES]:
             terminal.say(f"  ↑ {contrast.sentence} {contrast.behind}")
         terminal.say()

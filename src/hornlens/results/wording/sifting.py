@@ -137,5 +137,8 @@ def no_listed(sieve: Sieve, open: int) -> tuple[str, str]:
         return "No rule is shown yet.", ""
     sentence = f"No rule with {sieve.short} holds without exception."
     if sieve.almost:
-        return sentence, f"{plural(sieve.almost, 'rule')} with exceptions are listed below."
+        some = "1 rule with exceptions is"
+        if sieve.almost > 1:
+            some = f"{sieve.almost:,} rules with exceptions are"
+        return sentence, f"{some} listed below."
     return sentence, "Longer rules were not looked for."

@@ -319,7 +319,8 @@ CASES = {
         *(cells, sampled_cells, scored_cells, complete_cells),
     )
 }
-CASES |= {f"sifted_{name}": sifted_cases.MADE[name] for name in ("ended", "rare", "prompted", "worlds")}
+SIFTED = ("ended", "rare", "prompted", "worlds")
+CASES |= {f"sifted_{name}": sifted_cases.MADE[name] for name in SIFTED}
 
 
 def saved(result):

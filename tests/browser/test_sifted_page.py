@@ -21,8 +21,8 @@ def test_listed_open_and_refuted_rules_stand_in_that_order(visit, pages):
     findings = tab.inner_text("#findings")
     assert result.behind(0)[1] in findings
     assert not any(row.sentence in findings for row in result.open)
-    certificate = result.certificate
-    assert f"{certificate.sift.refutes(1, certificate.open)}." in tab.inner_text("#refuted")
+    refuted = result.certificate.sift.refutes(1, result.certificate.open)
+    assert f"{refuted}." in tab.inner_text("#refuted")
     for name in ("rates", "map", "survival"):
         assert tab.locator(f"#{name}").count() == 0
 
@@ -49,8 +49,8 @@ def test_the_evidence_says_what_was_drawn(visit, pages):
     words = set()
     while True:
         for line in tab.locator("#rules table.prompts tbody tr").all():
-            cells = line.locator("td")
-            prompt, how = cells.first.inner_text(), cells.last.inner_text()
+            fields = line.locator("td")
+            prompt, how = fields.first.inner_text(), fields.last.inner_text()
             cell = next(c for c in result.decisions if prompt_with(result, c) == prompt)
             assert how == ("at random" if cell in drawn else "chosen")
             words.add(how)

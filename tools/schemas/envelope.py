@@ -125,6 +125,7 @@ def _parts() -> Schema:
         "share": _said(NUMBER, "how much of its probability the candidates hold"),
         "unknown": _list(TEXT, "words of the prompt that the model does not know"),
         "replies": _list(_ref("Reply"), "those of a chat model"),
+        "reply": _said(TEXT, "what was answered, where several answers are compared"),
     }
     return {
         "Rule": _object("A rule.", rule),
@@ -263,7 +264,20 @@ def _parts() -> Schema:
                 "label": _texts("each label with its word"),
                 "label_attribute": _or_null(TEXT),
             },
-            {"phrases": _texts("each value as sentences say it"), "language": TEXT},
+            {
+                "phrases": _texts("each value as sentences say it"),
+                "language": TEXT,
+                "compared": _ref("Compared"),
+            },
+        ),
+        "Compared": _object(
+            "The answers of two models, or to several values, were compared: how labels are said.",
+            {
+                "who": TEXT,
+                "acts": _texts("each label: what is done where it is given"),
+                "opposites": _texts("some labels: what is never done where they are given"),
+                "proper": _said(FLAG, "whether `who` begins with a name"),
+            },
         ),
         "Model": _object("Who was asked; `identity` changes with the weights.", named),
         "Policy": policy,
@@ -428,19 +442,12 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
                 "rules": _list(_ref("Rule")),
                 "bases": _list(_ref("DrawnFrom")),
             },
-            {"epsilon": _said(NUMBER, "the share of its cells that may break a rule")},
         ),
         "DrawnFrom": _object(
             "What cells were drawn from: those that can break a rule of the family (its place), or "
             "all that have some conditions.",
             {},
             {"rule": COUNT, "if": _list(TEXT)},
-        ),
-        "TestedAlmostRule": _object(
-            "A rule with exceptions, which stands for narrower ones: of `tested` random cases, "
-            "`broken` broke it, and at most `bound` of all do.",
-            rule | {"tested": COUNT, "broken": COUNT, "bound": NUMBER},
-            {"exceptions": positions},
         ),
         "MoreOften": _object(
             "Of `tested` random cases with the conditions, `given` had a label that is given in at "
@@ -453,6 +460,12 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
                 "at_least": NUMBER,
                 "overall": NUMBER,
             },
+        ),
+        "TestedAlmostRule": _object(
+            "A rule with exceptions, which stands for narrower ones: of `tested` random cases, "
+            "`broken` broke it, and at most `bound` of all do.",
+            rule | {"tested": COUNT, "broken": COUNT, "bound": NUMBER},
+            {"exceptions": positions},
         ),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -32,6 +32,7 @@ from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
 from hornlens.results.analysis.detail import with_detail
 from hornlens.results.analysis.worlds import union_of
+from hornlens.results.documents.details import Details
 from hornlens.results.documents.findings import Findings, Record
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.settings import Settings
@@ -334,7 +335,9 @@ class _World:
         """Return what was found in it."""
         decisions, prompted = self.questions.decisions, self.prompted
         scores = prompted.scores if prompted else {}
-        distinct = len(scores) if prompted else len(decisions)
+        details: Mapping[str, Details] = getattr(self.target, "details", {})
+        is_compared = isinstance(self.target, Comparing)
+        distinct = len(scores) if prompted else len(details if is_compared else decisions)
         noisy, envelope = noisy_target(self.target), conclusion.envelope
         statistics = {
             "questions": len(decisions),
@@ -353,7 +356,7 @@ class _World:
             self.target.show,
             scores,
             world=self.name,
-            details=getattr(self.target, "details", {}),
+            details=details,
             possible=conclusion.possible,
         )
 

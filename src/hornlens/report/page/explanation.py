@@ -29,13 +29,10 @@ from hornlens.results.documents.explanations import (
 from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.rules import COLUMNS, RuleRow, Rules
 from hornlens.results.documents.sifting import sift_from_json
-from hornlens.results.wording.classifiers import (
-    asked_of_model,
-    given_more_often,
-    with_exceptions,
-)
+from hornlens.results.wording.classifiers import asked_of_model, beside_class_rules
 from hornlens.results.wording.pages import as_general, meant_by, no_class_rules
 from hornlens.results.wording.sentences import ALWAYS, WHERE, class_rule
+from hornlens.results.wording.sifting import needed
 
 SCRIPTS = (
     *("dom.js", "csv.js", "table.js", "folds.js", "filters.js", "grid.js", "cells.js"),
@@ -139,6 +136,7 @@ def explanation_page(content: Json, path: Path) -> str:
         percent=percent,
         plural=plural,
         shown_value=shown_value,
+        needed=needed,
         **sifted,
     )
 
@@ -150,13 +148,13 @@ def _sifted(content: Json, document: ExplanationDocument, who: str) -> Json:
     names = Vocabulary(tuple(content["variables"]))
     label = content["space"]["label"]["values"]
     words = dict(zip(label, document.classes, strict=True))
-    given = (sift_from_json(content["sift"], names), names, words, who)
+    record = sift_from_json(content["sift"], names)
     return {
         "open_rules": [
             OpenRule(tuple(line["conditions"]), line["class"], line.get("needs"))
             for line in content["open"][:MOST_OPEN]
         ],
-        "beside_rules": [*with_exceptions(*given), *given_more_often(*given)],
+        "beside_rules": beside_class_rules(record, names, words, who),
         "asked_of_model": asked_of_model(content["statistics"]),
     }
 

@@ -111,7 +111,7 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         content if fits else without_answers(content),
         view={**view_of(extraction, fits), "levels": None if levels is None else levels.as_view()},
         styles=() if sift is None else SIFT_STYLES,
-        title=f"{extraction.name} on {question.name}" if question.templates else extraction.name,
+        title=_titled(extraction),
         content=content,
         extraction=extraction,
         question=question,
@@ -137,7 +137,8 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         started=moment(record.started),
         certificate=envelope.certificate,
         hypotheses=[extraction.space.show(rule) for rule in envelope.open],
-        prompts=space.cell_count * max(1, len(question.templates)),
+        asked=asked if question.compared else content["statistics"]["distinct_prompts"],
+        prompts=_all_questions(extraction),
         counts={
             "rules": plural(len(rows), "rule"),
             "answers": plural(asked, "answer"),
@@ -179,6 +180,20 @@ def rank_in_words(extraction: Findings) -> str:
     if not extraction.has_rates:
         return ranks[extraction.settings.rank]
     return EXPLAINED[extraction.settings.rank].format(unit=extraction.question.unit)
+
+
+def _titled(extraction: Findings) -> str:
+    """Return the title of the page."""
+    question = extraction.question
+    is_probe = question.templates and question.compared is None
+    return f"{extraction.name} on {question.name}" if is_probe else extraction.name
+
+
+def _all_questions(extraction: Findings) -> int:
+    """Return how many prompts there are; of answers that are compared, how many cells."""
+    question, cells = extraction.question, extraction.space.cell_count
+    each = len(extraction.worlds) if question.compared is not None else len(question.templates)
+    return cells * max(1, each)
 
 
 def rows_of(extraction: Findings) -> list[Row]:

@@ -100,10 +100,10 @@ def sift_classifier(given: ToSift, rows: Levels, most: int | None) -> SiftedCell
     if not sift.run.ground.room((None,) * len(asking.axes)):
         raise InputError("the background allows no cell: nothing is left to explain")
     first, inputs = given.compared(rows)
-    classes_given = asking.ask_first(first)
+    labels = asking.ask_first(first)
     classes = len(asking.classifier.classes)
-    sift.hear(first[: len(classes_given)].astype(np.int64), one_hot(classes_given, classes))
-    if len(classes_given) == len(first):
+    sift.hear(first[: len(labels)].astype(np.int64), one_hot(labels, classes))
+    if len(labels) == len(first):
         ask_all(sift, asking)
     sifted = Boxes(given.space).of(sift.sifted())
     meter = asking.meter
@@ -127,9 +127,9 @@ def sift_of(space: Space, most: int | None, options: SiftOptions) -> Sift:
         return sift_of(space, USUAL - 1, options)
 
 
-def one_hot(classes_given: Levels, classes: int) -> NDArray[np.int8]:
+def one_hot(labels: Levels, classes: int) -> NDArray[np.int8]:
     """Return which class each cell has, as a strategy takes it: a column for each class."""
-    return np.eye(classes, dtype=np.int8)[classes_given]
+    return np.eye(classes, dtype=np.int8)[labels]
 
 
 def ask_all(sift: Sift, asking: Binned) -> None:
@@ -146,9 +146,9 @@ def ask_all(sift: Sift, asking: Binned) -> None:
                     return
                 continue
             cells = sift.run.ground.levels(step.cells)
-            classes_given = asking.ask_first(cells.astype(np.intp))
-            reply = one_hot(classes_given, classes)
-            if len(classes_given) < len(cells):
+            labels = asking.ask_first(cells.astype(np.intp))
+            reply = one_hot(labels, classes)
+            if len(labels) < len(cells):
                 sift.hear_rest(dict(zip(step.cells, reply, strict=False)))
                 return
     except StopIteration:

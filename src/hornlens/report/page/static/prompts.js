@@ -7,7 +7,7 @@ const MASK = "[MASK]";
  * What was averaged over several prompts is the answer to none of them: their blanks stay.
  */
 function promptNode(result, answer) {
-  if (!result.prompted) return el("span", {}, ...joined(answer.prompts.map(bdi), " "));
+  if (!result.prompted) return el("span", {}, ...joined(answer.prompts.map(bdi), null).map((line) => line ?? el("br")));
   const word = answer.winner < 0 || result.averaged ? null : wordIn(result, answer, answer.winner);
   const lines = answer.prompts.map((prompt) => {
     const parts = prompt.split(MASK);

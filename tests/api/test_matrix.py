@@ -14,6 +14,7 @@ import hornlens
 from hornlens import FunctionTarget, Limits, Nominal, Settings, Space
 from hornlens.results.documents.rules import COLUMNS
 from hornlens.theory import Vocabulary
+from tests import sifted_cases
 from tests.command import hornlens as command
 
 INPUTS = Path(__file__).parents[1] / "old" / "0.2" / "inputs"
@@ -84,6 +85,11 @@ MADE = {
     "noisy": lambda: hornlens.extract(varying(), JOBS, cache=False, repeats="auto"),
     "budget": lambda: labelled(settings=Settings(equivalence="budget", max_equivalence_queries=2)),
     "interrupted": lambda: labelled(limits=Limits(max_rules=1)),
+    "sifted": sifted_cases.listed,
+    "sifted in part": sifted_cases.ended,
+    "sifted worlds": sifted_cases.worlds,
+    "sifted without labels": sifted_cases.unlabelled,
+    "sifted with exceptions": sifted_cases.almost,
     "explanation": explained,
     "formula in Python": lambda: hornlens.envelope(INPUTS / "formula.cnf"),
     "table in Python": lambda: hornlens.envelope(INPUTS / "animals.csv"),
@@ -144,6 +150,7 @@ def same(one, other):
     assert type(one) is type(other)
     assert one.rules.csv() == other.rules.csv()
     assert one.certificate.sentence == other.certificate.sentence
+    assert one.open.csv() == other.open.csv()
 
 
 # --- what is done with them ---
@@ -234,7 +241,12 @@ def test_it_is_drawn(result, place):
     loaded = hornlens.load(place / path)
     axes = loaded.plot.rules()
     assert [bar.get_width() for bar in axes.patches] == [row.support for row in loaded.rules][:15]
-    if loaded.asked:
+    if not loaded.has_rates:
+        for draw in (loaded.plot.map, lambda: loaded.plot.rates("a")):
+            with pytest.raises(hornlens.HornlensError, match="there are no rates"):
+                draw()
+        assert loaded.plot.live().get_lines()
+    elif loaded.asked:
         assert loaded.plot.map().get_images()
         assert loaded.plot.rates(loaded.space.attributes[0].name).get_title()
     else:

@@ -45,7 +45,9 @@ class Plots:
         axes.barh(range(len(rows)), [row.support for row in rows], color="#0072B2", height=0.7)
         axes.set_yticks(range(len(rows)), [_cut(str(row)) for row in rows])
         axes.invert_yaxis()
-        axes.set_xlabel(f"{rows[0].unit if rows else 'cells'} it speaks of")
+        unit = rows[0].unit if rows else "cells"
+        which = unit if self._result.has_rates else f"asked {unit}"
+        axes.set_xlabel(f"{which} it speaks of")
         more = len(self._result.rules) - len(rows)
         axes.set_title(f"{self._result.title}" + (f": the first {len(rows)} rules" if more else ""))
         return _plain(axes)
@@ -109,6 +111,23 @@ class Plots:
         axes.set_xlabel("share of the answers")
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize=FONT)
         axes.set_title(f"{self._result.title}: {attribute}")
+        return _plain(axes)
+
+    def live(self, ax: Axes | None = None) -> Axes:
+        """Draw how many candidates of a sift were alive after how many questions."""
+        record = self._result.envelope.sifted
+        if record is None:
+            raise HornlensError("there is no curve of live candidates: nothing was sifted")
+        points = [(0, record.candidates), *record.curve]
+        axes = _axes(ax, 5.2, 3.2)
+        axes.plot(*zip(*points, strict=True), color="#0072B2", linewidth=1.5)
+        for family in record.families:
+            axes.axvline(family.at, color="#555555", linestyle=":", linewidth=1)
+        axes.set_yscale("symlog", linthresh=1)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("questions")
+        axes.set_ylabel("live candidates")
+        axes.set_title(self._result.title)
         return _plain(axes)
 
     def survival(self, ax: Axes | None = None) -> Axes:

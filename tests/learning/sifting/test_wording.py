@@ -1,6 +1,7 @@
 """What is said of a sifted result: true of what was drawn, and of nothing that was only chosen."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -153,3 +154,29 @@ def test_a_rule_with_exceptions_says_how_many():
         assert f"Tried on {each.tested} random cases inside it" in words
         assert f"{len(each.exceptions)} exceptions on record" in words
     assert "every special case of a listed rule with exceptions" in result.certificate.sentence
+
+
+def test_a_notebook_says_on_how_many_random_cases_a_rule_was_tried():
+    result = case("listed")
+    shown = result._repr_html_()
+    assert f"<td>{result.rules[0].warrant.tested} random cases</td>" in shown
+    assert "112 of 112" not in shown and result.certificate.sift.refutes(1, 0) in shown
+
+
+def test_rules_are_ranked_by_their_closest_call():
+    from hornlens.models.functions import FunctionModel
+    from tests.sifted_cases import SIFT, chance, question
+
+    def scores(prompt, words):
+        lead = (chance(prompt.split(), "lead") + 1) / 100
+        if "b2" in prompt:
+            lead += 5
+        bad = "b2" in prompt or "a1" in prompt or chance(prompt.split()) % 2
+        return [0.0, lead] if bad else [lead, 0.0]
+
+    result = hornlens.extract(
+        FunctionModel(scores, "two"), question(), settings=replace(SIFT, rank="margin"), cache=False
+    )
+    closest = [row.smallest_margin for row in result.rules]
+    assert len(closest) > 1 and closest == sorted(closest, reverse=True)
+    assert str(result.rules[0]) == "b2 ∧ good → ⊥"

@@ -74,7 +74,7 @@ class Row:
     behind: str
     support: int | None
     cases: int
-    """How many cells that could break it were asked."""
+    """Of a sifted rule: how many cells that could break it were asked."""
 
     @property
     def closest(self) -> float | None:
@@ -172,8 +172,13 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
 
 def rank_in_words(extraction: Findings) -> str:
     """Return in what order the rules come."""
-    if not extraction.has_rates and extraction.settings.rank == "support":
-        return "the broadest first"
+    ranks = {
+        "support": "the broadest first",
+        "margin": "those with the widest closest call first",
+        "surprise": "those first that say the most, of the cells asked, that no other rule says",
+    }
+    if not extraction.has_rates:
+        return ranks[extraction.settings.rank]
     return EXPLAINED[extraction.settings.rank].format(unit=extraction.question.unit)
 
 
@@ -201,7 +206,8 @@ def rows_of(extraction: Findings) -> list[Row]:
         sentence = marked(extraction.parts(evidence))
         shown = in_conditions(rule, space)
         vacuous, warrant = extraction.vacuous[place], envelope.warrants[place]
-        words, cases = extraction.behind(place), extraction.cases_of(evidence)
+        words = extraction.behind(place)
+        cases = extraction.cases_of(evidence) if envelope.sifted is not None else 0
         support: int | None = evidence.support
         if not extraction.asked:
             support = None if envelope.support is None else envelope.support[place]

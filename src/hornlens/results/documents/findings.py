@@ -248,7 +248,12 @@ class Findings(JudgedByAnswers):
         return {cell: sum(shares) / len(shares) for cell, shares in found.items()}
 
     def share_of(self, evidence: Evidence) -> float | None:
-        """Return the mean of `shares` over what a rule speaks of; None if it is not known."""
+        """Return the mean of `shares` over what a rule speaks of; None if it is not known.
+
+        Where a sift chose the cells, a mean over some of them says nothing.
+        """
+        if not self.has_rates and not self._warrants.get(evidence.rule, OPEN).proved:
+            return None
         known = [self.shares[e.cell] for e in evidence.exhibits if e.cell in self.shares]
         return sum(known) / len(known) if known else None
 
@@ -300,6 +305,9 @@ class Findings(JudgedByAnswers):
             return tuple(sorted(range(len(known)), key=lambda place: -known[place]))
         if not self.has_rates and self.settings.rank == "support":
             return tuple(range(len(self.envelope.readable)))  # the broadest come first
+        if not self.has_rates and self.settings.rank == "margin":
+            closest = [min(evidence.margins, default=0.0) for evidence in self.evidence]
+            return tuple(sorted(range(len(closest)), key=lambda place: -closest[place]))
         return order_of(self.evidence, self.settings.rank, self.space, self._cells)
 
     @cached_property

@@ -142,7 +142,7 @@ class Rules(Sequence[RuleRow]):
         lines = [
             f"<tr><td>{escape(str(row))}</td><td>{escape(row.sentence)}</td>"
             f"<td>{escape(row.warrant.words)}</td>"
-            f"<td>{row.support} of {row.prompts}</td><td>{_short(row.mean_margin)}</td></tr>"
+            f"<td>{_cases(row)}</td><td>{_short(row.mean_margin)}</td></tr>"
             for row in self._rows
         ]
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
@@ -171,6 +171,13 @@ def _frame_line(row: RuleRow) -> list[Any]:
         *(row.label, row.unit, row.cells, row.confidence),
         *(row.warrant.tested or None, row.needs),
     ]
+
+
+def _cases(row: RuleRow) -> str:
+    """Return what speaks for a rule: the random cases it was tried on, where it was."""
+    if row.warrant.tested:
+        return f"{row.warrant.tested:,} random cases"
+    return f"{row.support} of {row.prompts}"
 
 
 def _short(value: float | None) -> str:

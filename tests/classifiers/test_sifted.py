@@ -137,7 +137,7 @@ def small_case(seed):
         rows.loc[rng.random(count) < 0.2, "size"] = np.nan
     if seed % 3 == 1:
         rows["colour"] = [
-            None if gap else c for c, gap in zip(rows.colour, rng.random(count) < 0.2)
+            None if gap else c for c, gap in zip(rows.colour, rng.random(count) < 0.2, strict=True)
         ]
     classes = ["a", "b", "c"][: 2 + seed % 2]
     table = {}

@@ -635,7 +635,7 @@ def test_bounds_that_cannot_be_kept_are_refused_in_a_line(arguments, said, tmp_p
     [
         (("--equivalence", "pac", "--epsilon", 0.5, "--delta", 0.5), "pac"),
         (("--equivalence", "budget", "--max-equivalence-queries", 20), "budget_exhausted"),
-        (("--limit", 100), "interrupted"),
+        (("--limit", 100), "sifted"),
         (("--max-questions", 400), "interrupted"),
         (("--max-rules", 3), "interrupted"),
     ],

@@ -94,14 +94,14 @@ def test_no_two_options_of_a_command_have_the_same_name():
             ExplainOptions,
             Options,
             # given in other words, and what Python alone has
-            {"background", "rules", "label", "samples", "epsilon", "delta"},
+            {"background", "label", "rules", "budget", "sift", "counts_class"},
         ),
         (
             EnvelopeOptions,
             Settings,
             # how rows are ranked, which is None unless it is said; and what is for who is asked
             {"rank", "equivalence", "epsilon", "delta", "max_equivalence_queries", "limit"}
-            | {"seed", "samples"},
+            | {"seed", "samples", "max_questions"},
         ),
     ],
 )

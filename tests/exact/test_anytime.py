@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from itertools import combinations, count
 from random import Random
 
@@ -333,7 +334,8 @@ def test_learners_ended_at_any_step_prove_some_and_hold_nothing_that_is_broken(s
         found = extract(target, policy=policy, settings=settings, limits=StopAt(steps))
         envelope = found.envelope
         if envelope.certificate.ended is None:
-            assert envelope == whole.envelope
+            # A run that asked every cell keeps no hypothesis, wherever it was ended.
+            assert replace(envelope, hypothesis=None) == replace(whole.envelope, hypothesis=None)
             break
         case = (seed, steps)
         possible = may_be_accepted(target, policy, set(found.decisions))

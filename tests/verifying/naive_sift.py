@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from hashlib import sha512
 from itertools import combinations, product
-from math import comb, isclose, log, prod
+from math import comb, isclose
 
 from hornlens.formats.spaces import space_from_json
 
@@ -157,7 +157,11 @@ class Naive:
         found = {}
         for saying in self.sayings:
             marks = [any(self.answers[c][b] == 1 for b in saying[1]) for c in self.order]
-            hits = [(at, cell) for at, (cell, hit) in enumerate(zip(self.order, marks)) if hit]
+            hits = [
+                (at, cell)
+                for at, (cell, hit) in enumerate(zip(self.order, marks, strict=True))
+                if hit
+            ]
             for box in self.candidates:
                 at = next((at for at, cell in hits if self.inside(box, cell)), None)
                 found[saying, key(box)] = at
@@ -192,7 +196,7 @@ class Naive:
 
     @cached_property
     def wanted(self):
-        """What has to be listed or open: (saying, box, attribute), and the variables it concludes."""
+        """What has to be listed or open, by saying, box and attribute: what it concludes."""
         plain = self._plain()
         values = self._values()
         kept = {}
@@ -204,9 +208,7 @@ class Naive:
                 and all(any(not level >> v & 1 for v in heads) for level in box.get(own[2], [-1]))
                 for own, heads in values
             )
-            another = any(
-                saying[1] < other[1] and lies_in(box, wide) for other, wide in plain
-            )
+            another = any(saying[1] < other[1] and lies_in(box, wide) for other, wide in plain)
             if not excluded and not another:
                 kept[saying, key(box), None] = ()
         for (saying, box, i), heads in values:
@@ -424,9 +426,9 @@ class Naive:
         if clean != warrant["tested"]:
             return False
         bound, members = warrant["bound"], len(family["rules"])
-        if family["purpose"] == "list" and bound >= family["epsilon"] * (1 - 1e-8):
-            if place in self.passed(f):
-                return True
+        within = bound >= family["epsilon"] * (1 - 1e-8)
+        if family["purpose"] == "list" and within and place in self.passed(f):
+            return True
         if family["purpose"] == "list" and f < len(self.sift["families"]) - 1:
             return False
         delta = family["delta"] if family["purpose"] == "bounds" else self.sift["spare"]
@@ -441,7 +443,8 @@ class Naive:
     def _check_almost(self, line):
         rule = self.rule(line)
         broken = [
-            at for at in self.sift["order"]
+            at
+            for at in self.sift["order"]
             if self.outcome(rule, self.mask(self.content["answers"][at]["set"])) == 1
         ]
         if sorted(broken) != sorted(line["exceptions"]):
@@ -493,11 +496,3 @@ def key(box):
 
 def lies_in(box, other):
     return all(i in box and box[i] <= part for i, part in other.items())
-
-
-def size(content):
-    """How many combinations of levels there are."""
-    return prod(map(len, Naive(content).levels))
-
-
-__all__ = ["Naive", "log", "problems", "size"]

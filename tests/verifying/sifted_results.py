@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from random import Random
 
 from hornlens import Settings, extract
@@ -15,7 +16,7 @@ from hornlens.logic.space import Space
 from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget
 from hornlens.targets.worlds import Worlds
-from tests.sifting.boxes import random_case, trap_case
+from tests.learning.sifting.boxes import random_case, trap_case
 
 
 def as_saved(findings):
@@ -92,7 +93,11 @@ def varying(seed):
 
     target = FunctionTarget(call, space_of(5, 6, complete=seed % 2 == 0), varies=True)
     settings = Settings(
-        equivalence="sift", max_conditions=3, epsilon=0.1, delta=0.1, seed=seed,
+        equivalence="sift",
+        max_conditions=3,
+        epsilon=0.1,
+        delta=0.1,
+        seed=seed,
         max_questions=None if seed % 3 else 600,
     )
     return extract(target, settings=settings)
@@ -103,7 +108,7 @@ def wide_background(seed):
     rng = Random(seed)
     bits = [[1 << 8 * i + v for v in range(8)] for i in range(7)]
     assumed = []
-    for left, right in zip(bits, bits[1:], strict=False):
+    for left, right in pairwise(bits):
         a, b = rng.choice(left), rng.choice(right)
         assumed.append(Rule(a | b, BOTTOM) if rng.random() < 0.7 else Rule(a, b))
     over = space_of(7, 8, complete=seed % 2 == 0, assumed=tuple(assumed))
@@ -152,7 +157,11 @@ def ordered(seed):
         return "q" if by_chance(names, seed) else "p"
 
     settings = Settings(
-        equivalence="sift", max_conditions=3, seed=seed, epsilon=0.1, delta=0.1,
+        equivalence="sift",
+        max_conditions=3,
+        seed=seed,
+        epsilon=0.1,
+        delta=0.1,
         max_questions=None if seed % 2 else 500,
     )
     return extract(FunctionTarget(call, over), settings=settings)

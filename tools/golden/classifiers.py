@@ -21,8 +21,8 @@ MODES: tuple[dict[str, Any], ...] = (
     {"domain": "data"},
     {"domain": "data", "changes": 0},
     {"domain": "data", "max_conditions": 2},
-    {"limit": 5, "samples": 3_000, "max_conditions": 1},
-    {"limit": 5, "samples": 2_000, "epsilon": 0.2, "seed": 3},
+    {"limit": 5, "max_conditions": 1},
+    {"limit": 5, "epsilon": 0.2, "seed": 3},
     {"bins": "uniform", "n_bins": 3},
 )
 """How functions are explained: in turn."""
@@ -53,7 +53,7 @@ FITTED: tuple[dict[str, Any], ...] = (
 VOTED: dict[str, dict[str, Any]] = {"cells": {}, "leaves": {"max_conditions": 2, "limit": 1}}
 BINNED: dict[str, dict[str, Any]] = {
     "cells": {"n_bins": 3},
-    "samples": {"n_bins": 3, "limit": 1, "samples": 5_000, "max_conditions": 2},
+    "samples": {"n_bins": 3, "limit": 1, "max_conditions": 2},
 }
 """How models of real rows are explained."""
 

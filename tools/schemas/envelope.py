@@ -125,6 +125,7 @@ def _parts() -> Schema:
         "share": _said(NUMBER, "how much of its probability the candidates hold"),
         "unknown": _list(TEXT, "words of the prompt that the model does not know"),
         "replies": _list(_ref("Reply"), "those of a chat model"),
+        "reply": _said(TEXT, "what was answered, where several answers are compared"),
     }
     return {
         "Rule": _object("A rule.", rule),
@@ -263,7 +264,20 @@ def _parts() -> Schema:
                 "label": _texts("each label with its word"),
                 "label_attribute": _or_null(TEXT),
             },
-            {"phrases": _texts("each value as sentences say it"), "language": TEXT},
+            {
+                "phrases": _texts("each value as sentences say it"),
+                "language": TEXT,
+                "compared": _ref("Compared"),
+            },
+        ),
+        "Compared": _object(
+            "The answers of two models, or to several values, were compared: how labels are said.",
+            {
+                "who": TEXT,
+                "acts": _texts("each label: what is done where it is given"),
+                "opposites": _texts("some labels: what is never done where they are given"),
+                "proper": _said(FLAG, "whether `who` begins with a name"),
+            },
         ),
         "Model": _object("Who was asked; `identity` changes with the weights.", named),
         "Policy": policy,
@@ -436,8 +450,8 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
             {"rule": COUNT, "if": _list(TEXT)},
         ),
         "MoreOften": _object(
-            "Where a rare label is given more often: in at least `at_least` of the cases with these "
-            "conditions, and in at most `overall` of all.",
+            "Of `tested` random cases with the conditions, `given` had a label that is given in at "
+            "most `overall` of all cells: here it is in `at_least` such a share of them.",
             {
                 "if": _list(TEXT),
                 "label": TEXT,

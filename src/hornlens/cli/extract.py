@@ -23,6 +23,7 @@ from hornlens.models.protocol import HasWays
 from hornlens.probes.loading import DEFAULT, default_model, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.possible import show_possible
+from hornlens.report.progress import Live
 from hornlens.report.rates import show_rates
 from hornlens.report.sifting import show_sift_title, show_sifted
 from hornlens.report.summaries import say_level, show_almost, show_level, show_sentences
@@ -52,7 +53,9 @@ def extract_command(options: ExtractOptions) -> int:
     is_target = options.target is not None
     if is_target and (options.probe is not None or options.model is not None):
         raise HornlensError("--target asks its own questions: give neither a probe nor --model")
-    settings, terminal = options.passed_to(Settings), Terminal(options.quiet)
+    # A limit on questions is one of the run, as all limits are: the result tells it as such.
+    settings = options.passed_to(Settings, max_questions=None)
+    terminal = Terminal(options.quiet)
     if options.pilot is not None and not options.dry_run:
         raise HornlensError("--pilot goes with --dry-run")
     options.versus.check_alone(dry_run=options.dry_run, repeats=options.noise.repeats)
@@ -63,7 +66,7 @@ def extract_command(options: ExtractOptions) -> int:
     clock = time.perf_counter()
     with ended_by_ctrl_c(options.limits):
         if is_target:
-            result = _ask_target(options, settings)
+            result = _ask_target(options, settings, terminal)
         else:
             result = _ask_model(options, settings, terminal)
     seconds = time.perf_counter() - clock
@@ -89,9 +92,9 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
         ways = model.ways(probe.label.words) if isinstance(model, HasWays) else {}
         prompts = probe.prompt_count * max(1, len(ways))
         ask = options.versus.asking(opened, model)
-        doing = Doing(f"Asking {model.name}", executor)
+        live = Live(Doing(f"Asking {model.name}", executor))
         total = prompts if everything and repeats is None else None
-        with store as cache, terminal.bar(doing, total, "prompts") as progress:
+        with store as cache, terminal.bar(live, total, "prompts") as progress:
             result: Result = ask(
                 probe=probe,
                 settings=settings,
@@ -100,6 +103,7 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
                 progress=progress,
                 limits=options.limits,
                 repeats=repeats or 1,
+                watch=live.watch,
             )
             return result
 
@@ -139,14 +143,23 @@ def _check_target_options(options: ExtractOptions) -> None:
         raise HornlensError("--repeats is for models: a target says how often it asks")
 
 
-def _ask_target(options: ExtractOptions, settings: Settings) -> Result:
+def _ask_target(options: ExtractOptions, settings: Settings, terminal: Terminal) -> Result:
     """Ask a target, which has its own questions."""
     from hornlens.targets.registry import open_target
 
     _check_target_options(options)
-    ask = options.versus.asking(open_target, open_target(options.target or ""))
+    target = open_target(options.target or "")
+    ask = options.versus.asking(open_target, target)
     settings, policy = _protocol(options, settings, Policy())
-    result: Result = ask(settings=settings, policy=policy, limits=options.limits)
+    live = Live(f"Asking {target.name}")
+    with terminal.bar(live, None, "cells") as progress:
+        result: Result = ask(
+            settings=settings,
+            policy=policy,
+            limits=options.limits,
+            progress=progress,
+            watch=live.watch,
+        )
     return result
 
 

@@ -49,8 +49,13 @@ class Questions:
         known: KnownAnswers | None = None,
         limits: Limits | None = None,
         name: str = "",
+        told: Callable[[int], None] | None = None,
     ):
-        """Begin with nothing asked. If one of the `limits` is reached, asking raises Stopped."""
+        """Begin with nothing asked. If one of the `limits` is reached, asking raises Stopped.
+
+        `told` is called with the number of cells each time that some were decided.
+        """
+        self.told = told
         self.target, self.policy, self.known, self.limits = target, policy, known, limits
         self.space, self.name = target.space, name
         self.decisions: MutableMapping[int, Decision] = mask_map(self.space.width)
@@ -131,6 +136,8 @@ class Questions:
         try:
             for some in self._in_parts(new):
                 self.decisions.update(zip(some, self._asked(some), strict=True))
+                if self.told is not None:
+                    self.told(len(some))
         except Stopped:
             if isinstance(self.target, Interruptible):
                 some = self.target.answered(new)
@@ -145,10 +152,10 @@ class Questions:
         Targets that are asked in prompts check the limit themselves, and know best how to put
         prompts together.
         """
-        limits = self.limits
-        if limits is None:
+        if self.limits is None and self.told is None:
             yield cells
             return
+        limits = self.limits or Limits()
         limits.check()
         room = limits.room(self.prompts)
         allowed = cells if room is None else cells[:room]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -32,6 +32,7 @@ from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
 from hornlens.results.analysis.detail import with_detail
 from hornlens.results.analysis.worlds import union_of
+from hornlens.results.documents.details import Details
 from hornlens.results.documents.findings import Findings, Record
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.settings import Settings
@@ -78,6 +79,7 @@ def extract(
     watch: Watch | None = None,
     limits: Limits | None = None,
     progress: EngineProgress | None = None,
+    told: Callable[[int], None] | None = None,
 ) -> Findings:
     """Return the rules that a target obeys, by its own engine or by asking it.
 
@@ -90,7 +92,8 @@ def extract(
     rules are those that hold in all of them.
 
     If one of the `limits` is reached, or nothing more may be spent: what is proved by then.
-    `progress` is called with the number of rules that an engine has proved.
+    `progress` is called with the number of rules that an engine has proved, `told` with the number
+    of cells that were decided, each time.
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     chosen = settings or Settings()
@@ -112,7 +115,9 @@ def extract(
         limits.max_questions = fewest
     if sifts:
         worlds = {name: asked_once(each) for name, each in worlds.items()}
-    asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
+    asked = [
+        _World(name, each, _policy(each, policy), limits, told) for name, each in worlds.items()
+    ]
     if target.space.complete:
         _check_complete(target, own or (exhaustive and not learns), sifts)
     most = None if limits is None else limits.max_questions
@@ -302,10 +307,13 @@ class _World:
     target: Target
     policy: Policy
     limits: Limits | None
+    told: Callable[[int], None] | None = None
 
     @cached_property
     def questions(self) -> Questions:
-        return Questions(self.target, self.policy, limits=self.limits, name=self.name)
+        return Questions(
+            self.target, self.policy, limits=self.limits, name=self.name, told=self.told
+        )
 
     @property
     def prompted(self) -> PromptTarget | None:
@@ -327,7 +335,9 @@ class _World:
         """Return what was found in it."""
         decisions, prompted = self.questions.decisions, self.prompted
         scores = prompted.scores if prompted else {}
-        distinct = len(scores) if prompted else len(decisions)
+        details: Mapping[str, Details] = getattr(self.target, "details", {})
+        is_compared = isinstance(self.target, Comparing)
+        distinct = len(scores) if prompted else len(details if is_compared else decisions)
         noisy, envelope = noisy_target(self.target), conclusion.envelope
         statistics = {
             "questions": len(decisions),
@@ -346,7 +356,7 @@ class _World:
             self.target.show,
             scores,
             world=self.name,
-            details=getattr(self.target, "details", {}),
+            details=details,
             possible=conclusion.possible,
         )
 

@@ -9,7 +9,6 @@ from hornlens.counts import plural
 from hornlens.report.terminal import Terminal
 from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.findings import Findings
-from hornlens.results.wording.pages import no_rules
 from hornlens.results.wording.sifting import RARE, asked_words, needed
 
 SENTENCES, LINES, OPEN, EXCEPTIONS = 8, 25, 8, 3
@@ -41,11 +40,9 @@ def show_sifted(terminal: Terminal, result: Findings, summary: SiftSummary, out:
 
 
 def _show_listed(terminal: Terminal, result: Findings, summary: SiftSummary, out: Path) -> None:
-    certificate = result.envelope.certificate
     if not len(result.rules):
-        absence = no_rules(certificate, result.question)
         terminal.say()
-        terminal.say(f"Listed: none. {absence.sentence}")
+        terminal.say("Listed: none.")
         return
     terminal.say()
     tested = not all(row.warrant.proved for row in result.rules)
@@ -59,7 +56,7 @@ def _show_listed(terminal: Terminal, result: Findings, summary: SiftSummary, out
     if vacuous := sum(result.vacuous):
         what = "They hold" if vacuous > 1 else "It holds"
         terminal.say(
-            f"{plural(vacuous, 'rule')} of these: {what.lower()} only because a label was never, or "
+            f"{plural(vacuous, 'rule')} of these: {what.lower()} only because a label was never or "
             "always, chosen."
         )
     terminal.say()
@@ -90,7 +87,10 @@ def _margin(value: float | None) -> str:
 def _show_beside(terminal: Terminal, summary: SiftSummary, out: Path) -> None:
     """Print the rules with exceptions, and where rare labels are given more often."""
     if summary.almost:
-        terminal.say(f"With exceptions: {plural(len(summary.almost), 'rule')}, no findings of 'never'")
+        terminal.say(
+            f"With exceptions: {plural(len(summary.almost), 'rule')}, each in place of narrower "
+            "ones"
+        )
         for one in summary.almost[:SENTENCES]:
             terminal.say(f"  ~ {one.sentence} {one.behind}")
             for cell in one.cells[:EXCEPTIONS]:
@@ -101,8 +101,9 @@ def _show_beside(terminal: Terminal, summary: SiftSummary, out: Path) -> None:
             rest = len(summary.almost) - SENTENCES
             terminal.say(f"  … and {rest:,} more: {out / 'almost.csv'}")
         terminal.say()
-    if summary.more_often:
-        terminal.say(f"More often: {RARE}")
+    if summary.is_rare:
+        nowhere = "" if summary.more_often else " Nowhere was that shown."
+        terminal.say(f"More often: {RARE}{nowhere}")
         for contrast in summary.more_often[:SENTENCES]:
             terminal.say(f"  ↑ {contrast.sentence} {contrast.behind}")
         terminal.say()
@@ -112,12 +113,12 @@ def _show_open(terminal: Terminal, result: Findings, out: Path) -> None:
     count = result.envelope.certificate.open
     if not count:
         return
-    are = "1 rule that no recorded answer breaks" if count == 1 else f"{count:,} rules"
-    more = "" if count == 1 else " that no recorded answer breaks"
-    terminal.say(f"Open: {are}{more}, and too few random cases were tried; no findings")
+    each = {row.needs for row in result.open} - {None}
+    alike = needed(next(iter(each))) if len(each) == 1 else ""
+    takes = f", to list one takes {alike}" if alike else ""
+    terminal.say(f"Open: {plural(count, 'rule')}, broken by no recorded answer{takes}; no findings")
     for row in result.open[:OPEN]:
-        takes = f" ({needed(row.needs)})" if row.needs else ""
-        terminal.say(f"  ? {row}{takes}")
+        terminal.say(f"  ? {row}{f' ({needed(row.needs)})' if row.needs and not alike else ''}")
     if count > OPEN:
         kept = len(result.open)
         broadest = f", the broadest {kept:,} of them in" if kept < count else ":"

@@ -14,7 +14,7 @@ from typing import Any
 from hornlens.errors import HornlensError, InputError
 from hornlens.logic.space import Space
 from hornlens.results.analysis.flips import labels_of
-from hornlens.results.documents.question import Compared
+from hornlens.results.documents.question import ComparedAnswers
 from hornlens.targets.classifiers.merging import on_one_grid
 from hornlens.targets.classifiers.target import ClassifierTarget
 from hornlens.targets.comparing import Comparing, Form, PromptedComparing, Silence, with_label
@@ -103,7 +103,7 @@ class DifferencesTarget(Comparing):
         return "no answer" if place < 0 else self._labels[place]
 
     @cached_property
-    def compared(self) -> Compared:
+    def compared(self) -> ComparedAnswers:
         """That they give the same answer, or different ones."""
         assert self.space.label is not None
         same, *others = self.space.label.variables
@@ -114,7 +114,7 @@ class DifferencesTarget(Comparing):
                 acts[name] = f"say {words[0]} ({self.called[0]}) and {words[1]} ({self.called[1]})"
         else:
             acts[others[0]] = differ
-        return Compared(self.name, acts, {same: differ}, proper=True)
+        return ComparedAnswers(self.name, acts, {same: differ}, proper=True)
 
     @property
     def form_count(self) -> int:

@@ -19,7 +19,7 @@ from hornlens.verifying.attributes import Rule
 from hornlens.verifying.claims import Claim
 from hornlens.verifying.grids import Wrong
 from hornlens.verifying.record import PURPOSES, SiftedFile, shortened
-from hornlens.verifying.refuted import ShortRules
+from hornlens.verifying.refuted import Recount
 from hornlens.verifying.stated import StatedRule
 from hornlens.verifying.warranted import Warrants
 
@@ -62,7 +62,7 @@ class SiftedResult:
         """Check it; return what was checked, and what can not be."""
         self._check_certificate(self.content["certificate"], self.file.worlds)
         self._check_settings()
-        short = ShortRules(self.file, {**self.listed, **self.open}, self.almost)
+        short = Recount(self.file, {**self.listed, **self.open}, self.almost)
         short.count()
         short.check_figures()
         self._check_counts(short)
@@ -188,7 +188,7 @@ class SiftedResult:
                     f"{shortened(value)}"
                 )
 
-    def _check_counts(self, short: ShortRules) -> None:
+    def _check_counts(self, short: Recount) -> None:
         """Check that all that has to be listed or open is, or is counted."""
         claim, there = Claim.of(self.content["certificate"]), len(self.open)
         wanted = short.kept - len(self.listed)
@@ -216,14 +216,14 @@ class SiftedResult:
             f"{1 - self.file.delta:g} for all together"
         )
 
-    def _all_rules(self, short: ShortRules) -> str:
-        most, line = self.file.line["conditions"], self.file.line
-        special = ", or special cases of almost-rules" if self.almost else ""
+    def _all_rules(self, short: Recount) -> str:
+        line, listed = self.file.line, len(self.listed)
+        special = ", or are special cases of almost-rules" if self.almost else ""
         return (
             f"sifted: of {line['candidates']:,} rules with at most "
-            f"{plural(most, 'condition')} on attributes, answers break {short.broken:,}; the "
-            f"{line['live']:,} others are the {len(self.listed):,} listed and {short.kept - len(self.listed):,} "
-            f"open rules, or follow from these{special}"
+            f"{plural(line['conditions'], 'condition')} on attributes, answers break "
+            f"{short.broken:,}; the {line['live']:,} others follow from {listed:,} listed and "
+            f"{short.kept - listed:,} open rules{special}"
         )
 
     def _check_needs(self) -> None:
@@ -257,7 +257,7 @@ class SiftedResult:
             if rule.rule not in tried or not stuck:
                 raise Wrong(f"certificate: came to its end, though more can be shown of {name}")
 
-    def counted(self, short: ShortRules) -> dict[str, int]:
+    def counted(self, short: Recount) -> dict[str, int]:
         """Count again what every sift counts."""
         return {
             "questions": len(self.file.order),
@@ -266,7 +266,7 @@ class SiftedResult:
             "refuted": short.broken,
         }
 
-    def _check_statistics(self, short: ShortRules) -> None:
+    def _check_statistics(self, short: Recount) -> None:
         questions = len(self.file.order)
         counted = {
             "equivalence_queries": 0,

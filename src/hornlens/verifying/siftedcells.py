@@ -15,7 +15,7 @@ from hornlens.verifying.claims import Claim
 from hornlens.verifying.grids import Space, Wrong
 from hornlens.verifying.levels import Layout
 from hornlens.verifying.record import SiftedFile
-from hornlens.verifying.refuted import ShortRules
+from hornlens.verifying.refuted import Recount
 from hornlens.verifying.sifted import SiftedResult
 
 POLICY = {"label_unset": "reject", "abstain": "reject"}
@@ -68,7 +68,7 @@ class _SiftedClasses(SiftedResult):
         if most is not None and record["conditions"] not in (most, most - 1):
             raise Wrong(f"sift: {record['conditions']} conditions, and the settings say {most}")
 
-    def _check_statistics(self, short: ShortRules) -> None:
+    def _check_statistics(self, short: Recount) -> None:
         counted, given = self.counted(short), self.content["statistics"]
         for key, value in counted.items():
             if given[key] != value:

@@ -1,4 +1,4 @@
-"""Gates and comparisons of sifted results: a bound passes where the file allows it, silence never."""
+"""Gates and comparisons of sifted results: a bound passes where a file allows it, silence never."""
 
 import pytest
 
@@ -117,7 +117,7 @@ def test_names_that_follow_from_others_make_no_difference():
         return "no" if {"Germany", "age < 30"} <= {*names} else granted({*names} - {"a1"})
 
     result = sifted(says, over)
-    (row,) = [row for row in result.rules if "Germany" in row.conditions]
+    (_,) = [row for row in result.rules if "Germany" in row.conditions]
     for rule in ("Germany & age < 30 -> no", "Germany & Europe & age < 30 & age < 60 -> no"):
         line = require(result, rule, at_most="5%")
         assert line.passed and line.status in ("tested", "holds"), line.finding

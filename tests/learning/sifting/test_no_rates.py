@@ -12,7 +12,7 @@ from tests.sifted_cases import MADE, case
 def test_a_sifted_result_has_no_rates(name, tmp_path):
     result = case(name)
     assert not result.has_rates
-    with pytest.raises(HornlensError, match="cells were chosen .* no rates"):
+    with pytest.raises(HornlensError, match=r"cells were chosen .* no rates"):
         _ = result.rates
     result.save(tmp_path)
     assert not (tmp_path / "rates.csv").exists() and not (tmp_path / "flips.csv").exists()
@@ -47,7 +47,7 @@ def test_nothing_is_drawn_of_rates():
     pytest.importorskip("matplotlib")
     result = case("listed")
     for draw in (result.plot.map, lambda: result.plot.rates("a")):
-        with pytest.raises(HornlensError, match="cells were chosen .* no rates"):
+        with pytest.raises(HornlensError, match=r"cells were chosen .* no rates"):
             draw()
 
 
@@ -64,8 +64,8 @@ def flips(pairs, of_pairs, **more):
 
 def test_sentences_of_flips_among_chosen_cells():
     assert flips(2, 6, chosen=True).sentence == (
-        "Changing only a changed the answer in 2 of 6 pairs that were asked. The cells were chosen, "
-        "so that this is no share of all pairs."
+        "Changing only a changed the answer in 2 of 6 pairs that were asked. The cells were chosen"
+        ", so that this is no share of all pairs."
     )
     assert flips(0, 6, chosen=True).sentence == (
         "Changing only a changed the answer in none of 6 pairs that were asked. The cells were "

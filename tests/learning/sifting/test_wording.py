@@ -21,7 +21,8 @@ def test_a_tested_rule_says_on_how_many_random_cases_it_was_tried():
     tested = row.warrant.tested
     assert 0 < tested < asked
     assert row.sentence == (
-        f"In all {asked} cases asked ({tested} at random), the target never says “yes” where a is a1."
+        f"In all {asked} cases asked ({tested} at random), the target never says “yes” where a is "
+        "a1."
     )
     assert result.behind(0)[1] == (
         f"Tried on {tested} random cases inside it, no exception; at most 5% of its cases break it "
@@ -83,7 +84,8 @@ def test_the_certificate_says_listed_open_refuted():
     assert f"{result.certificate.open} rules are open" in sentence
     assert sentence.endswith(
         "No other rule with at most 2 conditions on attributes holds without exception, but for "
-        f"what follows from these: for each of the other {sieve.refuted:,} an exception is on record."
+        f"what follows from these: for each of the other {sieve.refuted:,} an exception is on "
+        "record."
     )
     assert sieve.refutes(1, 25) in sentence
     assert result.envelope.statistics["refuted"] == sieve.refuted

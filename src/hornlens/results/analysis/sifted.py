@@ -111,6 +111,12 @@ class SiftSummary:
             for one in self.record.more_often
         )
 
+    @property
+    def is_rare(self) -> bool:
+        """Whether a label is shown to be rare: then no rules say where it is never given."""
+        labels = self.extraction.space.label_mask
+        return any(one.rule.antecedent & ~labels == 0 for one in self.record.almost)
+
     @cached_property
     def families(self) -> tuple[DrawnFamily, ...]:
         """The families of rules that cells were drawn for."""

@@ -160,10 +160,8 @@ class Flips:
             return f"No two cells that were asked differ only in {name}."
         there = plural(self.of_pairs, "pair")
         if self.chosen:
-            text = (
-                f"Changing only {name} changed the answer in {f'{pairs:,}' if pairs else 'none'} of "
-                f"{there} that were asked."
-            )
+            some = f"{pairs:,}" if pairs else "none"
+            text = f"Changing only {name} changed the answer in {some} of {there} that were asked."
         elif self.counted:
             text = (
                 f"Changing only {name} changes the answer in {pairs:,} of {there} of cells "

@@ -16,7 +16,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.warrants import Warrant
-from hornlens.results.documents.question import Compared, Question
+from hornlens.results.documents.question import ComparedAnswers, Question
 
 Almost = Literal["exactly", "at most"]
 Part = tuple[str, str]
@@ -231,7 +231,7 @@ class Telling:
 
 
 def compared_claim(
-    compared: Compared,
+    compared: ComparedAnswers,
     labels: tuple[str | None, str | None],
     given: list[Part],
     new: list[Part],

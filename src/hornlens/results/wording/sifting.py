@@ -95,10 +95,10 @@ def purpose_words(purpose: str) -> str:
 def almost_words(almost: AlmostShown, sieve: Sieve) -> str:
     """Return what stands behind a rule with exceptions."""
     broken = "no exception" if not almost.broken else plural(almost.broken, "exception")
-    known = plural(len(almost.exceptions), "exception")
+    record = f"{plural(len(almost.exceptions), 'exception')} on record"
     return (
-        f"Tried on {plural(almost.tested, 'random case')} inside it, {broken}; {known} on record in "
-        f"all; at most {at_most(almost.bound)} of its cases break it ({sure(sieve)})."
+        f"Tried on {plural(almost.tested, 'random case')} inside it, {broken}; {record} in all "
+        f"({sure(sieve)})."
     )
 
 
@@ -137,5 +137,8 @@ def no_listed(sieve: Sieve, open: int) -> tuple[str, str]:
         return "No rule is shown yet.", ""
     sentence = f"No rule with {sieve.short} holds without exception."
     if sieve.almost:
-        return sentence, f"{plural(sieve.almost, 'rule')} with exceptions are listed below."
+        some = "1 rule with exceptions is"
+        if sieve.almost > 1:
+            some = f"{sieve.almost:,} rules with exceptions are"
+        return sentence, f"{some} listed below."
     return sentence, "Longer rules were not looked for."

@@ -7,7 +7,7 @@ const MASK = "[MASK]";
  * What was averaged over several prompts is the answer to none of them: their blanks stay.
  */
 function promptNode(result, answer) {
-  if (!result.prompted) return el("span", {}, ...joined(answer.prompts.map(bdi), " "));
+  if (!result.prompted) return el("span", {}, ...joined(answer.prompts.map(bdi), null).map((line) => line ?? el("br")));
   const word = answer.winner < 0 || result.averaged ? null : wordIn(result, answer, answer.winner);
   const lines = answer.prompts.map((prompt) => {
     const parts = prompt.split(MASK);
@@ -31,6 +31,7 @@ function promptTable(result, items, caption, marginName) {
     ...(filled ? [] : [el("th", { scope: "col" }, result.averaged ? "Preferred" : "Answer")]),
     ...scored(result.labels.map((label) => el("th", { scope: "col", class: "n" }, bdi(several ? label.name : label.word)))),
     ...scored([el("th", { scope: "col", class: "n" }, marginName)]),
+    ...(result.hasDraws ? [el("th", { scope: "col" }, "Asked")] : []),
   );
   const row = ({ position, margin }) => {
     const answer = result.answers[position];
@@ -47,6 +48,7 @@ function promptTable(result, items, caption, marginName) {
         ),
       ),
       ...scored([el("td", { class: "n" }, number(answer.scores.length ? margin : null))]),
+      ...(result.hasDraws ? [el("td", {}, answer.drawn ? "at random" : "chosen")] : []),
     );
   };
   return paged(items.length, 10, `${result.unit}s`, (from, to) =>

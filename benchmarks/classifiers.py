@@ -35,7 +35,7 @@ def million(columns: int, bins: int, kind: str, rounds: int) -> dict[str, Any]:
     wanted = rows[:, 0] + rows[:, 1] * rows[:, 2] > rows[:, 3] + 0.3
     edges = {f"x{place}": (np.arange(1, bins) / bins).tolist() for place in range(columns)}
     with threadpool_limits(1):
-        model = _model(kind).fit(rows, wanted)
+        model = fresh_model(kind).fit(rows, wanted)
         classifier = read_classifier(model, rows)
         options = Options(bins=edges, limit=bins**columns)
         few = {name: cuts[:1] for name, cuts in edges.items()}
@@ -61,7 +61,7 @@ def million(columns: int, bins: int, kind: str, rounds: int) -> dict[str, Any]:
     }
 
 
-def _model(kind: str) -> Any:
+def fresh_model(kind: str) -> Any:
     """Return a model as scikit-learn makes it by default; the small forest is quicker to ask."""
     from sklearn.ensemble import (
         GradientBoostingClassifier,

@@ -86,6 +86,8 @@ FULL = [
     ),
     *(Case("classifiers", "white_box", [10, most], 300.0) for most in (1, 2, 3)),
     Case("classifiers", "peers", [3_000, 20], 1800.0),
+    Case("black_boxes", "black_box", ["planted", 12, 8, 10], 600.0),
+    *(Case("black_boxes", "black_box", [kind, 12, 8, 3], 600.0) for kind in ("mlp", "svm")),
 ]
 QUICK = [
     Case("cases", "envelope", [20, 60, 0], 30.0),
@@ -118,4 +120,5 @@ QUICK = [
     Case("models", "masked", ["bert-tiny", 66, 1], 60.0),
     Case("chat", "throughput", [200, 8, 0.05, 1], 60.0),
     Case("classifiers", "million", [5, 8, "forest", 1], 60.0),
+    Case("black_boxes", "black_box", ["planted", 8, 6, 1], 60.0),
 ]

@@ -2,6 +2,7 @@
 
 import math
 from random import Random
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def bank(call, space=SPACE, name="bank"):
 
 
 class TestTwoFunctions(TargetConformance):
-    options = {}
+    options: ClassVar = {}
 
     def build(self):
         return DifferencesTarget(bank(old), bank(new), **self.options)
@@ -74,11 +75,11 @@ class TestTwoFunctions(TargetConformance):
 
 
 class TestTwoFunctionsWithSides(TestTwoFunctions):
-    options = {"sides": True}
+    options: ClassVar = {"sides": True}
 
 
 class TestTwoFunctionsWhoseSilenceIsAnAnswer(TestTwoFunctions):
-    options = {"silence": "answer", "sides": True}
+    options: ClassVar = {"silence": "answer", "sides": True}
 
 
 class TestTwoFunctionsThatSayYesOrNo(TestTwoFunctions):
@@ -96,7 +97,7 @@ class TestAChange(TestTwoFunctions):
 
 class TestAChangeOfAges(TestAChange):
     attribute = "age"
-    options = {"silence": "answer"}
+    options: ClassVar = {"silence": "answer"}
 
 
 class TestAChangeOfTwo(TestAChange):
@@ -183,7 +184,7 @@ def test_cells_of_a_change_are_those_in_which_two_values_can_occur():
 
 
 def test_what_rules_can_say_of_fixed_cells_is_said():
-    """With many rules about the attribute: in complete spaces always, else if one thing is lacking."""
+    """With many rules about the attribute, in complete spaces: always."""
     checked = 0
     for seed in range(300):
         rng = np.random.default_rng(seed)

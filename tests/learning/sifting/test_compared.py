@@ -117,7 +117,7 @@ def additive(count, size, noise, forms, seed=1):
 
 @pytest.mark.parametrize("forms", [2, 4])
 def test_answers_tell_where_they_are_likely_to_differ(forms):
-    """Where differences are rare, and no rule about them holds, it takes a fraction to refute all."""
+    """Where differences are rare and no rule about them holds, a fraction refutes all."""
     space, answers = boxes(10, 6), additive(10, 6, 0.1, forms)
     plain, few = questions(space, answers, forms, guided=False)
     guided, many = questions(space, answers, forms, guided=True)
@@ -144,7 +144,7 @@ def test_a_region_of_differences_is_found_with_hardly_more_questions():
 
 def test_a_model_and_itself_never_differ():
     label = Nominal("answer", ("yes", "no"))
-    space = Space(tuple(Nominal(f"a{i}", ("x%d" % i, "y%d" % i)) for i in range(12)), label)
+    space = Space(tuple(Nominal(f"a{i}", (f"x{i}", f"y{i}")) for i in range(12)), label)
     model = FunctionTarget(lambda names: "yes" if len(names) % 2 else "no", space, "one")
     result = extract(
         DifferencesTarget(model, model), settings=Settings(equivalence="sift", epsilon=0.02)

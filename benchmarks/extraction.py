@@ -109,7 +109,9 @@ def pac(attributes: int, values: int, rules: int, seed: int) -> dict[str, Any]:
         own.append(seconds[-1] - spent[0])
     calls = result.envelope.statistics["model_calls"]
     queries = result.envelope.statistics["equivalence_queries"]
-    bound = sum(pac_samples(i, 0.01, 0.01) for i in range(1, queries + 1))
+    joint = result.envelope.certificate.joint
+    assert joint is not None and joint.queries is not None
+    bound = sum(pac_samples(i, 0.01, 0.01) for i in range(1, joint.queries + 1))
     return {
         "prompts": probe.prompt_count,
         "variables": len(probe.vocabulary),
@@ -120,6 +122,7 @@ def pac(attributes: int, values: int, rules: int, seed: int) -> dict[str, Any]:
         "planted": len(planted),
         "planted_found": len(set(result.envelope.learned.basis) & set(planted)),
         "equivalence_queries": queries,
+        "paid_queries": joint.queries,
         "own_ms_a_query": 1000 * min(own) / queries,
         "own_us_a_call": 1e6 * min(own) / calls,
         "model_calls": calls,

@@ -52,12 +52,17 @@ FULL = [
     *(Case("extraction", "pac", [attributes, 10, 20, 0]) for attributes in (4, 5, 6, 7, 8)),
     *(Case("extraction", "pac", [8, 10, rules, 0]) for rules in (5, 10, 40, 80)),
     *(Case("extraction", "pac", [8, values, 20, 0]) for values in (3, 5, 20)),
+    *(
+        Case("schedules", "pac_schedule", [12, 8, rules, 0.01, 0.05, 10], 300.0)
+        for rules in (30, 70, 120)
+    ),
     *(Case("extraction", "tabulated", [5, values, 20, 0]) for values in (3, 5, 8, 12)),
     *(
         Case("sifting", "sifted", [n, d, k, 0.5, seeds, True], 1800.0)
         for n, d, k, seeds in ((12, 10, 2, 20), (20, 10, 2, 20), (12, 5, 3, 20), (12, 10, 3, 10))
     ),
     *(Case("sifting", "sifted", [12, 10, 2, base, 20, True], 1800.0) for base in (0.2, 0.1, 0.05)),
+    *(Case("sifting", "sifted_rare", [12, 10, 2, base, 20], 1800.0) for base in (0.1, 0.05)),
     *(Case("sifting", "sifted_smooth", [12, 8, k, 10], 1800.0) for k in (1, 2)),
     Case("sifting", "sifted_list", [12, 8, 12, 2, 10], 1800.0),
     *(Case("sifting", "sifted_labels", [12, 8, labels, 2, 10], 1800.0) for labels in (3, 4)),
@@ -101,6 +106,7 @@ QUICK = [
     Case("extraction", "study", [2, [50]], 30.0),
     Case("extraction", "fewer_questions", ["demo", 1], 30.0),
     Case("extraction", "pac", [8, 10, 5, 0], 30.0),
+    Case("schedules", "pac_schedule", [8, 10, 20, 0.05, 0.05, 2], 30.0),
     Case("extraction", "tabulated", [5, 3, 20, 0], 30.0),
     Case("sifting", "sifted", [12, 10, 2, 0.5, 2, True], 60.0),
     Case("sifting", "sifted_list", [8, 6, 6, 2, 2], 60.0),

@@ -87,7 +87,7 @@ def near():
 
 
 def drawn():
-    """Random cells: nothing is proved."""
+    """Sifted: some cells were asked, and nothing is proved."""
     rows, _ = flowers()
     return (
         lambda given: np.where(given["petal width"] > 1, "wide", "thin"),

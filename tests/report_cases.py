@@ -18,6 +18,7 @@ from hornlens.results.documents.record import RUN, run_record
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget
+from tests import sifted_cases
 
 PAPER = load_probe("gender-occupation")
 NASTY = (
@@ -318,6 +319,8 @@ CASES = {
         *(cells, sampled_cells, scored_cells, complete_cells),
     )
 }
+SIFTED = ("ended", "rare", "prompted", "worlds")
+CASES |= {f"sifted_{name}": sifted_cases.MADE[name] for name in SIFTED}
 
 
 def saved(result):

@@ -70,6 +70,16 @@ def almost():
     return sifted(excepted, space(5, 4, complete=True))
 
 
+def rare():
+    """Yes is rare, and given more often with both a1 and b1."""
+
+    def says(names):
+        often = {"a1", "b1"} <= {*names}
+        return "yes" if chance(names) < (255 if often else 1) else "no"
+
+    return sifted(says, space(8, 5, complete=True))
+
+
 def unlabelled():
     """It accepts or rejects."""
     return sifted(accepted, space(5, 3, ()))
@@ -128,6 +138,7 @@ MADE = {
     "ended": ended,
     "proved": proved,
     "almost": almost,
+    "rare": rare,
     "unlabelled": unlabelled,
     "unlabelled_ended": unlabelled_ended,
     "worlds": worlds,

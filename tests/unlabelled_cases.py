@@ -27,6 +27,7 @@ from hornlens.results.documents.saving import worked_out
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.tables import table_document
 from hornlens.targets.functions import FunctionTarget
+from tests import sifted_cases
 from tests.report_cases import NASTY, PLACES
 
 NOWHERE = Path("made.json")
@@ -184,3 +185,4 @@ def many(count=3_200):
 ASKED = (visits, budget, interrupted, silent, silent_and_rejected, refuses_all, not_horn, hostile)
 WORKED_OUT = (formula, summed_formula, learned, exploration, no_rules, table, summed_table)
 CASES = {case.__name__: case for case in (*ASKED, *WORKED_OUT)}
+CASES |= {f"sifted_{name}": sifted_cases.MADE[name] for name in ("unlabelled", "unlabelled_ended")}

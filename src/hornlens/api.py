@@ -62,7 +62,7 @@ def extract(
         cache: Where answers are kept: a file, the address of a PostgreSQL database, or a store.
             None is the user's cache (or HORNLENS_CACHE); False keeps nothing on disk.
         progress: True shows a progress bar, in a terminal or a notebook; a function is called
-            with the number of new answers each time.
+            with the number of new answers each time. A sift shows how many candidates are alive.
         repeats: How often each prompt is asked: the majority of that many answers counts. "auto",
             or a `Repeats`, asks until a statistical test decides, and tells rules that are certain
             from those that are only possible.
@@ -70,8 +70,8 @@ def extract(
         equivalence: A function that makes an equivalence oracle of your own from an `Asking`.
         strategy: A function that makes a strategy of your own from an `Asking`: it chooses what is
             asked, instead of a learner and an oracle.
-        watch: A function that is called with each event of the learner. A run that asks
-            everything has no learner, and so no events. Of rules that are worked out, it sees
+        watch: A function that is called with each event of the learner or of the sift. A run that
+            asks everything has no learner, and so no events. Of rules that are worked out, it sees
             each, and the end.
         limits: What may end the run early. The rules that are proved by then are returned, and
             answers are kept, so that the same call resumes.
@@ -99,19 +99,21 @@ def extract(
         limits=limits,
     )
     if isinstance(model, Target):
-        if not (probe is None and repeats == 1 and not progress and not cache):
+        if not (probe is None and repeats == 1 and not cache):
             raise HornlensError(
-                "a target asks its own questions: give it no probe, repeats, cache or progress"
+                "a target asks its own questions: give it no probe, repeats or cache"
             )
         own = (learner, equivalence, strategy)
         if own == (None, None, None) and _is_explained(model, settings):
             from hornlens.classifiers.explain import explain_target
 
             return explain_target(model, settings or Settings(), limits, watch)
-        return Result.of(run(model, policy=policy))
+        from hornlens.prompting import ask_target
+
+        return Result.of(ask_target(model, run, settings, policy, progress, watch))
     from hornlens.prompting import ask_models
 
-    options = (settings, policy, cache, progress, repeats, limits)
+    options = (settings, policy, cache, progress, repeats, limits, watch)
     return Result.of(ask_models([model], probe, lambda targets: targets[0], run, *options))
 
 

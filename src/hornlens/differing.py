@@ -160,7 +160,7 @@ def _ask(
 ) -> Result:
     """Ask models or targets, joined as one target."""
     from hornlens.extraction.extract import extract
-    from hornlens.prompting import ask_models
+    from hornlens.prompting import ask_models, ask_target
 
     if not isinstance(repeats, int):
         raise HornlensError(
@@ -170,14 +170,12 @@ def _ask(
     run = partial(extract, settings=settings, watch=watch, limits=limits)
     targets = [one for one in asked if isinstance(one, Target)]
     if not targets:
-        options = (settings, policy, cache, progress, repeats, limits)
+        options = (settings, policy, cache, progress, repeats, limits, watch)
         return Result.of(ask_models(asked, probe, join, run, *options))
     if len(targets) < len(asked):
         raise HornlensError(
             "a model cannot be compared with a target: it needs a probe's questions"
         )
-    if not (probe is None and repeats == 1 and not progress and not cache):
-        raise HornlensError(
-            "a target asks its own questions: give it no probe, repeats, cache or progress"
-        )
-    return Result.of(run(join(targets), policy=policy))
+    if not (probe is None and repeats == 1 and not cache):
+        raise HornlensError("a target asks its own questions: give it no probe, repeats or cache")
+    return Result.of(ask_target(join(targets), run, settings, policy, progress, watch))

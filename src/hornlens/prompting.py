@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +12,7 @@ from hornlens.errors import HornlensError
 from hornlens.targets.protocol import Target
 
 if TYPE_CHECKING:
+    from hornlens.extraction.extract import Watch
     from hornlens.limits import Limits
     from hornlens.logic.decisions import Policy
     from hornlens.logic.repeats import Repeats
@@ -28,13 +30,14 @@ def ask_models(
     models: Sequence[str | Model | Function | None],
     probe: str | Path | Probe | None,
     join: Callable[[Sequence[Target]], Target],
-    run: Callable[[Target], Findings],
+    run: Callable[..., Findings],
     settings: Settings | None = None,
     policy: Policy | None = None,
     cache: AnswerStore | str | Path | Literal[False] | None = None,
     progress: Callable[[int], None] | bool | None = None,
     repeats: int | Repeats | Literal["auto"] = 1,
     limits: Limits | None = None,
+    watch: Watch | None = None,
 ) -> Findings:
     """Put a probe's questions to models, joined as one target, which `run` extracts the rules of.
 
@@ -52,21 +55,24 @@ def ask_models(
     asked = [open_model(m) if isinstance(m, str) else _as_model(m) for m in named]
     if progress is True:
         from hornlens.extraction.extract import question_count
+        from hornlens.report.progress import Live
         from hornlens.report.terminal import Terminal
 
         count = question_count(join([prompted(question, model, chosen) for model in asked]))
         everything = settings is None or settings.is_exhaustive(count)
         names = " and ".join(model.name for model in asked)
         total = count if everything and repeats == 1 else None
-        showing: Any = Terminal().bar(f"Asking {names}", total, "prompts")
+        live = Live(f"Asking {names}")
+        run = partial(run, watch=live.beside(watch))
+        showing: Any = Terminal().bar(live, total, "prompts")
     else:
         showing = nullcontext(progress or None)
     if cache is None or isinstance(cache, str | Path):
         store: Any = closing(open_store(cache))
     else:
         store = nullcontext(cache or None)
-    with store as opened, showing as told:
-        heard = _heeding(limits, told)
+    with store as opened, showing as note:
+        heard = _heeding(limits, note)
         if isinstance(repeats, int):
             targets = [prompted(question, m, chosen, opened, heard, repeats) for m in asked]
         else:
@@ -76,6 +82,31 @@ def ask_models(
             noise = Repeats() if repeats == "auto" else repeats
             targets = [noisy(question, m, chosen, opened, heard, noise) for m in asked]
         return run(join(targets))
+
+
+def ask_target(
+    target: Target,
+    run: Callable[..., Findings],
+    settings: Settings | None,
+    policy: Policy | None,
+    progress: Callable[[int], None] | bool | None,
+    watch: Watch | None,
+) -> Findings:
+    """Have `run` extract the rules of a target, with its own questions, and show how far it is.
+
+    The other arguments are those of `extract`.
+    """
+    if progress is not True:
+        return run(target, policy=policy, told=progress or None)
+    from hornlens.extraction.extract import question_count
+    from hornlens.report.progress import Live
+    from hornlens.report.terminal import Terminal
+
+    count = question_count(target)
+    everything = settings is None or settings.is_exhaustive(count, "cell")
+    live = Live(f"Asking {target.name}")
+    with Terminal().bar(live, count if everything else None, "cells") as advance:
+        return run(target, policy=policy, told=advance, watch=live.beside(watch))
 
 
 def _as_model(model: Any) -> Model:

@@ -288,10 +288,15 @@ def test_a_learner_of_ones_own_may_be_judged_by_samples_or_by_everything(learner
     exact = hornlens.extract(target)
     settings = hornlens.Settings(equivalence="pac", epsilon=0.01, delta=0.01, seed=5)
     sampled = hornlens.extract(target, settings=settings, learner=learner, watch=seen.append)
-    # Samples may come to ask everything: then nothing is left to them.
-    assert sampled.envelope.learned.certificate.joint is not None
+    # Samples come to ask everything: then nothing is left to them. Ours ends there.
+    assert sampled.envelope.certificate.meets("exact")
+    assert (sampled.envelope.hypothesis is None) == (learner is None)
+    if learner is None:
+        assert seen[-1] == Ended(EXACT)
+    else:
+        assert sampled.envelope.learned.certificate.joint is not None
     assert sampled.envelope.basis == exact.envelope.basis
-    if learner is not HornLearner:
+    if learner is LastFirst:
         rules = Theory(6, tuple(folded(seen)[0].values()))
         assert dg_basis(rules, target.space.background) == sampled.envelope.basis
     progress = [e.queries for e in seen if isinstance(e, Progress)][-1]

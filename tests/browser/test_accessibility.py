@@ -24,7 +24,11 @@ def test_the_page_of_an_extraction_is_accessible(visit, axe, scheme, width):
 
 
 @pytest.mark.parametrize(
-    ("name", "scheme"), [("empty", "light"), ("budget", "dark"), ("cells", "light")]
+    ("name", "scheme"),
+    [
+        *(("empty", "light"), ("budget", "dark"), ("cells", "light")),
+        *(("sifted_ended", "light"), ("sifted_rare", "dark")),
+    ],
 )
 def test_so_are_pages_of_other_shapes(visit, axe, name, scheme):
     assert serious(axe, visit(name, color_scheme=scheme)) == []

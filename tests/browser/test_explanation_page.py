@@ -244,7 +244,7 @@ def test_pages_of_other_shapes_work(visit, written, axe, name):
     assert serious(axe, tab) == []
     if name == "drawn":
         assert (
-            "They are tested, not proved, and others may be missing."
+            "Every rule for a class with at most 1 condition that holds without exception"
             in tab.locator("#rules .lead").inner_text()
         )
         shown = tab.locator("#rule-table td.warrant").all_inner_texts()

@@ -407,25 +407,22 @@ def test_the_domain_of_the_data_has_its_rows_and_their_neighbours(tmp_path):
     assert sizes == sorted(set(sizes))
 
 
-def test_samples_of_complete_cells_certify_no_absurd_rule():
+def test_cells_of_a_closed_forest_certify_no_absurd_rule():
     """12 columns and a forest: once, two predictions and one absurd rule had a PAC certificate."""
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(400, 12))
     classes = (rows[:, 0] + rows[:, 1] * rows[:, 2] > 0).astype(int)
     forest = RandomForestClassifier(100, max_depth=6, random_state=0).fit(rows, classes)
-    result = hornlens.explain(forest.predict, rows, samples=20_000)
-    assert result.certificate.kind == "tested" and not result.certificate.proved
-    assert "at most 5%" in result.certificate.sentence
-    least = result.certificate.trial.least
-    assert least > 200
+    result = hornlens.explain(forest.predict, rows)
+    assert result.certificate.kind == "sifted" and result.certificate.sift.epsilon == 0.05
     fresh = np.column_stack([rng.integers(0, f.size, 20_000) for f in result.binned.features])
     said = result.binned.ask(fresh)
     for rule in result.rules:
         inside = np.all(
             [(fresh[:, a] >= lo) & (fresh[:, a] <= hi) for a, (lo, hi) in enumerate(rule.box)], 0
         )
-        assert rule.cells >= least and (said[inside] == rule.place).mean() > 0.95
-    one_sided = hornlens.explain(lambda rows: (rows[:, 0] > 1).astype(int), rows, samples=20_000)
+        assert rule.warrant.bound <= 0.05 and (said[inside] == rule.place).mean() > 0.95
+    one_sided = hornlens.explain(lambda rows: (rows[:, 0] > 1).astype(int), rows)
     assert "x0" in str(one_sided.rules[0])
 
 

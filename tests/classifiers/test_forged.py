@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import hornlens
 from hornlens import Limits
+from hornlens.results.documents.explanations import packed, unpacked
 
 ROWS = np.random.default_rng(1).integers(0, 5, (80, 3)).astype(float)
 
@@ -25,7 +27,8 @@ CASES = {
     "grid": (FOREST, {}),
     "short": (FOREST, {"max_conditions": 2}),
     "proofs": (FOREST, {"limit": 5}),
-    "drawn": (decide, {"limit": 5, "bins": EDGES, "samples": 3000}),
+    "sifted": (decide, {"wide": True, "limit": 5, "limits": {"max_questions": 240}}),
+    "whole": (decide, {"limit": 5, "bins": EDGES}),
     "binned": (decide, {"n_bins": 3}),
     "near": (FOREST, {"domain": "data"}),
     "ended": (FOREST, {"limits": {"max_questions": 9}}),
@@ -34,13 +37,19 @@ CASES = {
 }
 
 
+TRIAL = Path(__file__).parents[1] / "old" / "trial" / "envelope.json"
+"""A result of random cells, as they were drawn before rules were sifted."""
+
+
 @pytest.fixture(scope="module")
 def contents():
     """Return the contents of each file."""
-    made = {}
+    made = {"drawn": json.loads(TRIAL.read_text())}
     for name, (model, options) in CASES.items():
         limits = Limits(**options["limits"]) if "limits" in options else None
-        made[name] = hornlens.explain(model, ROWS, **{**options, "limits": limits}).as_json()
+        rows = np.hstack([ROWS, ROWS[::-1]]) if options.get("wide") else ROWS
+        given = {key: value for key, value in options.items() if key != "wide"}
+        made[name] = hornlens.explain(model, rows, **{**given, "limits": limits}).as_json()
     return json.loads(json.dumps(made))
 
 
@@ -57,6 +66,79 @@ def scope(**changes):
 def trial(**changes):
     """Return what changes the trial of the certificate."""
     return lambda content: content["certificate"]["trial"].update(changes)
+
+
+def sift(**changes):
+    """Return what changes the record of the sift, and the same of the certificate."""
+
+    def change(content):
+        content["sift"].update(changes)
+        same = {name: value for name, value in changes.items() if name in content["certificate"]}
+        content["certificate"]["sift"].update(same)
+
+    return change
+
+
+def warranted(**changes):
+    """Return what changes the warrant of the first rule."""
+    return lambda content: content["readable"][0]["warrant"].update(changes)
+
+
+def without_last_cell(content):
+    """Leave out the last cell that was asked, wherever it is counted."""
+    cells = content["classifier"]["cells"]
+    count, width = cells["count"], len(content["classifier"]["features"])
+    for name, kind, size in (("labels", np.int8, 1), ("cells", np.uint16, width)):
+        numbers = unpacked(cells[name], np.dtype(kind), count * size)
+        cells[name] = packed(numbers[: (count - 1) * size])
+    cells["count"] = count - 1
+    content["sift"]["order"].pop()
+    content["sift"]["curve"].pop()
+    content["sift"]["draws"] = [line for line in content["sift"]["draws"] if line[0] < count - 1]
+    content["statistics"]["cells"] = content["statistics"]["questions"] = count - 1
+    content["statistics"]["drawn"] = len(content["sift"]["draws"])
+    content["certificate"]["sift"]["questions"] = count - 1
+    content["certificate"]["unasked"] += 1
+
+
+def other_label(content):
+    """Change the class of a cell that lies in no listed rule."""
+    section = content["classifier"]
+    cells, width = section["cells"], len(section["features"])
+    listed = unpacked(cells["cells"], np.dtype(np.uint16), cells["count"] * width)
+    labels = unpacked(cells["labels"], np.dtype(np.int8), cells["count"]).copy()
+    for at, cell in enumerate(listed.reshape(-1, width).tolist()):
+        if not any(
+            all(low <= cell[axis] <= high for axis, low, high in line["box"])
+            for line in content["readable"]
+        ):
+            labels[at] = 1 - labels[at]
+            break
+    cells["labels"] = packed(labels)
+
+
+def listed_instead(content):
+    """Move the first open rule to the listed ones, as if it had been tested."""
+    line = content["open"].pop(0)
+    line.pop("needs")
+    more = {"confidence": None, "cells": 0, "support": 0}
+    first = content["readable"][0]
+    content["readable"].append({**first, **line, **more, "warrant": first["warrant"]})
+    content["certificate"]["rules"] += 1
+    content["certificate"]["open"] -= 1
+
+
+def without_open_rule(content):
+    content["open"].pop()
+    content["certificate"]["open"] -= 1
+
+
+def without_record(content):
+    del content["sift"]
+
+
+def drawn_earlier(content):
+    content["sift"]["families"][0]["at"] += 1 + content["sift"]["draws"][0][0]
 
 
 def flips(**changes):
@@ -123,6 +205,27 @@ FORGED = [
     ("drawn", trial(samples=10**6), "samples"),
     ("drawn", trial(least=1), "least"),
     ("drawn", trial(candidates=1), "candidates"),
+    ("sifted", without_last_cell, ""),
+    ("sifted", other_label, ""),
+    ("sifted", listed_instead, ""),
+    ("sifted", without_open_rule, "missing"),
+    ("sifted", without_record, "without a record"),
+    ("sifted", drawn_earlier, "before family"),
+    ("sifted", sift(seed=1), "seed"),
+    ("sifted", sift(classes=False), "sift"),
+    ("sifted", sift(live=3), "live"),
+    ("sifted", lambda content: content["certificate"]["sift"].update(live=3), "live"),
+    ("sifted", sift(epsilon=0.01), "epsilon"),
+    ("sifted", warranted(tested=999), "tested"),
+    ("sifted", warranted(bound=0.001), "bound"),
+    ("sifted", first_rule(warrant={"kind": "proved"}), ""),
+    ("sifted", certificate(weakest="proved"), "weakest"),
+    ("sifted", certificate(complete={"decides": True}), "complete"),
+    ("sifted", certificate(unasked=5), "not asked"),
+    ("sifted", lambda content: content["statistics"].update(predicted=7), "predicted"),
+    ("sifted", lambda content: content["statistics"].update(refuted=7), "refuted"),
+    ("sifted", lambda content: content["open"][0].update(box=[[0, 0, 0]]), "in variables"),
+    ("whole", first_rule(warrant={"kind": "open"}), ""),
     ("drawn", first_rule(warrant={"kind": "proved"}), "warrant"),
     ("drawn", first_rule(warrant={"kind": "tested", "tested": 999, "bound": 1e-6}), "warrant"),
     ("grid", first_rule(warrant={"kind": "tested", "tested": 9, "bound": 0.1}), "warrant"),
@@ -148,7 +251,7 @@ def verified(content, path):
     return hornlens.verify(file)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*CASES, "drawn"])
 def test_genuine_files_are_accepted(name, contents, tmp_path):
     done = verified(contents[name], tmp_path)
     assert done.ok, done.wrong

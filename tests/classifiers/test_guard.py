@@ -193,14 +193,12 @@ def test_an_old_claim_of_every_input_is_read_as_what_was_measured():
         assert claim.kind == "surrogate" and not claim.meets("exact")
 
 
-def test_each_sampled_rule_has_a_bound_of_its_own():
+def test_each_sifted_rule_has_a_bound_of_its_own():
     rows = np.random.default_rng(3).normal(size=(400, 12))
-    result = hornlens.explain(lambda x: x[:, 0] > 0, rows, samples=20_000)
+    result = hornlens.explain(lambda x: x[:, 0] > 0, rows)
     bounds = [(rule.cells, rule.warrant) for rule in result.rules]
-    assert bounds and all(w.kind == "tested" and w.tested == n for n, w in bounds)
+    assert bounds and all(w.kind == "tested" and 0 < w.tested < n for n, w in bounds)
     assert all(0 < w.bound <= 0.05 for _, w in bounds)
-    ordered = sorted(bounds, key=lambda pair: pair[0])
-    assert [w.bound for _, w in ordered] == sorted((w.bound for _, w in ordered), reverse=True)
     frame = result.rules.to_frame()
     assert isinstance(frame, pandas.DataFrame) and set(frame["warrant"]) == {"tested"}
 

@@ -190,9 +190,13 @@ def test_what_was_ended_is_saved_loaded_verified_and_checked(tmp_path, options, 
     certificate = result.certificate
     if certificate.ended is None:
         return
-    assert certificate.title == "Interrupted" and certificate.sentence.startswith("The run was en")
+    sifted = certificate.sift is not None
+    assert certificate.title == ("Sifted" if sifted else "Interrupted")
+    assert certificate.sentence.startswith("The run was ended")
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert ">Interrupted<" in page and "as general as it can be" not in page
+    assert f">{certificate.title}<" in page and (
+        ("as general as it can be" in page) == (sifted and len(result.rules) > 0)
+    )
     if not certificate.scope.direct:
         assert "of the binned model" in certificate.sentence
     assert not result.check({"at_least": "exact"}) and not loaded.check({"at_least": "bounded"})
@@ -222,20 +226,19 @@ def test_the_vote_of_trees_lists_what_is_proved_by_then():
             assert any(contains(box, rule.box) and p == rule.place for box, p in boxes), rule
 
 
-def test_fewer_samples_give_fewer_rules_and_say_how_many_were_drawn():
-    given = {"limit": 10, "max_conditions": 1, "n_bins": 2}
+def test_fewer_questions_show_fewer_rules_and_leave_the_others_open():
+    given = {"limit": 10, "max_conditions": 1, "n_bins": 6}
     whole = hornlens.explain(FOREST.predict, ROWS[:, :4], **given)
-    for most in (1, 50, 400, 3_000):
+    assert whole.certificate.ended is None and not whole.open
+    for most in (1, 20, 60, 100_000):
         result = hornlens.explain(
             FOREST.predict, ROWS[:, :4], limits=Limits(max_questions=most), **given
         )
-        trial = result.certificate.trial
-        assert trial.samples == most == len(result.labelled.cells)
-        assert trial.least == whole.certificate.trial.least
-        assert f"{most:,} random cells were asked" in result.certificate.sentence
-        assert all(rule.cells >= trial.least for rule in result.rules)
-        assert all(rule.warrant.kind == "tested" for rule in result.rules)
-        assert len(result.rules) <= max(len(whole.rules), 1) + 1
+        sieve = result.certificate.sift
+        assert sieve.questions == len(result.labelled.cells) == min(most, sieve.questions)
+        assert (result.certificate.ended is None) == (most == 100_000)
+        assert len(result.rules) <= len(whole.rules)
+        assert result.open or most == 100_000
 
 
 def test_a_time_limit_ends_a_slow_model(tmp_path):

@@ -137,7 +137,7 @@ def small_case(seed):
         rows.loc[rng.random(count) < 0.2, "size"] = np.nan
     if seed % 3 == 1:
         rows["colour"] = [
-            None if gap else c for c, gap in zip(rows.colour, rng.random(count) < 0.2)
+            None if gap else c for c, gap in zip(rows.colour, rng.random(count) < 0.2, strict=True)
         ]
     classes = ["a", "b", "c"][: 2 + seed % 2]
     table = {}
@@ -494,3 +494,17 @@ def test_the_command_says_what_was_asked_and_what_is_open(tmp_path):
     assert result.certificate.sift.epsilon == 0.1 and "tested, at most 10%" in run.output
     run = CliRunner().invoke(app, ["explain", *files, "--max-questions", "200"])
     assert run.exit_code == 0 and re.search(r"[0-9,]+ open rules", run.output)
+
+
+def test_the_page_shows_what_is_listed_open_and_refuted(kept):
+    result, folder = kept
+    page = (folder / "report.html").read_text("utf-8")
+    text = re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL)
+    text = " ".join(re.sub(r"<[^>]+>", " ", text).split())
+    statistics, sieve = result.envelope.statistics, result.certificate.sift
+    assert f"Rules refuted {sieve.refuted:,} of {sieve.candidates:,}" in text
+    assert f"Open rules {result.certificate.open:,}" in text and "they are no findings" in text
+    assert f"asked about {statistics['predicted']:,} rows" in text
+    assert "not how common it is among all" in text
+    assert page.count(" would list it") == len(result.open)
+    assert all(rule.warrant.words in text for rule in result.rules)

@@ -220,7 +220,9 @@ def test_a_learner_is_refused_in_one_line():
         with pytest.raises(HornlensError, match="has complete ones only") as error:
             hornlens.extract(target, **options)
         assert "\n" not in str(error.value)
-    assert hornlens.extract(target, settings=hornlens.Settings(limit=1)).certificate.sift is not None
+    assert (
+        hornlens.extract(target, settings=hornlens.Settings(limit=1)).certificate.sift is not None
+    )
     with pytest.raises(InputError, match="the label is always set"):
         Space((), LABEL, label_always=False, complete=True)
 

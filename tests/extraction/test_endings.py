@@ -9,6 +9,7 @@ import pytest
 from hornlens.extraction.extract import extract
 from hornlens.extraction.formulas import LearnSettings, learn
 from hornlens.formats.dimacs import parse_dimacs
+from hornlens.learning.envelope import EnvelopeLearner
 from hornlens.learning.events import Ended
 from hornlens.limits import Limits
 from hornlens.logic.attributes import Nominal
@@ -21,6 +22,7 @@ from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget
 from hornlens.targets.worlds import Worlds
 from tests import brute
+from tests.oracles.test_oracles import chance_of
 from tests.targets import KINDS, random_formula, random_space
 from tests.verifying.test_verify import checked
 
@@ -75,6 +77,63 @@ def test_a_pac_run_that_knows_every_cell_ends_at_once_and_is_exact(seed):
         assert world.envelope.basis == alone.envelope.basis
         assert world.envelope.certificate == alone.envelope.certificate
     assert checked(extraction_as_json(result)).ok
+
+
+def error_of(target, settings):
+    """Learn a target; return on which share of all that can be drawn the hypothesis errs."""
+    learners = []
+
+    def make(width):
+        learners.append(EnvelopeLearner(width))
+        return learners[0]
+
+    result = extract(target, settings=settings, learner=make)
+    space, hypothesis = target.space, learners[0].hypothesis()
+    labels = (None,) if space.label is None else range(len(space.label.variables))
+    wrong = total = 0
+    for cell in space.cells():
+        (decision,) = target.decide([cell])
+        for label in labels:
+            x = cell if label is None else space.with_label(cell, label)
+            yes = decision.winner is None or decision.winner == (1 if label is None else label)
+            wrong += hypothesis.satisfied_by(x) != yes
+            total += 1
+    return wrong / total, result.envelope.statistics["equivalence_queries"]
+
+
+def test_of_many_random_targets_no_more_are_learned_badly_than_delta_allows():
+    """Those that are hardest: a rule that is met with hardly more than ε, and others beside it."""
+    delta, runs, failures, careless, queries = 0.2, 400, 0, 0, 0
+    for seed in range(runs):
+        rng = Random(seed)
+        attributes = tuple(
+            Nominal(f"a{i}", tuple(f"a{i}v{j}" for j in range(rng.randint(1, 4)))) for i in range(3)
+        )
+        label = Nominal("label", ("yes", "no")) if rng.random() < 0.5 else None
+        space = Space(attributes, label)
+        rules = [
+            tuple(rng.choice(axis[1:]) for axis in rng.sample(space.axes[: len(attributes)], size))
+            for size in rng.choices((1, 2, 3), k=rng.randint(1, 3))
+        ]
+        noise = {cell for cell in space.cells() if rng.random() < rng.choice((0, 0.05))}
+
+        def call(names, space=space, rules=rules, noise=noise):
+            cell = space.vocabulary.mask(names)
+            broken = any(sum(rule) & ~cell == 0 for rule in rules) != (cell in noise)
+            return not broken if space.label is None else ("yes" if broken else None)
+
+        target = FunctionTarget(call, space)
+        breaking = sum(any(sum(r) & ~cell == 0 for r in rules) for cell in space.cells())
+        size = space.cell_count * (1 if label is None else 2)
+        epsilon = min(0.4, max(0.02, (breaking - 0.5) / size))  # hardly less than all that breaks
+        error, asked = error_of(target, Settings("pac", epsilon, delta, seed=seed))
+        failures += error > epsilon
+        queries += asked
+        coarse = Settings("pac", min(0.9, 6 * epsilon), delta, seed=seed)
+        careless += error_of(target, coarse)[0] > epsilon
+    assert queries > 3 * runs
+    assert chance_of(failures, runs, delta) > 1e-6, f"{failures} of {runs} runs failed"
+    assert chance_of(careless, runs, delta) < 1e-6, f"the test cannot fail: {careless} of {runs}"
 
 
 @pytest.mark.parametrize("chosen", [Settings("budget", 0.01, 0.01), Settings("pac", samples=400)])

@@ -399,6 +399,21 @@ def test_repeats_combine_with_every_other_setting(settings, tmp_path):
         assert (done := verify(tmp_path)).ok, done.wrong
 
 
+def test_samples_whose_answer_is_undecided_bear_no_epsilon():
+    """Everything is a toss-up: that no sample contradicts the rules says nothing of them."""
+    toss_up = extract(
+        draws({}, 1),
+        parse_probe(PROBE),
+        cache=False,
+        repeats=Repeats(most=10),
+        settings=Settings("pac", epsilon=0.4, delta=0.4, seed=1),
+    )
+    certificate = toss_up.envelope.certificate
+    assert certificate.unasked and certificate.undecided == len(toss_up.decisions)
+    assert certificate.joint is None and not certificate.rules
+    assert certificate.sentence.startswith(f"{certificate.unasked} of 12 cells were not asked: ")
+
+
 @pytest.mark.parametrize("text", [PROBE, PHRASED], ids=["one", "phrasings"])
 @pytest.mark.parametrize("calibration", ["none", "neutral"])
 @pytest.mark.parametrize("repeats", [1, 2, "auto"])

@@ -8,16 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.boxes import (
-    Reader,
-    candidates,
-    decision_list,
-    grid,
-    mixed,
-    planted_box,
-    smooth_box,
-)
+from benchmarks.boxes import Reader, candidates
 from benchmarks.plan import FULL, QUICK
+from benchmarks.planted import decision_list, grid, mixed, planted_box, smooth_box
 from benchmarks.targets import planted_probe, planted_rules, says_yes
 from hornlens.api import extract
 from tests import brute
@@ -101,7 +94,7 @@ def test_a_box_has_its_base_rate_and_is_the_same_from_the_same_seed(base):
 
 
 def test_uniform_sampling_needs_what_the_formula_says():
-    from benchmarks.sifting import clean_cases
+    from benchmarks.baselines import clean_cases
 
     needs = [clean_cases(candidates([d] * 12, k)) * d**k for d, k in ((10, 2), (5, 3), (10, 3))]
     assert needs == [24_400, 34_125, 313_000]
@@ -151,3 +144,11 @@ def test_the_curves_are_drawn_from_results_the_same_bytes_each_time():
     drawn = plots.draw(results)
     assert drawn == plots.draw(results)
     assert b"<svg" in drawn and b"interpretations" in drawn
+
+
+def test_the_pac_schedules_are_compared_on_the_same_targets_and_samples():
+    schedules = pytest.importorskip("benchmarks.schedules")
+    figures = schedules.pac_schedule(4, 4, 8, 0.05, 0.05, 2)
+    assert figures["questions"] < figures["questions_old"] and figures["ratio"] > 1
+    assert 1 <= figures["paid_queries"] < figures["equivalence_queries"]
+    assert figures["worst_error"] <= 0.05 and figures["runs_beyond_epsilon"] == 0

@@ -442,7 +442,6 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
                 "rules": _list(_ref("Rule")),
                 "bases": _list(_ref("DrawnFrom")),
             },
-            {"epsilon": _said(NUMBER, "the share of its cells that may break a rule")},
         ),
         "DrawnFrom": _object(
             "What cells were drawn from: those that can break a rule of the family (its place), or "
@@ -451,8 +450,8 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
             {"rule": COUNT, "if": _list(TEXT)},
         ),
         "MoreOften": _object(
-            "Where a rare label is given more often: in at least `at_least` of the cases with these "
-            "conditions, and in at most `overall` of all.",
+            "Of `tested` random cases with the conditions, `given` had a label that is given in at "
+            "most `overall` of all cells: here it is in `at_least` such a share of them.",
             {
                 "if": _list(TEXT),
                 "label": TEXT,
@@ -467,18 +466,6 @@ def _sift(rule: Schema, positions: Schema) -> Schema:
             "`broken` broke it, and at most `bound` of all do.",
             rule | {"tested": COUNT, "broken": COUNT, "bound": NUMBER},
             {"exceptions": positions},
-        ),
-        "MoreOften": _object(
-            "Of `tested` random cases with the conditions, `given` had a label that is given in at "
-            "most `overall` of all cells: here it is in `at_least` such a share of them.",
-            {
-                "if": _list(TEXT),
-                "label": TEXT,
-                "tested": COUNT,
-                "given": COUNT,
-                "at_least": NUMBER,
-                "overall": NUMBER,
-            },
         ),
     }
 

@@ -103,7 +103,8 @@ class _Drawing:
         for row in np.flatnonzero(flipped)[: EXAMPLES - len(examples)].tolist():
             low, high = int(np.argmax(answers[:, row] >= 0)), int(np.argmax(others[:, row]))
             examples.append(self._pair(columns, cells, answers, row, (low, high)))
-        return flipped[occurs]
+        kept: NDArray[np.bool_] = flipped[occurs]
+        return kept
 
     def _set(self, columns: list[Column], cells: Levels, levels: Sequence[int]) -> None:
         """Set the columns that are changed to levels, in all rows."""

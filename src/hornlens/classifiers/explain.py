@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from hornlens.classifiers.progress import Watch, cells_asked, shown, tell_events
+from hornlens.classifiers.progress import AskedModel, Watch, cells_asked, shown, tell_events
 from hornlens.classifiers.result import Explanation
 from hornlens.deprecation import deprecated, renamed_argument
 from hornlens.exact.boxes.rulesets import BoxRule
@@ -113,8 +113,11 @@ def explain(
         label,
     )
     classifier = read_classifier(clf, X)
-    with shown(progress, classifier.name) as advance:
-        meter = meter_of(limits, advance, None if watch is None else cells_asked(watch), watch)
+    doing = AskedModel(classifier.name, watch)
+    with shown(progress, doing) as advance:
+        counted = None if watch is None else cells_asked(watch)
+        listens = watch is not None or progress is True
+        meter = meter_of(limits, advance, counted, doing.hear if listens else None)
         result = explain_with(clf, classifier, options, meter)
     if watch is not None:
         tell_events(result, watch)
@@ -174,7 +177,7 @@ def explained(begin: Callable[[], Search]) -> Explanation:
     result: Explanation = made(search.binned, outcome.boxes, labelled, certificate)
     if most is not None and len(result.rules) > most:
         kept = [BoxRule(row.box or (), row.place or 0) for row in result.rules[:most]]
-        certificate = search.first_of(certificate, labelled, len(kept))
         sifted = None if outcome.sifted is None else outcome.sifted.first(kept)
+        certificate = search.first_of(certificate, labelled, len(kept), sifted)
         result = made(search.binned, kept, labelled, certificate, sifted=sifted)
     return result

@@ -25,7 +25,7 @@ from hornlens.results.documents.flips import Flips
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.rules import Rules
 from hornlens.results.documents.settings import Settings
-from hornlens.results.wording.classifiers import given_more_often, with_exceptions
+from hornlens.results.wording.classifiers import beside_class_rules
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.ruletables import RuleTable, SiftedBoxes
@@ -174,8 +174,8 @@ class Explained(Result):
         if self.sifted is None:
             return []
         who = "the model" if self.certificate.scope.direct else "the binned model"
-        given = (self.sifted.record, self.space.vocabulary, self.question.words, who)
-        return [*with_exceptions(*given), *given_more_often(*given)]
+        record, names = self.sifted.record, self.space.vocabulary
+        return beside_class_rules(record, names, self.question.words, who)
 
     @cached_property  # type: ignore[misc]
     def envelope(self) -> Envelope:

@@ -71,11 +71,11 @@ def flips_of(
         if ends is not None and not examples:
             examples = [_pair(binned, *ends)]
     proved = proved and (exact or not silent)
-    found = Flips(
+    flips = Flips(
         *(name, changed, count, pairs, of_pairs, proved, exact, tuple(examples[:EXAMPLES])),
         excluded=_excluded(result),
     )
-    return found if proved or not by_proofs else _with_bound(found, result, axes, meter)
+    return flips if proved or not by_proofs else _with_bound(flips, result, axes, meter)
 
 
 def _with_bound(flips: Flips, result: Explained, axes: Sequence[int], meter: Meter | None) -> Flips:
@@ -178,14 +178,14 @@ def _changed(
             # A level that a row has already stays the value that the row has.
             columns[place] = np.where(other, made, columns[place]) if len(axes) > 1 else made
             there |= other
-        said = decide(columns) if meter is None else meter.answers(decide, columns)
-        if len(said) < len(rows):
+        classes = decide(columns) if meter is None else meter.answers(decide, columns)
+        if len(classes) < len(rows):
             return None
-        flipped = there & (said != known) & occurs & forbidden.allows(cells)
+        flipped = there & (classes != known) & occurs & forbidden.allows(cells)
         for row in np.flatnonzero(flipped & ~changed)[: EXAMPLES - len(examples)].tolist():
             first = _row(table.names, [column[row] for column in given])
             second = _row(table.names, [column[row] for column in columns])
-            examples.append(FlipPair(first, labels[known[row]], second, labels[said[row]]))
+            examples.append(FlipPair(first, labels[known[row]], second, labels[classes[row]]))
         changed |= flipped
     return changed
 
@@ -243,10 +243,10 @@ def _by_trees(
 
 def _pair(binned: Binned, first: Levels, second: Levels) -> FlipPair:
     both = np.stack([first, second])
-    columns, said = binned.columns(both), binned.ask(both)
+    columns, classes = binned.columns(both), binned.ask(both)
     names, labels = binned.classifier.table.names, binned.classifier.labels
     rows = [_row(names, [column[row] for column in columns]) for row in (0, 1)]
-    return FlipPair(rows[0], labels[said[0]], rows[1], labels[said[1]])
+    return FlipPair(rows[0], labels[classes[0]], rows[1], labels[classes[1]])
 
 
 def _row(names: tuple[str, ...], values: list[Any]) -> dict[str, Any]:

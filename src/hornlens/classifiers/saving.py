@@ -17,6 +17,7 @@ from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.spaces import space_as_json
 from hornlens.limits import Limits
 from hornlens.report.page.explanation import explanation_page
+from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.codec import as_plain
 from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.explanations import (
@@ -218,12 +219,13 @@ def _plain(value: Any) -> Any:
 
 
 def explanation_files(result: Explained) -> dict[str, str]:
-    """Return envelope.json, rules.csv, open.csv, run.json and the page, by name."""
-    content = explanation_as_json(result)
+    """Return envelope.json, rules.csv, run.json and the page, by name, and what a sift adds."""
+    content, sift = explanation_as_json(result), SiftSummary.of(result)
     return {
         "envelope.json": json_text(content),
         "rules.csv": result.rules.csv(),
         **({"open.csv": result.open.csv()} if len(result.open) else {}),
+        **({"almost.csv": sift.almost_csv()} if sift is not None and sift.almost else {}),
         "run.json": RUN.text(run_record(result)),
         "report.html": explanation_page(content, Path("envelope.json")),
     }

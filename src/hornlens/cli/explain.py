@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hornlens.classifiers.explain import explain_with
+from hornlens.classifiers.progress import AskedModel
 from hornlens.classifiers.saving import with_flips
 from hornlens.cli.options import renamed_option
 from hornlens.counts import plural
@@ -15,6 +16,7 @@ from hornlens.formats.jsonfiles import json_text
 from hornlens.limits import ended_by_ctrl_c
 from hornlens.report.terminal import Terminal
 from hornlens.results.wording.classifiers import asked_of_model
+from hornlens.results.wording.sifting import needed
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.files import identity_of, open_classifier
 from hornlens.targets.classifiers.metering import Meter
@@ -49,12 +51,9 @@ def explain_command(given: ExplainOptions) -> int:
         check_writable(given.out)
     model, table = open_classifier(given.model, given.data, label, given.trust or ())
     identity = identity_of(given.model)
-    terminal = Terminal(given.quiet)
-    with (
-        ended_by_ctrl_c(limits),
-        terminal.bar(f"Asking {given.model.name}", None, "rows") as advance,
-    ):
-        meter = Meter(limits, advance)
+    terminal, doing = Terminal(given.quiet), AskedModel(given.model.name)
+    with ended_by_ctrl_c(limits), terminal.bar(doing, None, "rows") as advance:
+        meter = Meter(limits, advance, watch=doing.hear)
         classifier = replace(read_classifier(model, table), identity=identity)
         result = explain_with(model, classifier, options, meter)
         is_cut_off = result.labelled.open > 0
@@ -117,7 +116,8 @@ def _show_sifted(terminal: Terminal, result: Explanation, out: Path | None) -> N
     if count:
         terminal.say(f"{plural(count, 'open rule')}: no answer breaks them, too few were asked")
         for rule in result.open[:OPEN]:
-            terminal.say(f"  ? {rule}")
+            takes = f" ({needed(rule.needs)})" if rule.needs else ""
+            terminal.say(f"  ? {rule}{takes}")
         if count > OPEN:
             where = "" if out is None else f": {out / 'open.csv'}"
             terminal.say(f"  … and {count - OPEN:,} more{where}")

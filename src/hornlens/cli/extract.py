@@ -24,7 +24,9 @@ from hornlens.models.protocol import HasWays
 from hornlens.probes.loading import DEFAULT, default_model, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.possible import show_possible
+from hornlens.report.progress import Live
 from hornlens.report.rates import show_rates
+from hornlens.report.sifting import show_sift_title, show_sifted
 from hornlens.report.summaries import say_level, show_almost, show_level, show_sentences
 from hornlens.report.terminal import (
     Terminal,
@@ -35,6 +37,7 @@ from hornlens.report.terminal import (
 )
 from hornlens.result import Result
 from hornlens.results.analysis.almost import Nearly, Summary
+from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.settings import Settings, paper_protocol
 
 if TYPE_CHECKING:
@@ -62,7 +65,7 @@ def extract_command(options: ExtractOptions) -> int:
     clock = time.perf_counter()
     with ended_by_ctrl_c(options.limits):
         if is_target:
-            result = _ask_target(options, settings)
+            result = _ask_target(options, settings, terminal)
         else:
             result = _ask_model(options, settings, terminal)
     seconds = time.perf_counter() - clock
@@ -88,9 +91,9 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
         ways = model.ways(probe.label.words) if isinstance(model, HasWays) else {}
         prompts = probe.prompt_count * max(1, len(ways))
         ask = options.versus.asking(opened, model)
-        doing = Doing(f"Asking {model.name}", executor)
+        live = Live(Doing(f"Asking {model.name}", executor))
         total = prompts if everything and repeats is None else None
-        with store as cache, terminal.bar(doing, total, "prompts") as progress:
+        with store as cache, terminal.bar(live, total, "prompts") as progress:
             result: Result = ask(
                 probe=probe,
                 settings=settings,
@@ -99,6 +102,7 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
                 progress=progress,
                 limits=options.limits,
                 repeats=repeats or 1,
+                watch=live.watch,
             )
             return result
 
@@ -138,14 +142,23 @@ def _check_target_options(options: ExtractOptions) -> None:
         raise HornlensError("--repeats is for models: a target says how often it asks")
 
 
-def _ask_target(options: ExtractOptions, settings: Settings) -> Result:
+def _ask_target(options: ExtractOptions, settings: Settings, terminal: Terminal) -> Result:
     """Ask a target, which has its own questions."""
     from hornlens.targets.registry import open_target
 
     _check_target_options(options)
-    ask = options.versus.asking(open_target, open_target(options.target or ""))
+    target = open_target(options.target or "")
+    ask = options.versus.asking(open_target, target)
     settings, policy = _protocol(options, settings, Policy())
-    result: Result = ask(settings=settings, policy=policy, limits=options.limits)
+    live = Live(f"Asking {target.name}")
+    with terminal.bar(live, None, "cells") as progress:
+        result: Result = ask(
+            settings=settings,
+            policy=policy,
+            limits=options.limits,
+            progress=progress,
+            watch=live.watch,
+        )
     return result
 
 
@@ -164,6 +177,35 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
     if not result.asked:
         _show_worked_out(terminal, result, out, seconds)
         return
+    sift = SiftSummary.of(result)
+    if sift is None:
+        _show_findings(terminal, result, out)
+    else:
+        show_sift_title(terminal, result, sift)
+        _show_warnings(terminal, result, out)
+        show_sifted(terminal, result, sift, out)
+    _show_abstentions(terminal, result)
+    show_rates(terminal, result)
+    policy = result.policy
+    terminal.say(
+        f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
+        f"margin {policy.margin:g}"
+        + (f", top {policy.top_k}" if policy.top_k else "")
+        + (f", abstentions {policy.abstain}ed" if result.abstentions else "")
+        + "."
+    )
+    terminal.say(
+        f"{plural(result.record.asked, result.question.asked_unit)} asked, "
+        f"{result.record.reused:,} from the cache, {seconds:.1f} s."
+    )
+    beside = ["rules.csv", *(["open.csv"] if len(result.open) else [])]
+    if result.has_rates:
+        beside.append("rates.csv")
+    terminal.written(out / "report.html", "envelope.json", *beside, "…")
+
+
+def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
+    """Print the rules of a result that was not sifted, and what they cannot say."""
     envelope, question = result.envelope, result.question
     evidence, vacuous = result.findings(), sum(result.vacuous)
     terminal.say(
@@ -225,24 +267,6 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         terminal.say(
             f"That is {share:.1%} of the {negatives:,} that {question.subject.lower()} rejects."
         )
-    _show_abstentions(terminal, result)
-    show_rates(terminal, result)
-    policy = result.policy
-    terminal.say(
-        f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
-        f"margin {policy.margin:g}"
-        + (f", top {policy.top_k}" if policy.top_k else "")
-        + (f", abstentions {policy.abstain}ed" if result.abstentions else "")
-        + "."
-    )
-    terminal.say(
-        f"{plural(result.record.asked, question.asked_unit)} asked, "
-        f"{result.record.reused:,} from the cache, {seconds:.1f} s."
-    )
-    if result.space.label is None:
-        terminal.say(f"Files: {out} (envelope.json, rules.csv, …; no page, as there are no labels)")
-        return
-    terminal.written(out / "report.html", "envelope.json", "rules.csv", "rates.csv", "…")
 
 
 def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:

@@ -49,8 +49,13 @@ class Questions:
         known: KnownAnswers | None = None,
         limits: Limits | None = None,
         name: str = "",
+        told: Callable[[int], None] | None = None,
     ):
-        """Begin with nothing asked. If one of the `limits` is reached, asking raises Stopped."""
+        """Begin with nothing asked. If one of the `limits` is reached, asking raises Stopped.
+
+        `told` is called with the number of cells each time that some were decided.
+        """
+        self.told = told
         self.target, self.policy, self.known, self.limits = target, policy, known, limits
         self.space, self.name = target.space, name
         self.decisions: MutableMapping[int, Decision] = mask_map(self.space.width)
@@ -131,6 +136,8 @@ class Questions:
         try:
             for some in self._in_parts(new):
                 self.decisions.update(zip(some, self._asked(some), strict=True))
+                if self.told is not None:
+                    self.told(len(some))
         except Stopped:
             if isinstance(self.target, Interruptible):
                 some = self.target.answered(new)
@@ -145,10 +152,10 @@ class Questions:
         Targets that are asked in prompts check the limit themselves, and know best how to put
         prompts together.
         """
-        limits = self.limits
-        if limits is None:
+        if self.limits is None and self.told is None:
             yield cells
             return
+        limits = self.limits or Limits()
         limits.check()
         room = limits.room(self.prompts)
         allowed = cells if room is None else cells[:room]
@@ -268,7 +275,7 @@ def carry_out(
             reply = None
             if isinstance(step, Lines):
                 questions.decide(step.cells)
-                reply = lines_of(questions.knowledge, step.cells)
+                reply = accepted_lines(questions.knowledge, step.cells)
                 continue
             if isinstance(step, Cells):
                 reply = _decided(step, questions)
@@ -292,7 +299,7 @@ def carry_out(
     if isinstance(step, Lines) and isinstance(strategy, HearsRest):
         # The first world is asked first: what is not known of the others may break a rule.
         known = [c for c in step.cells if c in questions.worlds[0].decisions]
-        lines = lines_of(questions.knowledge, known)
+        lines = accepted_lines(questions.knowledge, known)
         strategy.hear_rest(dict(zip(known, lines, strict=True)))
     if watch is not None and ended is not None:
         from hornlens.learning.events import Ended
@@ -301,7 +308,7 @@ def carry_out(
     return ended
 
 
-def lines_of(knowledge: Knowledge, cells: Sequence[int]) -> NDArray[np.int8]:
+def accepted_lines(knowledge: Knowledge, cells: Sequence[int]) -> NDArray[np.int8]:
     """Return for each cell and label whether it is accepted: 1, 0, or -1 where nobody knows."""
     sure, may = knowledge.lines(cells, may=False), knowledge.lines(cells, may=True)
     lines = np.where(sure, 1, np.where(may, -1, 0)).astype(np.int8)

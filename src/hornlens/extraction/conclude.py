@@ -66,6 +66,13 @@ class Conclusion:
     labelled: LabelledSpace | None = None
     """All that may be accepted, where every cell was asked."""
 
+    def alone(self, knowledge: Knowledge) -> Conclusion:
+        """Return what is known of one of several ways of asking that were sifted together."""
+        certificate = self.envelope.certificate
+        sift = None if certificate.sift is None else replace(certificate.sift, alone=True)
+        own = replace(certificate, sift=sift, answered=knowledge.answered)
+        return Conclusion(replace(self.envelope, certificate=own))
+
 
 def conclude(
     knowledge: Knowledge,
@@ -91,6 +98,8 @@ def conclude(
     if noise is None:
         return Conclusion(envelope, labelled=labelled)
     certificate = replace(_settled_part(envelope.certificate, wanted), noise=noise)
+    if ended is not None and noise.undecided:  # what is undecided might have been decided
+        certificate = replace(certificate, ended=Ending(ended))
     possible = None
     if knowledge.space.count <= GRID_LIMIT or knowledge.unasked == 0:
         accepted = reading(knowledge, may=False)
@@ -177,7 +186,8 @@ class _Concluding:
             if claimed is not None and unchanged:
                 if claimed.all_rules:
                     return self._on_the_oracle(theory)
-                joint = claimed.joint
+                # A sample that is undecided agrees with nothing.
+                joint = None if self.knowledge.undecided else claimed.joint
         space = self.knowledge.space
         proved, singles = self._proved(certain, held, joint is None)
         candidates = dg_basis(proved + held, space.background)

@@ -26,7 +26,7 @@ from hornlens.extraction.settling import (
     noisy_target,
 )
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
-from hornlens.limits import Limits, Reason
+from hornlens.limits import Limits, Reason, Stopped
 from hornlens.logic.certificates import EXACT, Certificate
 from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
@@ -79,6 +79,7 @@ def extract(
     watch: Watch | None = None,
     limits: Limits | None = None,
     progress: EngineProgress | None = None,
+    told: Callable[[int], None] | None = None,
 ) -> Findings:
     """Return the rules that a target obeys, by its own engine or by asking it.
 
@@ -91,7 +92,8 @@ def extract(
     rules are those that hold in all of them.
 
     If one of the `limits` is reached, or nothing more may be spent: what is proved by then.
-    `progress` is called with the number of rules that an engine has proved.
+    `progress` is called with the number of rules that an engine has proved, `told` with the number
+    of cells that were decided, each time.
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     chosen = settings or Settings()
@@ -113,7 +115,9 @@ def extract(
         limits.max_questions = fewest
     if sifts:
         worlds = {name: asked_once(each) for name, each in worlds.items()}
-    asked = [_World(name, each, _policy(each, policy), limits) for name, each in worlds.items()]
+    asked = [
+        _World(name, each, _policy(each, policy), limits, told) for name, each in worlds.items()
+    ]
     if target.space.complete:
         _check_complete(target, own or (exhaustive and not learns), sifts)
     most = None if limits is None else limits.max_questions
@@ -126,18 +130,24 @@ def extract(
                 "neutral"
             )
     noisy = noisy_target(asked[0].target)
-    identity = target.identity()
-    if limits is not None:
-        limits.begin()
-    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits, sifts)
     every = [world.questions for world in asked]
     united = UnitedQuestions(every) if len(every) > 1 else every[0]
-    if noisy is not None:
-        check_ways(every, noisy.settings.settle)
+    identity, early = None, None
+    try:
+        identity = target.identity()
+        if noisy is not None:
+            check_ways(every, noisy.settings.settle)
+    except Stopped as stopped:  # it may take calls to find out how a model can be asked
+        early = stopped.reason
+    if limits is not None:
+        limits.begin()
+    work = _Work(chosen, exhaustive, learner, equivalence, strategy, limits, early, sifts)
     alone = [work.asked(w.questions, None) for w in asked] if len(asked) > 1 and not sifts else []
     ended, proposal = work.asked(united, watch)
     if sifts:  # what holds in all of them holds in each
         alone = [(ended, proposal)] * len(asked)
+    if noisy is not None and ended is None:  # undecided cells may have left it nothing to ask
+        ended = next((reason for reason, _ in alone if reason is not None), None)
     if noisy is not None and ended is None and noisy.settings.settle:
         ended = carry_out(Settle(united, noisy.settings.settle), united, watch, limits)
     if noisy is not None:
@@ -159,7 +169,13 @@ def extract(
         return replace(found, record=_record(asked, started, clock))
     # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
-        world.extraction(chosen, concluded(world.questions, *one), world.target.identity())
+        world.extraction(
+            chosen,
+            whole.alone(world.questions.knowledge)
+            if sifts and early is None
+            else concluded(world.questions, *one),
+            None if early else world.target.identity(),
+        )
         for world, one in zip(asked, alone, strict=True)
     )
     together = union_of(target.name, target.noun, identity, each, whole.envelope, whole.possible)
@@ -176,12 +192,16 @@ class _Work:
     equivalence: MakeOracle | None
     strategy: MakeStrategy | None
     limits: Limits | None
+    early: Reason | None = None
+    """Which limit was reached before anything could be asked."""
     sifts: bool = False
 
     def asked(
         self, questions: Questions | UnitedQuestions, watch: Watch | None
     ) -> tuple[Reason | None, Proposal]:
         """Ask; return why that was ended before its end, if so, and what was proposed."""
+        if self.early is not None:
+            return self.early, Proposal()
         ended = None
         if self.exhaustive:
             ended = carry_out(Everything(questions.space), questions, watch, self.limits)
@@ -247,7 +267,7 @@ class _Work:
 
     def _sift(self, questions: Questions | UnitedQuestions) -> Strategy:
         """Return the strategy that finds all short rules; a cell is asked in every world."""
-        from hornlens.learning.sifting.run import Options
+        from hornlens.learning.sifting.run import SiftOptions
         from hornlens.learning.sifting.sift import Sift
 
         settings, space = self.settings, questions.space
@@ -260,7 +280,9 @@ class _Work:
         each = sum(world.prompts for world in questions.worlds)
         room = None if self.limits is None else self.limits.room(each)
         varies = any(getattr(world.target, "varies", False) for world in questions.worlds)
-        options = Options(conditions, settings.epsilon, settings.delta, settings.seed, room, varies)
+        options = SiftOptions(
+            conditions, settings.epsilon, settings.delta, settings.seed, room, varies
+        )
         policies = [world.policy for world in questions.worlds]
         return Sift(space, policies, options, forms=forms_of(questions.worlds[0].target))
 
@@ -285,10 +307,13 @@ class _World:
     target: Target
     policy: Policy
     limits: Limits | None
+    told: Callable[[int], None] | None = None
 
     @cached_property
     def questions(self) -> Questions:
-        return Questions(self.target, self.policy, limits=self.limits, name=self.name)
+        return Questions(
+            self.target, self.policy, limits=self.limits, name=self.name, told=self.told
+        )
 
     @property
     def prompted(self) -> PromptTarget | None:

@@ -232,6 +232,11 @@ class Certificate:
         """What is claimed, in words that claim no more."""
         if self.unanswered:
             questions = (self.answered or (0, 0))[1]
+            if not questions and self.ended is not None:
+                return (
+                    f"The run was ended {self.ended.words}, before any question was answered: "
+                    "nothing is known of the target."
+                )
             if not questions:
                 return "Nothing was asked: nothing is known of the target."
             only = ", and the rules only say what no answer counts as" if self.rules else ""
@@ -266,11 +271,7 @@ class Certificate:
         if self.unanswered or self.weakest == "open":
             return "They are not proved, and others may be missing."
         if self.sift is not None:
-            open_ones = " and the open ones" if self.open else ""
-            return (
-                f"Every {self.sift.which} that holds without exception follows from "
-                f"them{open_ones}; longer ones were not looked for."
-            )
+            return self.sift.together(self.open)
         if self.weakest != "proved":
             return "They are tested, not proved, and others may be missing."
         if self.all_rules:

@@ -279,7 +279,9 @@ class Sieve:
     inside them: but for probability `delta`, none is broken by more of its cells than its bound,
     `epsilon` unless it says another. `varies`: asked again, the target may answer something else.
     `almost` many rules with exceptions stand for narrower ones, each with a bound as well.
-    `classes`: only rules that say which class (label) is always given were candidates.
+    `classes`: only rules that say which class (label) is always given were candidates. `alone`:
+    this is one of several ways of asking, which were sifted together: then an exception may be on
+    record in another one, and only the listed rules are claimed.
     """
 
     conditions: int
@@ -291,6 +293,7 @@ class Sieve:
     varies: bool = False
     almost: int = 0
     classes: bool = False
+    alone: bool = False
 
     @classmethod
     def of(cls, record: SiftRecord) -> Sieve:
@@ -336,25 +339,50 @@ class Sieve:
     def sentence(self, rules: int, open: int, tested: bool) -> str:
         """What is claimed of the rules that are listed, those that are open, and all others."""
         parts = []
-        if tested:
-            cases = "answers in its cases" if self.varies else "cases"
-            parts.append(
-                f"With probability {_probability(self.delta)}, no listed rule is broken by more of "
-                f"its {cases} than its bound says"
-            )
-        elif rules:
-            parts.append("Every listed rule is proved: all of its cases were asked")
+        if listed := self.listed(rules, tested):
+            parts.append(listed)
         if open:
             are = "1 rule is" if open == 1 else f"{open:,} rules are"
             parts.append(f"{are} open: no recorded answer breaks them, and too few were asked")
-        other, but = ("other ", ", but for what follows from these") if rules or open else ("", "")
-        if self.almost:
-            but += " or is a special case of a listed almost-rule"
-        parts.append(
-            f"No {other}{self.which} holds without exception{but}: for each of "
-            f"{self.refuted:,} an exception is on record"
-        )
+        parts.append(self.refutes(rules, open))
         return f"{'. '.join(parts)}."
+
+    def listed(self, rules: int, tested: bool) -> str:
+        """What is claimed of the listed rules; "" if there are none."""
+        if tested:
+            cases = "answers in its cases" if self.varies else "cases"
+            return (
+                f"With probability {_probability(self.delta)}, no listed rule is broken by more of "
+                f"its {cases} than its bound says"
+            )
+        return "Every listed rule is proved: all of its cases were asked" if rules else ""
+
+    def together(self, open: int) -> str:
+        """What the listed rules say together."""
+        if self.alone:
+            return "They hold in every way of asking; others may hold in this one alone."
+        from_them = "follows from them and the open ones" if open else "follows from them"
+        special = ", or is a special case of a rule with exceptions" if self.almost else ""
+        return (
+            f"Every {self.which} that holds without exception {from_them}{special}; "
+            "longer ones were not looked for."
+        )
+
+    def refutes(self, rules: int, open: int) -> str:
+        """What became of all candidates but the listed and the open ones: no probability in it."""
+        if self.alone:
+            return "Rules that hold in this way of asking alone were not looked for"
+        if not self.refuted:
+            return f"No {self.which} is refuted yet"
+        other = "other " if rules or open else ""
+        special = "special case of a listed rule with exceptions"
+        but = ["what follows from these"] if other else []
+        if self.almost:
+            but.append(f"what is a {special}" if other else f"every {special}")
+        claim = f"No {other}{self.which} holds without exception"
+        if but:
+            claim += f", but for {' or '.join(but)}"
+        return f"{claim}: for each of the {other}{self.refuted:,} an exception is on record"
 
 
 @dataclass(frozen=True)

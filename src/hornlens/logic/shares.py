@@ -21,7 +21,7 @@ def most_share(hits: int, draws: int, delta: float) -> float:
     if hits >= draws:
         return 1.0
     if not hits:
-        return 1 - delta ** (1 / draws)
+        return 1 - float(delta ** (1 / draws))
     low, high = hits / draws, 1.0
     for _ in range(STEPS):
         middle = (low + high) / 2

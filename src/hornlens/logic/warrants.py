@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any, Literal, TypeAlias
 
 from hornlens.counts import plural
@@ -23,6 +24,22 @@ def check_count(name: str, value: object) -> None:
 def percentage(share: float) -> str:
     """Return a share as a percentage, in digits that claim no more."""
     return f"{100 * share:.6g}%"
+
+
+def at_most(bound: float) -> str:
+    """Return a bound as a percentage in three digits, rounded up: it claims no more.
+
+    >>> at_most(0.0661064), at_most(0.05)
+    ('6.62%', '5%')
+    """
+    digits = Context(3, ROUND_CEILING).create_decimal(100 * Decimal(repr(bound)))
+    return f"{digits.normalize():f}%"
+
+
+def at_least(bound: float) -> str:
+    """Return a lower bound as a percentage in three digits, rounded down: it claims no more."""
+    digits = Context(3, ROUND_FLOOR).create_decimal(100 * Decimal(repr(bound)))
+    return f"{digits.normalize():f}%"
 
 
 @dataclass(frozen=True)
@@ -67,7 +84,7 @@ class Warrant:
     @property
     def words(self) -> str:
         """The same in a few words, for a column of a table: "tested, at most 5%"."""
-        return self.kind if self.bound is None else f"tested, at most {percentage(self.bound)}"
+        return self.kind if self.bound is None else f"tested, at most {at_most(self.bound)}"
 
     @property
     def sentence(self) -> str:
@@ -81,7 +98,7 @@ class Warrant:
             trials = f"Tested in {plural(self.tested, 'case')}, none of which broke it"
         if self.bound is None:
             return f"{trials}; no bound is claimed."
-        return f"{trials}: at most {percentage(self.bound)} of its cases do."
+        return f"{trials}: at most {at_most(self.bound)} of its cases do."
 
     def as_json(self) -> dict[str, Any]:
         """Return the warrant as it stands beside a rule in a result's JSON."""

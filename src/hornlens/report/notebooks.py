@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from hornlens.formats.plain import visible
-from hornlens.report.progress import length
+from hornlens.report.progress import length, standing_of
 
 PAUSE = 0.2
 """Seconds between two looks of a bar: a notebook keeps up with that."""
@@ -56,7 +56,8 @@ class Bar:
         """Return how far it is, in words."""
         of = "" if self.total is None else f" of {self.total:,}"
         took = length(now - self._began)
-        return f"{visible(str(self.doing))}: {self._done:,}{of} {self.unit} in {took}"
+        amount = standing_of(self.doing) or f"{self._done:,}{of} {self.unit}"
+        return f"{visible(str(self.doing))}: {amount} in {took}"
 
     def html(self, now: float) -> str:
         """Return the same with a bar."""

@@ -13,6 +13,7 @@ from hornlens.report.drawing import can_draw
 from hornlens.results.analysis.flips import labels_of, values_of
 from hornlens.results.analysis.worlds import survival
 from hornlens.results.documents.findings import Findings
+from hornlens.results.wording.sifting import NO_RATES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,6 +169,8 @@ class Plots:
             raise HornlensError(
                 f"{self._result.title} was not asked: there are no answers to draw, only rules"
             )
+        if not self._result.has_rates:
+            raise HornlensError(NO_RATES)
 
     def _attribute(self, name: str) -> int:
         names = [attribute.name for attribute in self._result.space.attributes]

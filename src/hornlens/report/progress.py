@@ -4,15 +4,68 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
+from hornlens.counts import plural
 from hornlens.formats.plain import visible
+
+if TYPE_CHECKING:
+    from hornlens.learning.events import Event, Sifting
 
 FIRST = 3.0
 """Seconds until the first line: what takes less says nothing."""
 GROWTH = 2.0
 LONGEST = 60.0
 """The pauses between lines grow up to so many seconds."""
+
+
+class Live:
+    """What is going on, and how far a sift is: the name of a progress bar, which watches events.
+
+    >>> from hornlens.learning.events import Sifting
+    >>> live = Live("Asking m")
+    >>> live.watch(Sifting(1240, 318, 9000, 900))
+    >>> print(f"{live}: {live.standing}")
+    Asking m: 1,240 asked, 318 candidates live, about 900 to go
+    """
+
+    def __init__(self, doing: object):
+        """Begin; `doing` is shown as its text is at the time."""
+        self._doing = doing
+        self._sifting: Sifting | None = None
+
+    def __str__(self) -> str:
+        """Return what is going on."""
+        return str(self._doing)
+
+    def watch(self, event: Event) -> None:
+        """Take note of an event; only those of a sift matter."""
+        if type(event).__name__ == "Sifting":  # no other run imports learners for it
+            self._sifting = cast("Sifting", event)
+
+    def beside(self, other: Callable[[Event], object] | None) -> Callable[[Event], None]:
+        """Return what watches, and passes events on."""
+
+        def watch(event: Event) -> None:
+            self.watch(event)
+            if other is not None:
+                other(event)
+
+        return watch
+
+    @property
+    def standing(self) -> str:
+        """How many cells were asked, and how many candidates are alive; "" before a sift begins."""
+        now = self._sifting
+        if now is None:
+            return ""
+        text = f"{now.asked:,} asked, {plural(now.live, 'candidate')} live"
+        return text if now.to_go is None else f"{text}, about {now.to_go:,} to go"
+
+
+def standing_of(doing: object) -> str:
+    """Return how far something is that tells so by itself, instead of its count; "" for others."""
+    return doing.standing if isinstance(doing, Live) else ""
 
 
 def _to_stderr(line: str) -> None:
@@ -59,7 +112,8 @@ class ProgressLines:
     def _say(self, now: float) -> None:
         self._pause = min(self._pause * GROWTH, LONGEST)
         self._next, self._said = now + self._pause, True
-        self._write(f"{self._doing}: {', '.join([self._amount(), *self._outlook(now)])}")
+        amount = standing_of(self.doing) or self._amount()
+        self._write(f"{self._doing}: {', '.join([amount, *self._outlook(now)])}")
 
     def finish(self) -> None:
         """Say that it is over, once, if anything was said before."""

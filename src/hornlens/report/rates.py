@@ -8,6 +8,7 @@ from hornlens.counts import plural
 from hornlens.report.terminal import Terminal
 from hornlens.results.analysis.rates import AttributeRates
 from hornlens.results.documents.findings import Findings
+from hornlens.results.wording.sifting import CHOSEN
 
 SHOWN = 10
 """How many attributes the terminal shows; the files have all of them."""
@@ -15,6 +16,9 @@ SHOWN = 10
 
 def show_rates(terminal: Terminal, extraction: Findings) -> None:
     """Print a line for each attribute: how far its values are apart, and how often it flips."""
+    if not extraction.has_rates:
+        terminal.say(f"No rates: {CHOSEN}.")
+        return
     told = [each for each in extraction.rates.attributes if each.values]
     if not told:
         return

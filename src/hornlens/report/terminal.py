@@ -133,9 +133,13 @@ class Terminal:
         )
         from rich.text import Text
 
+        from hornlens.report.progress import standing_of
+
         class Doing(TextColumn):
             def render(self, task: Task) -> Text:
-                return Text(visible(str(task.fields["doing"])))
+                name = task.fields["doing"]
+                standing = standing_of(name)
+                return Text(visible(f"{name}: {standing}" if standing else str(name)))
 
         class Rate(TextColumn):
             def render(self, task: Task) -> Text:

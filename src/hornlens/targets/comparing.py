@@ -22,7 +22,7 @@ from hornlens.logic.maskmap import mask_map
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.documents.details import NOTHING, Details
-from hornlens.results.documents.question import Compared, Question
+from hornlens.results.documents.question import ComparedAnswers, Question
 from hornlens.targets.protocol import Interruptible, PromptTarget, Settles, Target
 
 Silence: TypeAlias = Literal["apart", "answer"]
@@ -75,7 +75,7 @@ class Comparing(ABC):
 
     @property
     @abstractmethod
-    def compared(self) -> Compared:
+    def compared(self) -> ComparedAnswers:
         """How the labels are put into sentences."""
 
     @property

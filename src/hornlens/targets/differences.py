@@ -14,7 +14,7 @@ from typing import Any
 from hornlens.errors import HornlensError, InputError
 from hornlens.logic.space import Space
 from hornlens.results.analysis.flips import labels_of
-from hornlens.results.documents.question import Compared
+from hornlens.results.documents.question import ComparedAnswers
 from hornlens.targets.classifiers.merging import on_one_grid
 from hornlens.targets.classifiers.target import ClassifierTarget
 from hornlens.targets.comparing import Comparing, Form, PromptedComparing, Silence, with_label
@@ -110,7 +110,7 @@ class DifferencesTarget(Comparing):
         return f"“{name if question is None else question.words.get(name, name)}”"
 
     @cached_property
-    def compared(self) -> Compared:
+    def compared(self) -> ComparedAnswers:
         """That they give the same answer, or different ones."""
         assert self.space.label is not None
         same, *others = self.space.label.variables
@@ -121,7 +121,7 @@ class DifferencesTarget(Comparing):
                 acts[name] = f"say {one} ({self.called[0]}) and {two} ({self.called[1]})"
         else:
             acts[others[0]] = differ
-        return Compared(self.name, acts, {same: differ}, proper=True)
+        return ComparedAnswers(self.name, acts, {same: differ}, proper=True)
 
     @property
     def form_count(self) -> int:

@@ -22,7 +22,7 @@ from hornlens.errors import HornlensError, InputError
 from hornlens.logic.reduced import Reduced
 from hornlens.logic.space import Space
 from hornlens.results.analysis.flips import attributes_named, values_of
-from hornlens.results.documents.question import Compared
+from hornlens.results.documents.question import ComparedAnswers
 from hornlens.targets.comparing import Comparing, Form, PromptedComparing, Silence, with_label
 from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
@@ -32,7 +32,7 @@ MOST_FORMS = 10_000
 """So many combinations of values at most, where several attributes are changed at once."""
 
 
-class Value(NamedTuple):
+class FlippedValue(NamedTuple):
     """What is set in the attributes that are changed, as people call it, and as a mask."""
 
     name: str
@@ -88,13 +88,13 @@ class FlippingTarget(Comparing):
         return tuple(known.index(name) for name in names)
 
     @cached_property
-    def choices(self) -> tuple[Value, ...]:
+    def choices(self) -> tuple[FlippedValue, ...]:
         """What is tried: the values of the attribute, or all combinations of several ones."""
         space = self.base.space
         axes = []
         for i in self.changed:
             own = values_of(space.attributes[i], space.complete)
-            axes.append([Value(name, mask << space.offsets[i]) for name, mask in own])
+            axes.append([FlippedValue(name, mask << space.offsets[i]) for name, mask in own])
         if self.values is not None:
             axes = [self._chosen(axes)]
         if prod(map(len, axes)) > MOST_FORMS:
@@ -103,14 +103,14 @@ class FlippingTarget(Comparing):
                 f"{MOST_FORMS:,} at most: name fewer attributes"
             )
         every = [
-            Value(", ".join(v.name for v in each), sum(v.mask for v in each))
+            FlippedValue(", ".join(v.name for v in each), sum(v.mask for v in each))
             for each in product(*axes)
         ]
         if len(every) < 2:
             raise InputError(f"{self.said} has one value only: it cannot be changed")
         return tuple(every)
 
-    def _chosen(self, axes: list[list[Value]]) -> list[Value]:
+    def _chosen(self, axes: list[list[FlippedValue]]) -> list[FlippedValue]:
         """Return the values that were asked for."""
         if len(axes) > 1:
             raise InputError("values can be chosen for one attribute only")
@@ -147,12 +147,12 @@ class FlippingTarget(Comparing):
         return with_label(reduced.attributes, "answer", values, reduced.assumed, complete)
 
     @cached_property
-    def compared(self) -> Compared:
+    def compared(self) -> ComparedAnswers:
         """That a change of the attribute changes the answer, or leaves it as it is."""
         assert self.space.label is not None
         stays, changes = self.space.label.variables
         acts = {stays: "leaves the answer as it is", changes: "changes the answer"}
-        return Compared(f"changing only {self.said}", acts, {stays: acts[changes]})
+        return ComparedAnswers(f"changing only {self.said}", acts, {stays: acts[changes]})
 
     @property
     def form_count(self) -> int:

@@ -20,7 +20,7 @@ from hornlens.logic.counting import cells_above
 from hornlens.logic.decisions import UNDECIDED, Decision, Policy, lead
 from hornlens.logic.maskmap import mask_map
 from hornlens.logic.repeats import Repeats, certified, threshold
-from hornlens.models.protocol import Model, ModelError
+from hornlens.models.protocol import Answer, Model, ModelError
 from hornlens.probes.probe import Probe
 from hornlens.results.documents.details import NOTHING, Details
 from hornlens.store.protocol import AnswerStore
@@ -81,6 +81,8 @@ class NoisyModel(Prompts):
         self._drift: float | None = None
         self._reasked = 0
         self._unsteady: set[str] = set()
+        self._given_up: MutableMapping[int, None] = mask_map(width)
+        """Cells that are not asked any more, though they are not decided."""
 
     def identity(self) -> str | None:
         """Return the model's identity; a policy that it gives no scores for is an error now."""
@@ -141,15 +143,18 @@ class NoisyModel(Prompts):
         return [self._decision(cell) for cell in cells]
 
     def answered(self, cells: Sequence[int]) -> list[int]:
-        """Return the cells that can be decided, or left undecided, without asking anything more."""
-        if not self.sampled:
-            return [cell for cell in cells if cell in self._scored]
-        return [
-            cell
-            for cell in cells
-            if (counts := self._counts.get(cell)) is not None
-            and (sum(counts) >= self.settings.most or certified(counts, self._needed) is not None)
-        ]
+        """Return the cells that have an answer: from now on they are not asked again.
+
+        The test is valid whenever it ends, so what it has not decided by then is undecided.
+        """
+        if self.sampled:
+            for cell in cells:
+                self._count_known(cell)
+            some = [cell for cell in cells if any(self._counts.get(cell, ()))]
+        else:
+            some = self._by_scores.answered(cells)
+        self._given_up.update(dict.fromkeys(some))
+        return some
 
     def settle(self, cells: Sequence[int], more: int) -> None:
         """Ask cells that are not decided so many times more, or until they are."""
@@ -159,6 +164,8 @@ class NoisyModel(Prompts):
     @property
     def noise(self) -> MeasuredNoise:
         """What was found of its noise."""
+        if not self._counts and not self._scored:
+            return MeasuredNoise(0, drift=0.0, reasked=0)  # nobody knows how it would be asked
         if self.sampled:
             asked = sum(map(sum, self._counts.values()))
             most = max(map(sum, self._counts.values()), default=0)
@@ -178,15 +185,27 @@ class NoisyModel(Prompts):
                 cell
                 for cell in cells
                 if sum(self._counts[cell]) == i
+                and cell not in self._given_up
                 and certified(self._counts[cell], self._needed) is None
             ]
             if not now:
                 continue
             answers = self._round(i).ask([self._prompt(cell) for cell in now], self.progress)
             for cell, answer in zip(now, answers, strict=True):
-                self._counts[cell][-1 if answer.named is None else answer.named] += 1
-                if answer.named is None:
-                    self._silent[cell][answer.outcome] += 1
+                self._count(cell, answer)
+
+    def _count(self, cell: int, answer: Answer) -> None:
+        self._counts[cell][-1 if answer.named is None else answer.named] += 1
+        if answer.named is None:
+            self._silent[cell][answer.outcome] += 1
+
+    def _count_known(self, cell: int) -> None:
+        """Count an answer of a round that was ended in its midst."""
+        counts = self._counts.get(cell)
+        if counts is not None and sum(counts) < len(self._rounds):
+            answer = self._rounds[sum(counts)].known.get(self._prompt(cell))
+            if answer is not None:
+                self._count(cell, answer)
 
     def _decision(self, cell: int) -> Decision:
         counts, repeats = self._counts[cell], tuple(self._counts[cell][:-1])
@@ -201,11 +220,13 @@ class NoisyModel(Prompts):
     def _decide_by_scores(self, cells: Sequence[int]) -> list[Decision]:
         first = self._by_scores
         decisions = first.decide(cells)
-        self._measure_drift([cell for cell in cells if cell not in self._scored])
+        known = (self._scored, self._given_up)
+        self._measure_drift([cell for cell in cells if not any(cell in each for each in known)])
         drift = self._drift or 0.0
         found = []
         for decision, cell in zip(decisions, cells, strict=True):
             close = drift > 0 and decision.winner is not None and decision.margin <= drift
+            close |= self._drift is None and decision.winner is not None  # how far is not known
             if self._prompt(cell) in self._unsteady:  # once there was an answer, and once not
                 decision = Decision(None, abstained=UNDECIDED)
             elif close:

@@ -21,8 +21,9 @@ class Attribute(NamedTuple):
     """The variables; all that can be said; what is taken for granted of that.
 
     `choices` begin with what says least: of intervals the widest, and of one width from low to
-    high; of a taxonomy what stands under a value follows it. `ends` are the choices beyond which nothing can be said: in a complete space a cell makes one of
-    them, and obeys `rules_of_ends` as well. Where there is one value only, unset is an end, too.
+    high; of a taxonomy what stands under a value follows it. `ends` are the choices beyond which
+    nothing can be said: in a complete space a cell makes one of them, and obeys `rules_of_ends` as
+    well. Where there is one value only, unset is an end, too.
     """
 
     names: list[str]

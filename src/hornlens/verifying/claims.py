@@ -18,8 +18,8 @@ class Claim:
     """What is claimed of the rules of a result.
 
     `every`: all rules follow; `most`, `least`, `unit`: those follow that are so short, or that so
-    many speak of. `noise`, `joint`, `trial`, `word` and `sift` are what the claim rests on, where it rests
-    on more than answers. `answered` counts answers and questions.
+    many speak of. `noise`, `joint`, `trial`, `word` and `sift` are what the claim rests on, where
+    it rests on more than answers. `answered` counts answers and questions.
     """
 
     weakest: str

@@ -1,9 +1,9 @@
 """Cells that were drawn: is each of them the one that the seed gives?
 
 The k-th draw (from 0) from a base in a family is number ⌊u · n⌋ of the base's n cells, where u is
-the SHA-512 of "hornlens sift SEED FAMILY BASE K", as a fraction of 2⁵¹². It is passed over if it was
-asked before, or if the background rules it out. In a base of at most 1,024 cells, n counts those
-that were not asked before, so that nothing is passed over.
+the SHA-512 of "hornlens sift SEED FAMILY BASE K", as a fraction of 2⁵¹². It is passed over if it
+was asked before, or if the background rules it out. In a base of at most 1,024 cells, n counts
+those that were not asked before, so that nothing is passed over.
 """
 
 from __future__ import annotations

@@ -93,14 +93,15 @@ class Layout:
     def having(self, attribute: int, mask: int) -> Marks:
         """Return which levels of an attribute have all of some variables of it."""
         column, marks = self._variables[attribute]
-        own: Marks = marks[:, [column[v] for v in bits(mask & self.groups[attribute])]].all(axis=1)
-        return own
+        wanted = [column[v] for v in bits(mask & self.groups[attribute])]
+        having: Marks = np.logical_and.reduce(marks[:, wanted], axis=1)
+        return having
 
     def common(self, attribute: int, levels: Marks) -> int:
         """Return what all of some levels of an attribute have."""
         column, marks = self._variables[attribute]
-        shared = marks[levels].all(axis=0)
-        return sum(1 << v for v, k in column.items() if shared[k])
+        shared = np.logical_and.reduce(marks[levels], axis=0).tolist()
+        return sum([1 << v for v, k in column.items() if shared[k]])
 
     def variables_of(self, attribute: int) -> range:
         """Return the variables of an attribute, which follow each other."""
@@ -171,13 +172,8 @@ class Layout:
     @cached_property
     def bound(self) -> list[int]:
         """The attributes that assumed rules are about: those that some cell would break."""
-        return sorted(
-            {
-                i
-                for wanted, then in self._demands
-                for i in (*wanted, *(() if then is None else then))
-            }
-        )
+        sides = [{*wanted, *(then or ())} for wanted, then in self._demands]
+        return sorted(set[int]().union(*sides))
 
     @cached_property
     def counted(self) -> bool:

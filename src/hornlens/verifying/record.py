@@ -16,7 +16,7 @@ from hornlens.verifying.attributes import Rule
 from hornlens.verifying.draws import DrawnCell, Replay
 from hornlens.verifying.grids import Wrong
 from hornlens.verifying.levels import Box, Layout
-from hornlens.verifying.stated import AskedCells, Saying, StatedRule, read_rule, sayings_of
+from hornlens.verifying.stated import AskedCells, Saying, StatedRule, read_stated, sayings_of
 from hornlens.verifying.trials import FixedFamily
 
 PURPOSES = ("list", "bounds", "almost", "rates")
@@ -26,27 +26,31 @@ MOST_MEMBERS = 200_000
 MOST_MARKS = 200_000_000
 """So many pairs of a fixed rule and a level are laid out."""
 SLACK = 1e-9
+"""By so much figures may differ that were added up in another order."""
+RARE, RAREST = 2.0, 0.15
+"""A label is rare that is given in at most so many times ε of all cells, but no more than this."""
 
 
 def whole(line: Mapping[str, Any], key: str, most: int | None = None) -> int:
     """Return a number of things of a line; anything else is wrong."""
     value = line[key]
     if type(value) is not int or value < 0 or (most is not None and value > most):
-        raise Wrong(f"sift: {key} is {_short(value)}, which cannot be")
+        raise Wrong(f"sift: {key} is {shortened(value)}, which cannot be")
     return value
 
 
-def share(line: Mapping[str, Any], key: str, or_nothing: bool = False) -> float:
+def proportion(line: Mapping[str, Any], key: str, or_nothing: bool = False) -> float:
     """Return a share of a line, between 0 and 1 (exclusive)."""
     value = line[key]
     if or_nothing and type(value) in (int, float) and value == 0:
         return 0.0
     if type(value) not in (int, float) or not 0 < value < 1:
-        raise Wrong(f"sift: {key} is {_short(value)}, which is no share")
+        raise Wrong(f"sift: {key} is {shortened(value)}, which is no share")
     return float(value)
 
 
-def _short(value: Any) -> str:
+def shortened(value: Any) -> str:
+    """Return a value for people, whatever a file has in its place."""
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:36]} …"
 
@@ -82,12 +86,17 @@ class SiftedFile:
     @cached_property
     def epsilon(self) -> float:
         """The share of its cells that may break a rule, where nothing else is said of it."""
-        return share(self.line, "epsilon")
+        return proportion(self.line, "epsilon")
+
+    @property
+    def rare(self) -> float:
+        """The share of all cells up to which a label is rare."""
+        return min(RARE * self.epsilon, RAREST)
 
     @cached_property
     def delta(self) -> float:
         """With what probability any claim may be wrong."""
-        return share(self.line, "delta")
+        return proportion(self.line, "delta")
 
     @property
     def varies(self) -> bool:
@@ -112,9 +121,7 @@ class SiftedFile:
         at = {answer.place: answer for answer in self.worlds[first]}
         order = self.line["order"]
         if any(type(place) is not int or place not in at for place in order):
-            raise Wrong(
-                "sift: the order of asking points to no answer, or not to the first variant"
-            )
+            raise Wrong("sift: the order of asking points to no answer, or to another variant")
         if len(set(order)) < len(order):
             raise Wrong("sift: a question stands twice in the order of asking")
         known = set(order)
@@ -161,7 +168,7 @@ class SiftedFile:
 
     def rule(self, rule: Rule) -> StatedRule:
         """Return a rule as one that is sifted for."""
-        return read_rule(self.layout, rule, self.sayings)
+        return read_stated(self.layout, rule, self.sayings)
 
     @cached_property
     def draws(self) -> list[DrawnCell]:
@@ -213,8 +220,13 @@ class SiftedFile:
             raise Wrong(f"sift: family {number} has a rule twice, or none")
         members = [self.rule(rule) for rule in rules]
         bases = [self._base(base, members) for base in line["bases"]]
+        epsilon, allowed = proportion(line, "epsilon"), [self.epsilon]
+        if line["purpose"] == "almost":
+            allowed.append(self.rare)
+        if line["purpose"] in PURPOSES and epsilon not in allowed:
+            raise Wrong(f"sift: ε of family {number} is {epsilon:g}, and not that of the record")
         return FixedFamily(
-            *(members, line["at"], share(line, "delta"), share(line, "epsilon"), line["purpose"]),
+            *(members, line["at"], proportion(line, "delta"), epsilon, line["purpose"]),
             *(bases, [base.get("rule", -1) for base in line["bases"]], drawn),
         )
 
@@ -230,7 +242,7 @@ class SiftedFile:
         """Draw everything again."""
         families, seed = self.families, self.line["seed"]
         if type(seed) is not int or seed < 0:
-            raise Wrong(f"sift: seed is {_short(seed)}, which cannot be")
+            raise Wrong(f"sift: seed is {shortened(seed)}, which cannot be")
         cells = [tuple(row) for row in self.asked.cells.tolist()]
         replay = Replay(self.layout, seed, {cell: place for place, cell in enumerate(cells)})
         for draw in self.draws:
@@ -242,7 +254,7 @@ class SiftedFile:
 
     def check_shares(self) -> str:
         """Check that the shares of δ add up to no more."""
-        spare = share(self.line, "spare", or_nothing=True)
+        spare = proportion(self.line, "spare", or_nothing=True)
         total = sum(family.delta for family in self.families) + spare
         if not isclose(total, self.delta, rel_tol=SLACK):
             raise Wrong(f"sift: the shares of δ add up to {total:g}, not {self.delta:g}")

@@ -13,7 +13,7 @@ from hornlens.verifying.grids import Wrong
 from hornlens.verifying.record import SiftedFile, whole
 from hornlens.verifying.remaining import Breaking, Conditions, Sets
 from hornlens.verifying.stated import Saying, StatedRule
-from hornlens.verifying.survivors import Exempt, Survivors, Valued
+from hornlens.verifying.survivors import Exempt, Unbroken, Valued
 
 MOST = 12_000_000
 """So many rules are gone through: sets of conditions, times what can be said of each."""
@@ -21,7 +21,7 @@ Key = tuple[int, ...]
 
 
 @dataclass(eq=False)
-class ShortRules:
+class Recount:
     """All rules with few conditions, and those of them that are listed or open.
 
     `stated` are these, by what they are called in the file; `almost` are the rules with exceptions.
@@ -47,13 +47,13 @@ class ShortRules:
         return conditions
 
     @cached_property
-    def survivors(self) -> Survivors:
+    def survivors(self) -> Unbroken:
         """What no answer breaks."""
         space, file = self.file.layout.space, self.file
         most = min(self.conditions.most, self.conditions.longest)
         concluding = -1 if space.ends is not None else self.conditions.most - bool(space.labels)
         exempt = [Exempt(rule.saying, self._numbers(rule)) for rule in self.almost]
-        return Survivors(file.asked, self.conditions, file.sayings, min(concluding, most), exempt)
+        return Unbroken(file.asked, self.conditions, file.sayings, min(concluding, most), exempt)
 
     @cached_property
     def _known(self) -> list[dict[bytes, int]]:

@@ -170,7 +170,7 @@ class Conditions:
         """
         if size >= self.longest:
             return
-        after = np.array(self.starts[1:] + [0], dtype=np.int64)  # the last one: of no attribute
+        after = np.array([*self.starts[1:], 0], dtype=np.int64)  # the last one: of no attribute
         if size == 0:
             begin = np.zeros(len(sets), dtype=np.int64)
         else:
@@ -219,9 +219,8 @@ class Breaking:
     def common(self, sets: Sets) -> Marks:
         """Return which variables all these answers in each set have; some lie in each set."""
         last = len(self.places) - 1
-        shared: Marks = (
-            self.has[self.signs.first(sets)] & self.has[last - self.backwards.first(sets)]
-        )
+        first, latest = self.signs.first(sets), last - self.backwards.first(sets)
+        shared: Marks = self.has[first] & self.has[latest]
         rows, variables = np.nonzero(shared)
         lacking = (self.conditions.anything + 1 + variables)[:, None].astype(np.int32)
         gone = self.signs.meets(np.concatenate([sets[rows], lacking], axis=1))
@@ -255,7 +254,7 @@ class Possible:
 
     @cached_property
     def _signs(self) -> Signs:
-        """The combinations that the background allows, in a mixed order, as if they were answers."""
+        """What the background allows, in a mixed order, as if these were answers."""
         layout = self.conditions.layout
         rows = np.random.default_rng(0).permutation(layout.together)
         columns = dict(zip(layout.bound, rows.T, strict=True))

@@ -18,8 +18,8 @@ from hornlens.verifying.answers import Answer, Reader
 from hornlens.verifying.attributes import Rule
 from hornlens.verifying.claims import Claim
 from hornlens.verifying.grids import Wrong
-from hornlens.verifying.record import PURPOSES, SiftedFile
-from hornlens.verifying.refuted import ShortRules
+from hornlens.verifying.record import PURPOSES, SiftedFile, shortened
+from hornlens.verifying.refuted import Recount
 from hornlens.verifying.stated import StatedRule
 from hornlens.verifying.warranted import Warrants
 
@@ -62,7 +62,7 @@ class SiftedResult:
         """Check it; return what was checked, and what can not be."""
         self._check_certificate(self.content["certificate"], self.file.worlds)
         self._check_settings()
-        short = ShortRules(self.file, {**self.listed, **self.open}, self.almost)
+        short = Recount(self.file, {**self.listed, **self.open}, self.almost)
         short.count()
         short.check_figures()
         self._check_counts(short)
@@ -112,10 +112,15 @@ class SiftedResult:
 
     # --- figures ---
 
-    def _check_certificate(self, certificate: Line, worlds: Mapping[Any, Sequence[Answer]]) -> None:
-        """Compare the certificate with the record, and count the answers again."""
+    def _check_certificate(
+        self, certificate: Line, worlds: Mapping[Any, Sequence[Answer]], alone: bool = False
+    ) -> None:
+        """Compare the certificate with the record, and count the answers again.
+
+        `alone`: it is that of one of several ways of asking.
+        """
         claim = Claim.of(certificate)
-        self.check_sieve(certificate)
+        self.check_sieve(certificate, alone=alone)
         for key, value in CLOSED.items():
             if certificate[key] != value:
                 raise Wrong(f"certificate: {key} is more than a sift shows")
@@ -124,7 +129,7 @@ class SiftedResult:
         answers = [answer for name in worlds for answer in worlds[name]]
         silent = sum(answer.winner is None and not answer.is_undecided for answer in answers)
         counted = len(answers) - silent, len(answers)
-        if claim.answered != counted:
+        if certificate["answered"] != list(counted):
             raise Wrong(f"certificate: {counted[0]:,} of {counted[1]:,} questions were answered")
         wanted = "sifted" if counted[0] else "unanswered"
         if certificate["kind"] != wanted:
@@ -139,10 +144,11 @@ class SiftedResult:
         if self.content["non_horn"] != {"count": None, "examples": [], "at_least": 0}:
             raise Wrong("non_horn: nobody looked for them")
 
-    def check_sieve(self, certificate: Line, classes: bool = False) -> None:
+    def check_sieve(self, certificate: Line, classes: bool = False, alone: bool = False) -> None:
         """Compare what the certificate says of the sift with its record.
 
-        `classes`: only rules that say which label is always given were sifted for.
+        `classes`: only rules that say which label is always given were sifted for. `alone`: one of
+        several ways of asking must not claim that exceptions are on record in it.
         """
         record = self.file.line
         kept = {
@@ -152,11 +158,16 @@ class SiftedResult:
             "varies": self.file.varies,
             "almost": len(record.get("almost", ())),
             "classes": classes,
+            "alone": alone,
         }
-        stated = {"varies": False, "almost": 0, "classes": False, **certificate["sift"]}
+        flags = {"varies": False, "classes": False, "alone": False}
+        stated = {"almost": 0, **flags, **certificate["sift"]}
         for key in {*kept, *stated}:
             if key not in kept or stated.get(key) != kept[key]:
-                raise Wrong(f"certificate: {key} is {kept.get(key)}, not {stated.get(key)}")
+                raise Wrong(
+                    f"certificate: {key} is {shortened(kept.get(key))}, not "
+                    f"{shortened(stated.get(key))}"
+                )
         if bool(record.get("classes", False)) != classes:
             raise Wrong("sift: not of the rules that such a result has")
 
@@ -172,9 +183,12 @@ class SiftedResult:
         }
         for key, value in wanted.items():
             if record[key] != value:
-                raise Wrong(f"sift: {key} is {record[key]}, and the settings say {value}")
+                raise Wrong(
+                    f"sift: {key} is {shortened(record[key])}, and the settings say "
+                    f"{shortened(value)}"
+                )
 
-    def _check_counts(self, short: ShortRules) -> None:
+    def _check_counts(self, short: Recount) -> None:
         """Check that all that has to be listed or open is, or is counted."""
         claim, there = Claim.of(self.content["certificate"]), len(self.open)
         wanted = short.kept - len(self.listed)
@@ -202,14 +216,14 @@ class SiftedResult:
             f"{1 - self.file.delta:g} for all together"
         )
 
-    def _all_rules(self, short: ShortRules) -> str:
-        most, line = self.file.line["conditions"], self.file.line
-        special = ", or special cases of almost-rules" if self.almost else ""
+    def _all_rules(self, short: Recount) -> str:
+        line, listed = self.file.line, len(self.listed)
+        special = ", or are special cases of almost-rules" if self.almost else ""
         return (
             f"sifted: of {line['candidates']:,} rules with at most "
-            f"{plural(most, 'condition')} on attributes, answers break {short.broken:,}; the "
-            f"{line['live']:,} others are the {len(self.listed):,} listed and {short.kept - len(self.listed):,} "
-            f"open rules, or follow from these{special}"
+            f"{plural(line['conditions'], 'condition')} on attributes, answers break "
+            f"{short.broken:,}; the {line['live']:,} others follow from {listed:,} listed and "
+            f"{short.kept - listed:,} open rules{special}"
         )
 
     def _check_needs(self) -> None:
@@ -229,7 +243,9 @@ class SiftedResult:
 
     def _check_end(self) -> None:
         """Check that a run that came to its end left nothing open of which more could be shown."""
-        if Claim.of(self.content["certificate"]).ended:
+        if (ended := self.content["certificate"].get("ended")) is not None:
+            if not isinstance(ended["reason"], str):
+                raise Wrong("certificate: it does not say why the run was ended")
             return
         file, warrants = self.file, Warrants(self.file)
         if not file.order:
@@ -241,7 +257,7 @@ class SiftedResult:
             if rule.rule not in tried or not stuck:
                 raise Wrong(f"certificate: came to its end, though more can be shown of {name}")
 
-    def counted(self, short: ShortRules) -> dict[str, int]:
+    def counted(self, short: Recount) -> dict[str, int]:
         """Count again what every sift counts."""
         return {
             "questions": len(self.file.order),
@@ -250,7 +266,7 @@ class SiftedResult:
             "refuted": short.broken,
         }
 
-    def _check_statistics(self, short: ShortRules) -> None:
+    def _check_statistics(self, short: Recount) -> None:
         questions = len(self.file.order)
         counted = {
             "equivalence_queries": 0,
@@ -272,7 +288,7 @@ class SiftedResult:
             whole_lines, own = self.content[key], line[key]
             if [_said(each) for each in own] != [_said(each) for each in whole_lines]:
                 raise Wrong(f"variant {name}: {key} are not those of all variants")
-        self._check_certificate(line["certificate"], {name: self.file.worlds[name]})
+        self._check_certificate(line["certificate"], {name: self.file.worlds[name]}, alone=True)
         for key in ("open", "ended"):
             if line["certificate"].get(key) != self.content["certificate"].get(key):
                 raise Wrong(f"variant {name}: its certificate is not that of all variants")

@@ -15,7 +15,7 @@ from hornlens.verifying.claims import Claim
 from hornlens.verifying.grids import Space, Wrong
 from hornlens.verifying.levels import Layout
 from hornlens.verifying.record import SiftedFile
-from hornlens.verifying.refuted import ShortRules
+from hornlens.verifying.refuted import Recount
 from hornlens.verifying.sifted import SiftedResult
 
 POLICY = {"label_unset": "reject", "abstain": "reject"}
@@ -45,7 +45,10 @@ class _SiftedClasses(SiftedResult):
     """A sift for rules of classes."""
 
     def _check_certificate(
-        self, certificate: Mapping[str, Any], worlds: Mapping[Any, Sequence[Answer]]
+        self,
+        certificate: Mapping[str, Any],
+        worlds: Mapping[Any, Sequence[Answer]],
+        alone: bool = False,
     ) -> None:
         self.check_sieve(certificate, classes=True)
         claim = Claim.of(certificate)
@@ -65,13 +68,15 @@ class _SiftedClasses(SiftedResult):
         if most is not None and record["conditions"] not in (most, most - 1):
             raise Wrong(f"sift: {record['conditions']} conditions, and the settings say {most}")
 
-    def _check_statistics(self, short: ShortRules) -> None:
+    def _check_statistics(self, short: Recount) -> None:
         counted, given = self.counted(short), self.content["statistics"]
         for key, value in counted.items():
             if given[key] != value:
                 raise Wrong(f"statistics: {key} is {value:,}, not {given[key]}")
         asked = given["questions"] + given["measured"]
-        if not all(type(given[key]) is int and given[key] >= 0 for key in ("measured", "predicted")):
+        if not all(
+            type(given[key]) is int and given[key] >= 0 for key in ("measured", "predicted")
+        ):
             raise Wrong("statistics: what was measured and predicted must be counts")
         if given["predicted"] < asked:
             raise Wrong(f"statistics: {asked:,} rows were asked, more than predicted")

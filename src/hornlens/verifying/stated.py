@@ -79,7 +79,7 @@ class StatedRule:
     value: int = 0
 
 
-def read_rule(layout: Layout, rule: Rule, sayings: Sequence[Saying]) -> StatedRule:
+def read_stated(layout: Layout, rule: Rule, sayings: Sequence[Saying]) -> StatedRule:
     """Return a rule as one that a sift can look for; whatever else it says is wrong."""
     space, (left, both) = layout.space, rule
     labels = sum(space.label_masks)
@@ -91,14 +91,14 @@ def read_rule(layout: Layout, rule: Rule, sayings: Sequence[Saying]) -> StatedRu
         if both is None and Saying(breaks, value=breaks[0]) in sayings:
             return StatedRule(rule, Saying(breaks, value=breaks[0]), conditions, box)
         owners = [i for i, group in enumerate(layout.groups) if new & group]
-        said = [saying for saying in sayings if saying.value == breaks[0]]
-        if len(owners) == 1 and said and not new & labels and space.ends is None:
+        fitting = [saying for saying in sayings if saying.value == breaks[0]]
+        if len(owners) == 1 and fitting and not new & labels and space.ends is None:
             i = owners[0]
             if not left & layout.groups[i]:
                 lacking = tuple(
                     ~layout.having(i, new) if k == i else part for k, part in enumerate(box)
                 )
-                return StatedRule(rule, said[0], conditions, lacking, i, new)
+                return StatedRule(rule, fitting[0], conditions, lacking, i, new)
     always = [place for place, mask in enumerate(space.label_masks) if new == mask]
     for saying in sayings:
         others = {*range(len(space.labels))} - {*saying.breaks}

@@ -35,7 +35,7 @@ class Exempt:
 
 
 @dataclass(eq=False)
-class Survivors:
+class Unbroken:
     """Counts what no answer breaks, and finds the most general rules among it."""
 
     asked: AskedCells

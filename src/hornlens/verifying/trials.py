@@ -1,12 +1,12 @@
 """What draws show of rules that were fixed before: e-values, which rules they list, and bounds.
 
-A rule is bad if more than ε of its cells break it: at least b = ⌊ε·room⌋ + 1 of them. Before a draw,
-`used` of its cells were asked, and `known` of these break it or may do so. So a bad rule is broken
-by a cell drawn among the `left` others with a chance of at least e = (b - known)/left. A rule that
-has to be without exception gains a factor of 1/(1 - e) from each clean draw. For one that may have
-exceptions, the factor is ρ for a draw that breaks it, (1 - ρe)/(1 - e) for another, and the mean of
-the products for ρ = 0.15, 0.4 and 0.6 counts. Where answers vary, what is bad is that more than ε of
-the answers break it, whichever cells these are in, so that e = (ε·room - used)/left.
+A rule is bad if more than ε of its cells break it: at least b = ⌊ε·room⌋ + 1 of them. Before a
+draw, `used` of its cells were asked, and `known` of these break it or may do so. So a bad rule is
+broken by a cell drawn among the `left` others with a chance of at least e = (b - known)/left. A
+rule that has to be without exception gains a factor of 1/(1 - e) from each clean draw. For one that
+may have exceptions, the factor is ρ for a draw that breaks it, (1 - ρe)/(1 - e) for another, and
+the mean of the products for ρ = 0.15, 0.4 and 0.6 counts. Where answers vary, what is bad is that
+more than ε of the answers break it, whichever cells they are of, so that e = (ε·room - used)/left.
 
 Members of a family are listed together if each has E ≥ (j + 1)/δ, where j others are neither listed
 nor proved: of bad ones, the mean of E reaches 1/δ with a chance of δ at most.
@@ -43,7 +43,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FixedFamily:
-    """Rules that were fixed after `at` questions, with a share of δ; and what was drawn for them."""
+    """Rules that were fixed after `at` questions with a share of δ, and what was drawn for them."""
 
     members: Sequence[StatedRule]
     at: int
@@ -81,7 +81,7 @@ class Shown:
         self.evidence: Floats = np.zeros(many)
         self.used = np.zeros(many, dtype=np.int64)
         self.known = np.zeros(many, dtype=np.int64)
-        """How many of the cells asked may break a member: whose answers break it, or are unknown."""
+        """How many of the cells asked may break a member: they do, or nobody knows."""
         self._bets = np.zeros((many, len(BETS)))
         self._contained: dict[int, Marks] = {}
         for number in range(many):

@@ -30,6 +30,8 @@ FORMAT = 2
 """The newest files that are understood."""
 WIDE = 1 << 20
 """Up to so many interpretations of a file are gone through one and all."""
+BEYOND = (ArithmeticError, RecursionError)
+"""What numbers that are too large, and files that are too deep, lead to."""
 SHAPE = "minimal and saturated: no rule follows from the others; the readable rules say the same"
 
 
@@ -111,7 +113,7 @@ def verify_content(
         return Verification(tuple(notes.checked), tuple(notes.not_checked), str(wrong))
     except InputError as error:
         raise InputError(error.message, error.path or path, error.line) from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, *BEYOND):
         old = isinstance(content, dict) and content.get("kind") == "classifier"
         wanted = "explanation.json" if old or path.name == "explanation.json" else "envelope.json"
         raise InputError(f"is no {wanted} of hornlens, or of another version", path) from None
@@ -300,15 +302,18 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
         return
     seen: AllAnswers | SomeAnswers | MissingAnswers
     claims = [claim, *(Claim.of(line["certificate"]) for line in variants)]
-    partly = "weakest" in content["certificate"] and any(each.unasked for each in claims)
+    # Where rules are said to be proved or tested, what was not asked must not break them.
+    warranted = claim.weakest != "open" and not claim.settled and not noisy
+    unasked = any(each.unasked for each in claims)
+    partly = "weakest" in content["certificate"] and (warranted or unasked)
     if partly or any(each.proved and each.ended for each in claims):
         seen = MissingAnswers(reader, listed, worlds)
         notes.not_checked.append("that all rules are there: not everything was asked")
-        unproved = space.rules(content.get("open", content.get("hypotheses", [])))
-        if unproved:
-            notes.checked.append(seen.check_open(unproved, claim))
+        left = space.rules(content.get("open", content.get("hypotheses", [])))
+        if left:
+            notes.checked.append(seen.check_open(left, claim))
         if claim.joint is not None:
-            every = [*space.rules(content["rules"]), *unproved]
+            every = [*space.rules(content["rules"]), *left]
             # Ways of asking that were also learned alone have answers that no rule of all is by.
             bound = content["settings"].get("samples") is None and not noisy and not variants
             notes.checked.append(seen.check_joint(claim, every, bound))
@@ -389,10 +394,18 @@ def _check_sifted(
     answers = [answer for each in worlds.values() for answer in each]
     answers.sort(key=lambda answer: answer.place)
     _check_evidence(content, reader, answers, notes)
+    plain = content["policy"].get("calibration", "none") == "none"
     if None in worlds:
-        plain = content["policy"].get("calibration", "none") == "none"
         check_statistics(content["statistics"], answers, plain)
         return
+    for line in content["variants"]:
+        with _about(f"variant {line['name']}"):
+            check_statistics(line["statistics"], worlds[line["name"]], plain)
+    for key in ("abstentions", "distinct_prompts"):
+        total = sum(line["statistics"][key] for line in content["variants"])
+        if content["statistics"][key] != total:
+            given = content["statistics"][key]
+            raise Wrong(f"statistics: {key} is {total}, not {given}")
     some = SomeAnswers(reader, [], worlds, bound=True)
     for line in content["survival"]:
         (rule,) = reader.space.rules([line])

@@ -1,4 +1,4 @@
-"""Is each listed rule as sure as is said? What was drawn for it after it was fixed must bear that."""
+"""Is each listed rule as sure as is said? What was drawn after it was fixed must bear that."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from hornlens.verifying.attributes import Rule
 from hornlens.verifying.grids import Wrong
-from hornlens.verifying.record import SLACK, SiftedFile, share, whole
+from hornlens.verifying.record import SLACK, SiftedFile, proportion, whole
 from hornlens.verifying.stated import StatedRule
 from hornlens.verifying.trials import Shown
 
+PROVED, TESTED = {"kind": "proved"}, {"kind": "tested"}
+"""What listed rules have for a warrant; one that is tested has its draws and its bound beside."""
 RATED = 50
 """So many cells are drawn for each share of a rare label, whatever the answers are."""
-RARE, RAREST = 2.0, 0.15
-"""A label is rare that is given in at most so many times ε of all cells, and in no more than this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +45,13 @@ class Warrants:
     def check(self, name: str, rule: StatedRule, warrant: Mapping[str, Any]) -> bool:
         """Check the warrant of a listed rule that no answer breaks; return whether it is proved."""
         tested, bound = warrant.get("tested", 0), warrant.get("bound")
-        if warrant["kind"] == "proved" and not tested and bound is None:
+        if warrant == PROVED:
             self._check_proved(name, rule)
             return True
-        if warrant["kind"] != "tested" or bound is None:
+        if warrant != {**TESTED, "tested": tested, "bound": bound}:
             raise Wrong(f"{name}: a warrant that is none")
         line = {"tested": tested, "bound": bound}
-        claimed = whole(line, "tested"), share(line, "bound")
+        claimed = whole(line, "tested"), proportion(line, "bound")
         reasons = []
         for drawn, least, reason in self._known(rule):
             if least is not None and drawn == claimed[0] and _same(least, claimed[1]):
@@ -88,7 +88,7 @@ class Warrants:
             else:
                 yield drawn, None, f"its {drawn} draws after it was fixed {shown.why_not(place)}"
         last = self.shown[-1] if self.shown else None
-        spare = share(self.file.line, "spare", or_nothing=True)
+        spare = proportion(self.file.line, "spare", or_nothing=True)
         for shown, place in self._having(rule.rule, "list", "bounds"):
             is_last = shown is last and shown.family.purpose == "list"
             if shown.family.purpose == "list" and not is_last:
@@ -111,7 +111,7 @@ class Warrants:
             name = f"almost-rule {number}, {shown_rule}"
             self._check_exceptions(name, line, rule)
             tested, broken = whole(line, "tested"), whole(line, "broken")
-            bound = share(line, "bound")
+            bound = proportion(line, "bound")
             families = list(self._having(rule.rule, "almost"))
             if not families:
                 raise Wrong(f"{name}: was not fixed before cells were drawn")
@@ -134,7 +134,7 @@ class Warrants:
         if sorted(line["exceptions"]) != sorted(places):
             raise Wrong(f"{name}: its exceptions are not the {len(places):,} answers that break it")
         room = file.layout.room(rule.box)
-        if not file.varies and len(places) > share(line, "bound") * room * (1 + SLACK):
+        if not file.varies and len(places) > proportion(line, "bound") * room * (1 + SLACK):
             raise Wrong(f"{name}: more answers break it than its bound allows")
 
     # --- rare labels ---
@@ -147,14 +147,14 @@ class Warrants:
         for number, line in enumerate(lines, 1):
             left, given = space.mask(line["if"]), space.mask([line["label"]])
             name = f"more often {number}, {line['label']}"
-            overall = min(RARE * self.file.epsilon, RAREST)
+            overall = self.file.rare
             rare = [r for r in almost if not r.conditions and self._label(r) == given]
             bounds = [e.family.epsilon for r in rare for e, _ in self._having(r.rule, "almost")]
             if not any(_same(overall, bound) for bound in bounds):
                 raise Wrong(f"{name}: the label is not shown to be rare")
-            if not _same(share(line, "overall"), overall):
+            if not _same(proportion(line, "overall"), overall):
                 raise Wrong(f"{name}: overall is {overall:g}, not {line['overall']}")
-            claimed = whole(line, "tested"), whole(line, "given"), share(line, "at_least")
+            claimed = whole(line, "tested"), whole(line, "given"), proportion(line, "at_least")
             if not any(
                 claimed[:2] == rated[:2] and _same(claimed[2], rated[2])
                 for rated in self._rated(left, given)
@@ -188,10 +188,8 @@ def least_chance(hits: int, draws: int, level: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        chances = (
-            comb(draws, k) * middle**k * (1 - middle) ** (draws - k) for k in range(draws + 1)
-        )
-        tail = sum([*chances][hits:])
+        more = range(hits, draws + 1)
+        tail = sum(comb(draws, k) * middle**k * (1 - middle) ** (draws - k) for k in more)
         low, high = (middle, high) if tail < level else (low, middle)
     return low
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from hornlens.learning.sifting.axes import Ground
-from hornlens.learning.sifting.candidates import Candidates, statements_of
+from hornlens.learning.sifting.candidates import CandidateRules, statements_of
 from hornlens.learning.sifting.contrasting import least_share
 from hornlens.learning.sifting.drawing import Stream
 from hornlens.learning.sifting.families import Family, Member, gain
-from hornlens.learning.sifting.run import Options, Run
+from hornlens.learning.sifting.run import SiftOptions, SiftRun
 from hornlens.learning.sifting.tally import Tally
 from hornlens.logic.decisions import Policy
 from hornlens.logic.rule import Rule
@@ -61,7 +61,7 @@ def test_levels_are_the_cells_of_the_space():
 def test_candidates_contain_what_they_say():
     for seed, space in spaces():
         ground = Ground.of(space)
-        candidates = Candidates.of(ground, 2, 1)
+        candidates = CandidateRules.of(ground, 2, 1)
         cells = ground.levels(cells_of(space)[:40])
         containing = candidates.containing(cells)
         values = np.random.default_rng(seed).random((len(cells), 2)).astype(np.float32)
@@ -82,7 +82,7 @@ def test_candidates_contain_what_they_say():
 def test_parents_are_the_next_more_general_ones():
     for seed, space in list(spaces())[:25]:
         ground = Ground.of(space)
-        candidates = Candidates.of(ground, 2, 1)
+        candidates = CandidateRules.of(ground, 2, 1)
         if candidates.count > 300:
             continue
         every = np.array(list(product(*map(range, ground.sizes)))).reshape(-1, len(ground.axes))
@@ -102,7 +102,7 @@ def test_parents_are_the_next_more_general_ones():
 def drawn_cells(seed, base, count, size=6):
     space = random_case(3, 0.2).box.space
     ground = Ground.of(space)
-    candidates = Candidates.of(ground, 1, 1)
+    candidates = CandidateRules.of(ground, 1, 1)
     tally = Tally(ground, candidates, statements_of(space, [Policy()]), -1)
     stream = Stream.of(seed, 0, base, (None,) * len(ground.axes), ground)
     taken = set()
@@ -180,7 +180,7 @@ def test_least_share_is_the_bound_of_clopper_and_pearson():
 
 
 def test_shares_of_delta_never_add_up_to_more():
-    run = Run.of(random_case(3, 0.2).box.space, (), Options(delta=0.2))
+    run = SiftRun.of(random_case(3, 0.2).box.space, (), SiftOptions(delta=0.2))
     taken = [run.share(part) for part in (0.6, 0.2, 0.6, 0.5, 0.99)]
     assert sum(taken) + run.left == pytest.approx(0.2)
     assert run.left > 0

@@ -56,24 +56,24 @@ def run_all(make, seeds, delta):
 
 
 def test_nothing_is_missing_and_few_runs_are_unsound():
-    counts = run_all(random_case, range(150), 0.2)
-    assert counts["tested"] > 60
+    counts = run_all(random_case, range(100), 0.2)
+    assert counts["tested"] > 40
     assert not too_many(counts["unsound"], counts["runs"], 0.2)
 
 
-@pytest.mark.parametrize("delta", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("delta", [0.05, 0.2])
 def test_few_runs_are_unsound_where_every_rule_is_nearly_one(delta):
-    counts = run_all(trap_case, range(60), delta)
+    counts = run_all(trap_case, range(50), delta)
     assert not too_many(counts["unsound"], counts["runs"], delta)
 
 
 def test_the_traps_are_traps():
     """With many times the δ that is claimed, the same boxes give unsound rules too often."""
     unsound = 0
-    for seed in range(80):
+    for seed in range(60):
         case = trap_case(seed, 0.95)
         unsound += bool(judge(case.box, claims_of(sifted(case)), case.conditions).unsound)
-    assert too_many(unsound, 80, 0.05)
+    assert too_many(unsound, 60, 0.05)
 
 
 @dataclass
@@ -96,7 +96,7 @@ class EndedByHand:
 
 def test_a_run_that_is_ended_by_hand_says_nothing_wrong():
     unsound = ended = runs = 0
-    for seed in range(100):
+    for seed in range(60):
         case = (random_case, trap_case)[seed % 2](seed, 0.2)
         if len(case.box.answers) > 1:
             continue
@@ -106,7 +106,7 @@ def test_a_run_that_is_ended_by_hand_says_nothing_wrong():
         unsound += bool(judged_run(case, limits, target)[0])
         runs += 1
         ended += limits.reason == "interrupt"
-    assert ended > 25
+    assert ended > 15
     assert not too_many(unsound, runs, 0.2)
 
 

@@ -60,11 +60,11 @@ def box_of_mask(space: Space, mask: int) -> Box:
     """
     box = []
     for leaves, group in zip(space.leaves, space.groups, strict=False):
-        said = mask & group
-        if not said:
+        part = mask & group
+        if not part:
             box.append((0, len(leaves) - 1))
             continue
-        levels = [level for level, leaf in enumerate(leaves) if not said & ~leaf]
+        levels = [level for level, leaf in enumerate(leaves) if not part & ~leaf]
         box.append((levels[0], levels[-1]))
     return tuple(box)
 

@@ -43,11 +43,11 @@ class LevelAxis:
         levels = attribute.leaves if complete else attribute.choices
         kept: dict[bytes, int] = {}
         columns: list[Flags] = []
-        said = np.array(levels, dtype=object)
+        masks = np.array(levels, dtype=object)
         for choice in attribute.choices:
             if not choice:
                 continue
-            column = np.array([choice & ~level == 0 for level in said], dtype=np.bool_)
+            column = np.array([choice & ~level == 0 for level in masks], dtype=np.bool_)
             if column.any() and not column.all() and column.tobytes() not in kept:
                 kept[column.tobytes()] = choice
                 columns.append(column)

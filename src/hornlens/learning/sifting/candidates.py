@@ -1,4 +1,4 @@
-"""Candidates: all sets of at most K conditions on different attributes, in flat arrays.
+"""CandidateRules: all sets of at most K conditions on different attributes, in flat arrays.
 
 A *statement* is what a candidate's rule says: that a label is never given, or always. A candidate
 is a set of conditions with a statement; it is dead when an answer is on record that breaks it. All
@@ -79,7 +79,7 @@ def statements_of(space: Space, policies: Sequence[Policy]) -> tuple[Statement, 
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class CandidateRules:
     """All sets of at most `most` conditions, numbered: first those of no attribute, then of one.
 
     `blocks` are the sets of attributes; the sets of conditions of one block follow each other, the
@@ -94,7 +94,7 @@ class Candidates:
     count: int
 
     @classmethod
-    def of(cls, ground: Ground, most: int, statements: int) -> Candidates:
+    def of(cls, ground: Ground, most: int, statements: int) -> CandidateRules:
         """Lay out the candidates of a space; too many are an error."""
         sizes = [len(axis.conditions) for axis in ground.axes]
         able = [i for i, size in enumerate(sizes) if size]

@@ -12,7 +12,7 @@ import numpy as np
 
 from hornlens.learning.sifting.axes import Flags
 from hornlens.learning.sifting.families import Family, Member, count_in
-from hornlens.learning.sifting.run import Phase, Run
+from hornlens.learning.sifting.run import Phase, SiftRun
 from hornlens.learning.sifting.survivors import Survivors
 
 DOSE, MORE_DOSE, MOST_DOSE = 6, 3, 24
@@ -33,7 +33,7 @@ A_RULE = 30
 class Confirmation:
     """Races, families, bounds: what they have shown."""
 
-    def __init__(self, run: Run, survivors: Survivors):
+    def __init__(self, run: SiftRun, survivors: Survivors):
         """Begin with nothing shown."""
         self.run, self.survivors = run, survivors
         self.tested: dict[tuple[int, ...], tuple[Member, int]] = {}

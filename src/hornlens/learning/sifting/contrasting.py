@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hornlens.learning.sifting.axes import Cells
 from hornlens.learning.sifting.families import Family, Member, count_in
-from hornlens.learning.sifting.run import Phase, Run
+from hornlens.learning.sifting.run import Phase, SiftRun
 from hornlens.learning.sifting.tolerating import Tolerance
 from hornlens.logic.sifting import MoreOften
 
@@ -48,7 +48,7 @@ CAREFUL = 2.0
 class Contrast:
     """Looks for where rare labels are given more often."""
 
-    def __init__(self, run: Run, tolerance: Tolerance):
+    def __init__(self, run: SiftRun, tolerance: Tolerance):
         """Begin with none."""
         self.run, self.tolerance = run, tolerance
         self.rated: list[RatedFamily] = []
@@ -172,7 +172,7 @@ class Contrast:
 
     def shown(self) -> list[MoreOften]:
         """Return where a label is given more often than anywhere else, surely."""
-        found = []
+        rated = []
         rare = {m.statement for m in self.tolerance.members if m.candidate == 0}
         for family in self.rated:
             for f, member in enumerate(family.members):
@@ -183,7 +183,7 @@ class Contrast:
                 # The cells that were asked before may all have another label.
                 share *= 1 - int(family.used_at_first[f]) / member.room
                 if share > self.bound:
-                    found.append(
+                    rated.append(
                         MoreOften(
                             member.rule.antecedent & ~self.run.space.label_mask,
                             self.run.tally.statements[member.statement].given or 0,
@@ -193,7 +193,7 @@ class Contrast:
                             self.bound,
                         )
                     )
-        return sorted(found, key=lambda one: -one.at_least)
+        return sorted(rated, key=lambda one: -one.at_least)
 
 
 def _surely(given: NDArray[np.float64], every: NDArray[np.float64]) -> NDArray[np.float64]:

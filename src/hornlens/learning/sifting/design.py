@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.learning.sifting.axes import Cells, Flags
-from hornlens.learning.sifting.candidates import Candidates
+from hornlens.learning.sifting.candidates import CandidateRules
 from hornlens.learning.sifting.surrogate import chance
 from hornlens.learning.sifting.tally import Tally
 
@@ -23,10 +23,10 @@ SWEEPS = 2
 Weights = NDArray[np.float32]
 
 
-class Levels:
-    """Where the combinations of levels stand in the tables: as `Candidates`, but of levels."""
+class LevelTables:
+    """Where the combinations of levels stand in the tables: as `CandidateRules`, but of levels."""
 
-    def __init__(self, candidates: Candidates):
+    def __init__(self, candidates: CandidateRules):
         """Lay out the tables."""
         self.candidates, axes = candidates, candidates.ground.axes
         self.blocks = candidates.blocks
@@ -75,7 +75,7 @@ class Design:
     def __init__(self, tally: Tally, rng: np.random.Generator):
         """Lay out the tables; nothing is chosen yet."""
         self.tally, self.rng = tally, rng
-        self.levels = Levels(tally.candidates)
+        self.levels = LevelTables(tally.candidates)
 
     def cells(self, count: int, group: int, weights: Weights) -> tuple[Cells, NDArray[np.float64]]:
         """Return cells that are worth asking together, and what each promises to break.

@@ -9,7 +9,7 @@ import numpy as np
 
 from hornlens.learning.sifting.design import Design, Weights
 from hornlens.learning.sifting.families import Member
-from hornlens.learning.sifting.run import Phase, Run
+from hornlens.learning.sifting.run import Phase, SiftRun
 
 PROMISED = 0.2
 """Cells are asked if they promise to break so many candidates each, on average."""
@@ -24,7 +24,7 @@ AT_A_TIME = {False: (32, 4), True: (64, 8)}
 class Elimination:
     """Asks what breaks most."""
 
-    def __init__(self, run: Run):
+    def __init__(self, run: SiftRun):
         """Lay out the tables."""
         self.run, self.design = run, Design(run.tally, run.rng)
         count = run.tally.candidates.count

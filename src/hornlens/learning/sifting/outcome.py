@@ -11,7 +11,7 @@ import numpy as np
 from hornlens.learning.sifting.confirming import Confirmation
 from hornlens.learning.sifting.contrasting import Contrast
 from hornlens.learning.sifting.families import Member
-from hornlens.learning.sifting.run import Run
+from hornlens.learning.sifting.run import SiftRun
 from hornlens.learning.sifting.survivors import Survivors
 from hornlens.learning.sifting.tolerating import Tolerance, Tolerated
 from hornlens.logic.sifting import (
@@ -30,7 +30,7 @@ Key = tuple[int, ...]
 
 
 def outcome_of(
-    run: Run,
+    run: SiftRun,
     survivors: Survivors,
     confirmation: Confirmation,
     tolerance: Tolerance,
@@ -63,7 +63,7 @@ def outcome_of(
     )
 
 
-def _passed(run: Run) -> dict[Key, int]:
+def _passed(run: SiftRun) -> dict[Key, int]:
     """Return what the last family shows, which may have been ended before its end."""
     family = run.last
     if family is None or family.purpose != "list":
@@ -72,7 +72,7 @@ def _passed(run: Run) -> dict[Key, int]:
     return {member.key: int(drawn) for member, drawn, passed in pairs if passed}
 
 
-def _bounds(run: Run) -> dict[Key, Warrant]:
+def _bounds(run: SiftRun) -> dict[Key, Warrant]:
     """Return the members of the last family that have a bound which is worth telling."""
     family = run.last
     if family is None or family.purpose not in ("list", "bounds"):
@@ -86,7 +86,7 @@ def _bounds(run: Run) -> dict[Key, Warrant]:
     }
 
 
-def _record(run: Run, tolerance: Tolerance, kept: Sequence[Member], count: int) -> SiftRecord:
+def _record(run: SiftRun, tolerance: Tolerance, kept: Sequence[Member], count: int) -> SiftRecord:
     options, tally = run.options, run.tally
     each = ceil(log((count + 1) / options.delta) / -log1p(-options.epsilon))
     families = (
@@ -120,7 +120,7 @@ def _record(run: Run, tolerance: Tolerance, kept: Sequence[Member], count: int) 
     )
 
 
-def _shown(run: Run, one: Tolerated) -> AlmostShown:
+def _shown(run: SiftRun, one: Tolerated) -> AlmostShown:
     """Return a rule with exceptions, and all of these that are on record."""
     member, family, tally = one.member, one.family, run.tally
     inside = run.ground.holds(member.box, tally.cells)

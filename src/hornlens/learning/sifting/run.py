@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hornlens.learning.events import Sifting
 from hornlens.learning.sifting.axes import Box, Cells, Ground
-from hornlens.learning.sifting.candidates import Candidates, Statement
+from hornlens.learning.sifting.candidates import CandidateRules, Statement
 from hornlens.learning.sifting.drawing import Stream
 from hornlens.learning.sifting.families import Family
 from hornlens.learning.sifting.tally import Answers, Tally
@@ -27,7 +27,7 @@ EVER = 1 << 62
 
 
 @dataclass(frozen=True)
-class Options:
+class SiftOptions:
     """What is sifted for: K conditions on attributes, ε, δ, the seed, the questions allowed."""
 
     conditions: int = 2
@@ -43,11 +43,11 @@ class Options:
 
 
 @dataclass(eq=False)
-class Run:
+class SiftRun:
     """The state that all phases share."""
 
     space: Space
-    options: Options
+    options: SiftOptions
     ground: Ground
     tally: Tally
     rng: np.random.Generator
@@ -67,10 +67,10 @@ class Run:
     _streams: dict[tuple[int, int], Stream] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, space: Space, statements: Sequence[Statement], options: Options) -> Run:
+    def of(cls, space: Space, statements: Sequence[Statement], options: SiftOptions) -> SiftRun:
         """Lay out all candidates; nothing is asked yet."""
         ground = Ground.of(space)
-        candidates = Candidates.of(ground, options.conditions, len(statements))
+        candidates = CandidateRules.of(ground, options.conditions, len(statements))
         # In a complete space, a value is concluded where all others are excluded.
         concluding = -1 if space.complete else options.conditions - (space.label is not None)
         tally = Tally(ground, candidates, statements, concluding)

@@ -22,7 +22,7 @@ from hornlens.learning.sifting.eliminating import Elimination
 from hornlens.learning.sifting.families import Member
 from hornlens.learning.sifting.guessing import Forms, GuidedSurrogate
 from hornlens.learning.sifting.outcome import outcome_of
-from hornlens.learning.sifting.run import Options, Phase, Run
+from hornlens.learning.sifting.run import Phase, SiftOptions, SiftRun
 from hornlens.learning.sifting.survivors import Survivors
 from hornlens.learning.sifting.tally import Answers
 from hornlens.learning.sifting.tolerating import Tolerance
@@ -44,7 +44,7 @@ class Sift:
         self,
         space: Space,
         policies: Sequence[Policy],
-        options: Options,
+        options: SiftOptions,
         statements: Sequence[Statement] | None = None,
         forms: Forms | None = None,
     ):
@@ -53,8 +53,8 @@ class Sift:
         With `statements`, only rules that say one of these are sifted. `forms`: the label says
         whether the answers to these differ.
         """
-        said = statements_of(space, policies) if statements is None else statements
-        self.run = Run.of(space, said, options)
+        stated = statements_of(space, policies) if statements is None else statements
+        self.run = SiftRun.of(space, stated, options)
         if forms is not None:
             ground = self.run.ground
             self.run.tally.surrogate = GuidedSurrogate(ground, self.run.tally.statements, forms)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hornlens.learning.sifting.axes import Box
 from hornlens.learning.sifting.families import Member
-from hornlens.learning.sifting.run import Run
+from hornlens.learning.sifting.run import SiftRun
 from hornlens.logic.batch import Words, pack, unpack
 from hornlens.logic.rule import Rule
 
@@ -17,7 +17,7 @@ from hornlens.logic.rule import Rule
 class Survivors:
     """What is left of the candidates of a run."""
 
-    def __init__(self, run: Run):
+    def __init__(self, run: SiftRun):
         """Look at a run, as it stands whenever something is asked."""
         self.run = run
 

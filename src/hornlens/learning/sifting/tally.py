@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.learning.sifting.axes import Cells, Flags, Ground
-from hornlens.learning.sifting.candidates import Candidates, Statement
+from hornlens.learning.sifting.candidates import CandidateRules, Statement
 from hornlens.learning.sifting.surrogate import Surrogate
 from hornlens.logic.batch import Words, pack, words_needed
 
@@ -28,7 +28,7 @@ class Tally:
     def __init__(
         self,
         ground: Ground,
-        candidates: Candidates,
+        candidates: CandidateRules,
         statements: Sequence[Statement],
         concluding: int,
     ):

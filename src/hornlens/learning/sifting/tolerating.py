@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hornlens.learning.sifting.axes import Flags, Ground
 from hornlens.learning.sifting.families import ROUNDING, Family, Member, count_in
-from hornlens.learning.sifting.run import Phase, Run
+from hornlens.learning.sifting.run import Phase, SiftRun
 from hornlens.learning.sifting.survivors import is_within
 
 BETS = np.array([0.15, 0.4, 0.6])
@@ -118,7 +118,7 @@ class Tolerated(NamedTuple):
 class Tolerance:
     """Tries rules with exceptions, each in the place of several narrower ones."""
 
-    def __init__(self, run: Run):
+    def __init__(self, run: SiftRun):
         """Begin with none."""
         self.run = run
         self.listed: list[Tolerated] = []

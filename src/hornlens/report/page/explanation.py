@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from hornlens.counts import plural
 from hornlens.logic.named import NamedRule
 from hornlens.logic.scopes import percent
+from hornlens.logic.vocabulary import Vocabulary
 from hornlens.logic.warrants import PROVED, Warrant
 from hornlens.report.page.assemble import assemble
 from hornlens.results.documents.explanations import (
@@ -27,8 +28,11 @@ from hornlens.results.documents.explanations import (
 )
 from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.rules import COLUMNS, RuleRow, Rules
+from hornlens.results.documents.sifting import sift_from_json
+from hornlens.results.wording.classifiers import asked_of_model, beside_class_rules
 from hornlens.results.wording.pages import as_general, meant_by, no_class_rules
 from hornlens.results.wording.sentences import ALWAYS, WHERE, class_rule
+from hornlens.results.wording.sifting import needed
 
 SCRIPTS = (
     *("dom.js", "csv.js", "table.js", "folds.js", "filters.js", "grid.js", "cells.js"),
@@ -40,6 +44,8 @@ FINDINGS = 8
 """How many rules stand at the top as sentences."""
 MOST_RULES = 3_000
 """How many rules a page has; the others, which speak of fewer rows, are in rules.csv."""
+MOST_OPEN = 100
+"""How many open rules a page has; the others are in open.csv."""
 MOST_CELLS = 400_000
 """A page with more cells than this is too large to open well: it has no map."""
 CODES = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/"
@@ -56,6 +62,15 @@ class Row:
     rule: RuleDocument
     sentence: Markup
     warrant: Warrant
+
+
+@dataclass(frozen=True)
+class OpenRule:
+    """An open rule on the page, and how many clean draws would list it."""
+
+    conditions: tuple[str, ...]
+    label: str
+    needs: int | None
 
 
 @dataclass(frozen=True)
@@ -89,6 +104,7 @@ def explanation_page(content: Json, path: Path) -> str:
     is_whole = len(document.asked[1]) <= MOST_CELLS
     if not is_whole:
         content = _without_cells(content)
+    sifted = _sifted(content, document, who)
     return assemble(
         "explanation.html",
         SCRIPTS,
@@ -120,7 +136,27 @@ def explanation_page(content: Json, path: Path) -> str:
         percent=percent,
         plural=plural,
         shown_value=shown_value,
+        needed=needed,
+        **sifted,
     )
+
+
+def _sifted(content: Json, document: ExplanationDocument, who: str) -> Json:
+    """Return what a page says of a sift: open rules, those with exceptions, and what was asked."""
+    if document.claim.sift is None:
+        return {"open_rules": (), "beside_rules": (), "asked_of_model": ""}
+    names = Vocabulary(tuple(content["variables"]))
+    label = content["space"]["label"]["values"]
+    words = dict(zip(label, document.classes, strict=True))
+    record = sift_from_json(content["sift"], names)
+    return {
+        "open_rules": [
+            OpenRule(tuple(line["conditions"]), line["class"], line.get("needs"))
+            for line in content["open"][:MOST_OPEN]
+        ],
+        "beside_rules": beside_class_rules(record, names, words, who),
+        "asked_of_model": asked_of_model(content["statistics"]),
+    }
 
 
 def _without_cells(content: Json) -> Json:

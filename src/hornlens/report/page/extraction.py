@@ -18,19 +18,20 @@ from hornlens.logic.warrants import Warrant
 from hornlens.report.page.assemble import assemble
 from hornlens.report.page.marking import marked, marked_template
 from hornlens.report.page.rates import rate_charts
+from hornlens.report.page.sifting import sift_picture
 from hornlens.report.page.summaries import almost_rows, levels_picture
 from hornlens.report.page.survival import survival_picture
 from hornlens.report.page.view import in_conditions, is_complete, is_scored, view_of
 from hornlens.report.rates import condition_of, words_for
 from hornlens.results.analysis.almost import Summary
 from hornlens.results.analysis.evidence import Evidence
+from hornlens.results.analysis.flips import labels_of
 from hornlens.results.analysis.possible import maybe, possible_rules, undecided_of
 from hornlens.results.analysis.ranking import EXPLAINED
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.writing import extraction_as_json
 from hornlens.results.wording.pages import (
     about_rules,
-    behind,
     no_rules,
     non_horn_words,
     possible_beside,
@@ -38,9 +39,11 @@ from hornlens.results.wording.pages import (
 
 SCRIPTS = (
     *("dom.js", "csv.js", "logic.js", "prompts.js", "table.js", "folds.js", "rules.js"),
-    *("grid.js", "map.js", "ask.js", "levels.js", "survival.js", "limits.js", "files.js"),
+    *("filters.js", "grid.js", "map.js", "ask.js", "levels.js", "survival.js", "limits.js"),
+    "files.js",
     "extraction.js",
 )
+SIFT_STYLES = ("sifting.css",)
 FINDINGS = 8
 """How many rules stand at the top as sentences."""
 MOST_ANSWERS = 50_000
@@ -70,6 +73,8 @@ class Row:
     warranted: str
     behind: str
     support: int | None
+    cases: int
+    """How many cells that could break it were asked."""
 
     @property
     def closest(self) -> float | None:
@@ -99,12 +104,13 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         content = extraction_as_json(extraction)
     record, question, space = extraction.record, extraction.question, extraction.space
     summary = Summary(extraction)
-    levels = levels_picture(summary)
+    levels, sift = levels_picture(summary), sift_picture(extraction)
     return assemble(
         "extraction.html",
         SCRIPTS,
         content if fits else without_answers(content),
         view={**view_of(extraction, fits), "levels": None if levels is None else levels.as_view()},
+        styles=() if sift is None else SIFT_STYLES,
         title=_titled(extraction),
         content=content,
         extraction=extraction,
@@ -112,10 +118,12 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         plural=plural,
         marked_template=marked_template,
         survival=survival_picture(extraction),
+        sift=sift,
+        mapped=is_scored(extraction) and extraction.has_rates,
         levels=levels,
         almost=envelope.almost,
         almost_rows=almost_rows(summary),
-        ranked=EXPLAINED[extraction.settings.rank].format(unit=question.unit),
+        ranked=rank_in_words(extraction),
         drawn=drawn_settings(extraction),
         sampled=is_sampled(extraction),
         unproved=any(not row.warrant.proved for row in rows),
@@ -158,8 +166,15 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         has_answers=fits and asked > 0,
         rates=rate_charts(extraction),
         rate_condition=condition_of(extraction),
-        rate_labels=[words_for(extraction).get(name, name) for name in extraction.rates.labels],
+        rate_labels=[words_for(extraction).get(name, name) for name in labels_of(space)],
     )
+
+
+def rank_in_words(extraction: Findings) -> str:
+    """Return in what order the rules come."""
+    if not extraction.has_rates and extraction.settings.rank == "support":
+        return "the broadest first"
+    return EXPLAINED[extraction.settings.rank].format(unit=extraction.question.unit)
 
 
 def _titled(extraction: Findings) -> str:
@@ -186,13 +201,16 @@ def rows_of(extraction: Findings) -> list[Row]:
         sentence = marked(extraction.parts(evidence))
         shown = in_conditions(rule, space)
         vacuous, warrant = extraction.vacuous[place], envelope.warrants[place]
-        words = behind(warrant, envelope.certificate, evidence.broken, extraction.asked)
+        words, cases = extraction.behind(place), extraction.cases_of(evidence)
         support: int | None = evidence.support
         if not extraction.asked:
             support = None if envelope.support is None else envelope.support[place]
         broken = evidence.broken
         rows.append(
-            Row(number, place, shown, sentence, evidence, broken, vacuous, warrant, *words, support)
+            Row(
+                *(number, place, shown, sentence, evidence, broken, vacuous, warrant),
+                *(*words, support, cases),
+            )
         )
     return rows
 
@@ -242,7 +260,9 @@ def drawn_settings(extraction: Findings) -> dict[str, Any]:
     settings = asdict(extraction.settings)
     if is_sampled(extraction):
         return settings
-    sampling = ("epsilon", "delta", "seed", "samples", "max_equivalence_queries")
+    sampling = {"epsilon", "delta", "seed", "samples", "max_equivalence_queries"}
+    if extraction.envelope.sifted is not None:
+        sampling -= {"epsilon", "delta", "seed"}
     return {name: value for name, value in settings.items() if name not in sampling}
 
 

@@ -56,7 +56,9 @@ class Chart:
 
 
 def rate_charts(extraction: Findings) -> list[Chart]:
-    """Return what the page shows of each attribute that was asked about."""
+    """Return what the page shows of each attribute that was asked about; nothing of a sift."""
+    if not extraction.has_rates:
+        return []
     rates, words = extraction.rates, words_for(extraction)
     labels = [words.get(name, name) for name in rates.labels]
     charts = []

@@ -50,8 +50,8 @@ class SurvivalPicture:
 
 def survival_picture(extraction: Findings) -> SurvivalPicture | None:
     """Return what becomes of every rule; None where there was one way of asking only."""
-    if not extraction.worlds:
-        return None
+    if not extraction.worlds or extraction.envelope.sifted is not None:
+        return None  # a sift looks for what holds in all of them
     lines = survival(extraction)
     position = places_of(answers_of(extraction))
     rows = tuple(_row(line, extraction, position) for line in lines)

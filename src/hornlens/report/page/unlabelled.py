@@ -16,23 +16,26 @@ from hornlens.report.page.assemble import assemble
 from hornlens.report.page.extraction import (
     FINDINGS,
     MOST_ANSWERS,
+    SIFT_STYLES,
     abstained_because,
     described,
     drawn_settings,
     duration,
     is_sampled,
     moment,
+    rank_in_words,
     rows_of,
     without_answers,
 )
 from hornlens.report.page.marking import marked_template
 from hornlens.report.page.rates import rate_charts
+from hornlens.report.page.sifting import sift_picture
 from hornlens.report.page.summaries import almost_rows, levels_picture
 from hornlens.report.page.survival import survival_picture
 from hornlens.report.page.view import is_complete, view_of
 from hornlens.report.rates import condition_of
 from hornlens.results.analysis.almost import Summary
-from hornlens.results.analysis.ranking import EXPLAINED
+from hornlens.results.analysis.flips import labels_of
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.saving import result_as_json
 from hornlens.results.documents.tables import DRAWN
@@ -82,7 +85,7 @@ def unlabelled_page(
     rows = rows_of(listed)
     certificate, summary = envelope.certificate, Summary(result)
     findings = [] if certificate.unanswered else [r for r in rows if r.warrant.known][:FINDINGS]
-    levels = levels_picture(summary)
+    levels, sift = levels_picture(summary), sift_picture(result)
     called = result.name if result.asked or "model" in content else name
     own_name = "envelope.json"
     view = {
@@ -97,7 +100,7 @@ def unlabelled_page(
         SCRIPTS,
         data,
         view=view,
-        styles=STYLES,
+        styles=STYLES if sift is None else (*STYLES, *SIFT_STYLES),
         title=f"Rules of {called}" if called else "Rules",
         name=called,
         eyebrow=_eyebrow(result),
@@ -114,10 +117,11 @@ def unlabelled_page(
         findings=findings,
         unproved=OPEN_BELOW if rows and not findings and not certificate.unanswered else "",
         supported=any(row.support is not None for row in rows),
-        ranked=EXPLAINED[result.settings.rank].format(unit=question.unit) if result.asked else "",
+        ranked=rank_in_words(result) if result.asked else "",
         absence=_absence(result),
         about_rules=about_rules(certificate, question, is_complete(result)) if result.asked else "",
-        open_rules=[space.show(rule) for rule in envelope.open[:MOST_OPEN]],
+        sift=sift,
+        open_rules=[] if sift else [space.show(rule) for rule in envelope.open[:MOST_OPEN]],
         about_open=about_open(certificate, question, result.asked),
         levels=levels,
         almost=envelope.almost,
@@ -125,7 +129,7 @@ def unlabelled_page(
         survival=survival_picture(result) if result.asked else None,
         rates=rate_charts(result) if result.asked else [],
         rate_condition=condition_of(result),
-        rate_labels=result.rates.labels if result.asked else (),
+        rate_labels=labels_of(space) if result.asked else (),
         residue=_residue(result),
         residue_examples=[envelope.vocabulary.names_of(x) for x in envelope.non_horn.examples],
         bounds_notes=left_out_words(envelope),

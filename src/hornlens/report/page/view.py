@@ -19,10 +19,10 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.analysis.evidence import Evidence
+from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.answers import Position, answers_of, places_of
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.rules import COLUMNS
-from hornlens.results.wording.pages import behind
 
 UNLABELLED = ("rejected", "accepted")
 """What a target without labels says of a cell, NO first."""
@@ -44,18 +44,19 @@ BRIEF_REASONS = {
 def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
     """Return what the scripts need beside envelope.json itself."""
     space, question = extraction.space, extraction.question
-    certificate = extraction.envelope.certificate
     names = UNLABELLED if space.label is None else space.label.variables
     places, each = _Places(space), extraction.each
     asked = answers_of(extraction) if with_answers else []
     position = places_of(asked)
     accepted = [_accepted(world) for world in each]
-    lines = extraction.rules.lines
+    lines, sift = extraction.rules.lines, SiftSummary.of(extraction)
+    drawn = None if sift is None else sift.drawn
     return {
         "exact": is_complete(extraction),
         "labelled": space.label is not None,
         "prompted": bool(question.templates) and question.compared is None,
         "scored": is_scored(extraction),
+        "sifted": drawn is not None,
         "unit": question.unit,
         "subject": question.subject,
         "attributes": [_attribute(attribute, space.complete) for attribute in space.attributes],
@@ -76,6 +77,7 @@ def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
                 "world": world,
                 "winner": max(winner, -1),
                 "accepted": accepted[world][winner],
+                **({} if drawn is None else {"drawn": cell in drawn}),
             }
             for cell, world in asked
             for winner in [each[world].decisions[cell].place]
@@ -88,17 +90,20 @@ def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
                 "csv": line,
                 "warrant": {
                     **warrant.as_json(),
-                    "sentence": behind(warrant, certificate, evidence.broken, extraction.asked)[1],
+                    "sentence": extraction.behind(place)[1],
                 },
+                **({} if drawn is None else {"cells": extraction.cases_of(evidence)}),
                 **({} if extraction.asked else {"sentence": extraction.sentence(evidence)}),
                 **(_evidence(evidence, position) if with_answers else {}),
             }
-            for evidence, forms, warrant, line in zip(
-                extraction.evidence,
-                extraction.envelope.named,
-                extraction.envelope.warrants,
-                [line for _, line in sorted(zip(extraction.order, lines, strict=True))],
-                strict=True,
+            for place, (evidence, forms, warrant, line) in enumerate(
+                zip(
+                    extraction.evidence,
+                    extraction.envelope.named,
+                    extraction.envelope.warrants,
+                    [line for _, line in sorted(zip(extraction.order, lines, strict=True))],
+                    strict=True,
+                )
             )
             for shown in [in_conditions(evidence.rule, space)]
         ],

@@ -111,7 +111,7 @@ class _Checking:
             status = "unknown"
         elif not broken:
             status = "holds"
-        if of:
+        if of and settled:
             finding += f" That is a confidence of {100 * (1 - broken / of):.4g}%."
         if not settled:
             finding = f"Unknown: {missing}. {finding}"
@@ -141,7 +141,8 @@ class _Checking:
         settled = all(self._settled(flips) for _, flips in each)
         whole = settled or "open" in self.allow
         direct = self._direct or "surrogate" in self.allow
-        asked = any(flips.share is not None for _, flips in each)
+        chosen = any(flips.chosen for _, flips in each)
+        asked = any(flips.share is not None or flips.of_pairs for _, flips in each)
         finding = _counted(each) if asked else "Unknown: there are no answers to compare."
         if asked and not settled:
             if not _has_rows(each):
@@ -158,7 +159,13 @@ class _Checking:
             kind="invariant",
             what=f"{', '.join(required.attributes)}{allowed}{self._where(required)}",
             passed=passed and whole and direct,
-            status="broken" if asked and not passed else "holds" if passed and whole else "unknown",
+            status=(
+                "broken"
+                if asked and not passed and not (chosen and tolerance)
+                else "holds"
+                if passed and whole
+                else "unknown"
+            ),
             finding=finding,
             because=required.because,
             line=required.line,
@@ -175,6 +182,9 @@ class _Checking:
 
 
 def _within(flips: Flips, tolerance: float) -> bool:
+    """Return whether no more flips; of chosen cells there is no share, and one is too many."""
+    if flips.chosen and not flips.of_rows:
+        return bool(flips.of_pairs) and not flips.counted
     share = flips.share
     return share is not None and share <= tolerance and (tolerance > 0 or not flips.ever)
 
@@ -187,11 +197,12 @@ def _counted(each: list[tuple[str, Flips]]) -> str:
     """Return how many pairs differ, in each way of asking; of a classifier, how many rows too."""
     if _has_rows(each):
         return " ".join(flips.sentence for _, flips in each)
-    counts = [
-        f"{f'{world}: ' if world else ''}{flips.counted:,} of {flips.of_pairs or 0:,} pairs "
-        f"({100 * flips.counted / max(1, flips.of_pairs or 0):.3g}%)"
-        for world, flips in each
-    ]
+    counts = []
+    for world, flips in each:
+        pairs = f"{flips.counted:,} of {flips.of_pairs or 0:,} pairs"
+        if not flips.chosen:
+            pairs += f" ({100 * flips.counted / max(1, flips.of_pairs or 0):.3g}%)"
+        counts.append(f"{world}: {pairs}" if world else pairs)
     name = each[0][1].feature
     finding = f"Of cells that differ only in {name}, answers differ in {'; '.join(counts)}."
     if half := sum(flips.half_answered for _, flips in each):

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from hornlens.counts import plural
 from hornlens.errors import HornlensError, InputError
 from hornlens.logic.named import NamedRule
-from hornlens.results.analysis.differences import SettingDifference, differences
+from hornlens.results.analysis.differences import SettingDifference, setting_differences
 from hornlens.results.analysis.rulesets import AcceptedExample, RuleSet, numbered
 from hornlens.results.documents.codec import INLINE, Codec
 
@@ -171,7 +171,7 @@ def compare(results: Sequence[RuleSet]) -> Comparison:
             for left, right in combinations(results, 2)
         ),
         first.result.common_with([other.result for other in others]),
-        differences(results),
+        setting_differences(results),
     )
 
 

@@ -42,7 +42,7 @@ class SettingDifference:
         return f"{self.setting}: {'; '.join(said)}"
 
 
-def differences(results: Sequence[RuleSet]) -> tuple[SettingDifference, ...]:
+def setting_differences(results: Sequence[RuleSet]) -> tuple[SettingDifference, ...]:
     """Return every setting that is not the same in all results, as far as it is known."""
     found = []
     for setting in dict.fromkeys(key for result in results for key in result.made):

@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.logic.bits import BOTTOM
 from hornlens.logic.decisions import NO, YES, Decision, Policy, accepts, lead
+from hornlens.logic.knowledge import count_above
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.supersets import Supersets
@@ -74,7 +76,7 @@ class Evidence:
         return min(speaking, key=lambda e: (e.margin, e.cell, e.world), default=None)
 
 
-class Counts(NamedTuple):
+class AnswerCounts(NamedTuple):
     """How many answers speak for a rule, of how many it speaks of, in how many different cells."""
 
     support: int
@@ -84,19 +86,19 @@ class Counts(NamedTuple):
 
 def counts_for(
     rules: Sequence[Rule], space: Space, worlds: Sequence[tuple[Policy, Mapping[int, Decision]]]
-) -> list[Counts]:
+) -> list[AnswerCounts]:
     """Count the evidence for rules that no answer breaks, which may be many, and keep none."""
-    indices = [Supersets(sorted(said), space.width) for _, said in worlds]
+    indices = [Supersets(sorted(decisions), space.width) for _, decisions in worlds]
     answered = [
-        np.array([said[cell].winner is not None for cell in index.masks], dtype=np.bool_)
-        for index, (_, said) in zip(indices, worlds, strict=True)
+        np.array([decisions[cell].winner is not None for cell in index.masks], dtype=np.bool_)
+        for index, (_, decisions) in zip(indices, worlds, strict=True)
     ]
     return [_count(rule, space, indices, answered) for rule in rules]
 
 
 def _count(
     rule: Rule, space: Space, indices: Sequence[Supersets], answered: Sequence[NDArray[np.bool_]]
-) -> Counts:
+) -> AnswerCounts:
     support = prompts = 0
     cells: set[int] = set()
     for index, known in zip(indices, answered, strict=True):
@@ -108,7 +110,19 @@ def _count(
         support += int(known[speaking].sum())
         if len(indices) > 1:
             cells.update(index.masks[place] for place in places)
-    return Counts(support, prompts, len(cells) if len(indices) > 1 else prompts)
+    return AnswerCounts(support, prompts, len(cells) if len(indices) > 1 else prompts)
+
+
+def room_of(rule: Rule, space: Space) -> int | None:
+    """Return how many cells could break a rule; None if that takes going through them."""
+    left = rule.antecedent & ~space.label_mask
+    whole = count_above(space, left)
+    if whole is None or rule.is_negative or rule.new & space.label_mask:
+        return whole
+    both = left | (rule.consequent & ~space.label_mask)
+    if space.background.closure(both) == BOTTOM:
+        return whole
+    return whole - (count_above(space, both) or 0)
 
 
 def rejects_in(rule: Rule, space: Space, cell: int) -> bool:
@@ -123,8 +137,8 @@ def evidence_for(
 ) -> tuple[Evidence, ...]:
     """Collect the evidence for each rule among the cells that were asked about, in every world."""
     found = [
-        _evidence_in(place, rules, space, policy, said)
-        for place, (policy, said) in enumerate(worlds)
+        _evidence_in(place, rules, space, policy, decisions)
+        for place, (policy, decisions) in enumerate(worlds)
     ]
     return tuple(
         Evidence(rule, tuple(sorted(chain(*each), key=lambda e: (e.cell, e.world))))

@@ -26,6 +26,7 @@ from hornlens.results.documents.checks import ShownAnswer
 from hornlens.results.documents.flips import Flips
 from hornlens.results.documents.requirements import Scope
 from hornlens.results.wording.sentences import plain
+from hornlens.results.wording.sifting import needed, shown_by
 
 if TYPE_CHECKING:
     from hornlens.results.documents.findings import Findings
@@ -118,7 +119,7 @@ def judge_by_answers(result: Findings, named: NamedRule, scope: Scope) -> Judgem
         count, of, answers, finding = _broken(result, rules)
     else:
         count, of, answers = _support(rules, result.each)
-        finding = _open(result, truth, of)
+        finding = _open(result, rules, truth, of)
     if not truth.holds and every and result.worlds:
         finding += _where_it_holds(result, rules)
     own = named.rule(result.space.vocabulary)
@@ -205,7 +206,10 @@ def _holding(
     if all(map(result.space.background.entails, rules)):
         return "It follows from the attributes and the background alone, whatever is answered."
     where = None if kept is None else [world.world for world in kept]
-    finding = " ".join(plain(result.telling.parts(rule, holds_in=where)) for rule in rules)
+    warrant = truth.warrant if truth.warrant.proved else None
+    finding = " ".join(
+        plain(result.telling.parts(rule, holds_in=where, warrant=warrant)) for rule in rules
+    )
     if truth.outcome == "vacuous":
         finding += " It holds vacuously: what it speaks of never occurs."
     if of:
@@ -241,16 +245,36 @@ def _broken(
     return len(breaking), of, answers, finding
 
 
-def _open(result: Findings, truth: Truth, of: int) -> str:
+def _open(result: Findings, rules: Sequence[Rule], truth: Truth, of: int) -> str:
     """Return what is known of a rule that is neither proved nor broken."""
-    unit = result.question.unit
+    unit, sieve = result.question.unit, result.envelope.certificate.sift
     if truth.outcome == "tested":
-        return f"Not proved. {truth.warrant.sentence}"
+        shown = truth.warrant.sentence if sieve is None else shown_by(truth.warrant, sieve)
+        return f"Not proved. {shown}"
     if truth.silent:
         silent = f"{truth.silent:,} of {of:,} {unit}s" if of else plural(truth.silent, unit)
         return f"Not known: {silent} that it speaks of got no answer, and no other breaks it."
     asked = f"none of {of:,} {unit}s that were asked breaks it" if of else "nothing breaks it"
+    if sieve is not None and all(map(result.entails, rules)):
+        special = "it is a special case of a tested rule, whose bound says nothing of it"
+        return f"Not known: {special}; {asked}."
+    if needs := _needed(result, rules):
+        return f"Open: {asked}; {needed(needs)} would list it."
     return f"Not proved: it does not follow from the rules, and {asked}."
+
+
+def _needed(result: Findings, rules: Sequence[Rule]) -> int | None:
+    """Return how many clean random cases would list rules that are open; None if they are not."""
+    envelope = result.envelope
+    background = envelope.background
+
+    def key(rule: Rule) -> tuple[int, int]:
+        whole = BOTTOM if rule.is_negative else rule.antecedent | rule.consequent
+        right = BOTTOM if whole == BOTTOM else background.closure(whole)
+        return background.closure(rule.antecedent), right
+
+    needs = dict(zip(map(key, envelope.open), envelope.needs, strict=True))
+    return max((needs.get(key(rule)) or 0 for rule in rules), default=0) or None
 
 
 def _where_it_holds(result: Findings, rules: tuple[Rule, ...]) -> str:

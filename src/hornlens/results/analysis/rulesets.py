@@ -186,12 +186,12 @@ def _said(value: object) -> str:
 
 def claim_of(certificate: Certificate) -> str:
     """Return what is claimed, as far as two claims of different strength differ."""
-    joint = certificate.joint or certificate.trial or certificate.sift
-    complete = certificate.complete
+    sift, complete = certificate.sift, certificate.complete
+    joint = certificate.joint or certificate.trial or sift
     values = {
         "epsilon": None if joint is None else joint.epsilon,
         "delta": None if joint is None else joint.delta,
-        "max conditions": complete.max_conditions,
+        "max conditions": complete.max_conditions if sift is None else sift.conditions,
         "min support": complete.min_support,
     }
     limits = ", ".join(f"{key} {value:g}" for key, value in values.items() if value is not None)

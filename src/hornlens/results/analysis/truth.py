@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from hornlens.logic.bits import BOTTOM
 from hornlens.logic.decisions import accepts
 from hornlens.logic.rule import Rule
+from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
 from hornlens.logic.warrants import OPEN, PROVED, Warrant
 
@@ -66,8 +68,18 @@ def truth_of(rule: Rule, result: Findings) -> Truth:
 
 
 def truth_of_all(rules: tuple[Rule, ...], result: Findings) -> Truth:
-    """Return what is known of several rules together: the weakest of what is known of each."""
+    """Return what is known of several rules together: the weakest of what is known of each.
+
+    Each may be broken by other cases: bounds of the rules' own add up.
+    """
     truths = [truth_of(rule, result) for rule in rules]
+    tested = [truth.warrant for truth in truths if truth.outcome == "tested"]
+    own = result.envelope.certificate.joint is None
+    if own and len(tested) > 1 and all(t.holds or t.outcome == "tested" for t in truths):
+        bound = sum(warrant.bound or 1.0 for warrant in tested)
+        if bound >= 1:
+            return Truth("open")
+        return Truth("tested", Warrant("tested", min(w.tested for w in tested), bound))
     order: tuple[Outcome, ...] = ("broken", "open", "tested", "holds", "vacuous")
     return min(truths, key=lambda truth: (order.index(truth.outcome), -(truth.warrant.bound or 0)))
 
@@ -109,6 +121,22 @@ def _tested(rule: Rule, result: Findings) -> Warrant:
     envelope = result.envelope
     joint = envelope.certificate.joint
     if joint is None:
-        own = dict(zip(envelope.readable, envelope.warrants, strict=True))
-        return own.get(rule, OPEN)
+        pairs = zip(envelope.basis, envelope.warrants, strict=True)
+        carrying = [warrant for own, warrant in pairs if _carries(own, rule, envelope.space)]
+        return min(carrying, key=lambda warrant: warrant.bound or 1.0, default=OPEN)
     return joint.warrant(envelope.space.chance(rule.antecedent))
+
+
+def _carries(own: Rule, rule: Rule, space: Space) -> bool:
+    """Return whether a bound on a listed rule is one on another: it has the same cases.
+
+    A bound says nothing of special cases, which all may break the rule.
+    """
+    background, labels = space.background, space.label_mask
+    left, other = background.closure(own.antecedent), background.closure(rule.antecedent)
+    if BOTTOM in (left, other) or (left ^ other) & ~labels:
+        return False
+    if all(each.is_negative or not each.new & ~labels for each in (own, rule)):
+        return (Theory(space.width, (own,)) + background).entails(rule)
+    right = (background.closure(each.antecedent | each.consequent) for each in (own, rule))
+    return left == other and own.is_negative == rule.is_negative and len({*right}) == 1

@@ -93,7 +93,10 @@ def _not_counted(extraction: Findings) -> Iterator[Warning]:
     if not names or certificate.settled:
         return
     why = "answers vary" if certificate.noise is not None else "no question was answered"
-    if certificate.unasked:
+    if not extraction.has_rates:
+        asked, cells = len(extraction.decisions), extraction.space.cell_count
+        why = f"{asked:,} of {cells:,} cells were asked"
+    elif certificate.unasked:
         why = f"{certificate.unasked:,} of {certificate.cells:,} cells were not asked"
     elif certificate.ended is not None:
         why = f"the run was ended {certificate.ended.words}"
@@ -105,7 +108,8 @@ def _not_counted(extraction: Findings) -> Iterator[Warning]:
 
 def _of_one(extraction: Findings) -> Iterator[Warning]:
     yield from _unknown_words(extraction)
-    yield from _same_values(extraction)
+    if extraction.has_rates:  # a sift asks hardly any two cells that differ in one thing only
+        yield from _same_values(extraction)
     yield from _labels(extraction)
     yield from _small_share(extraction)
     yield from _order(extraction)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.counts import plural
+from hornlens.errors import HornlensError
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import YES, Decision, Policy, accepts, reason_in_words
 from hornlens.logic.envelope import Envelope
@@ -20,7 +21,13 @@ from hornlens.logic.space import Space
 from hornlens.logic.supersets import Supersets
 from hornlens.logic.warrants import OPEN, Warrant
 from hornlens.results.analysis.choices import choices_of
-from hornlens.results.analysis.evidence import Evidence, counts_for, evidence_for, rejects_in
+from hornlens.results.analysis.evidence import (
+    Evidence,
+    counts_for,
+    evidence_for,
+    rejects_in,
+    room_of,
+)
 from hornlens.results.analysis.judged import JudgedByAnswers
 from hornlens.results.analysis.left import columns_of, left_by, masks_of
 from hornlens.results.analysis.ranking import order_of
@@ -29,7 +36,9 @@ from hornlens.results.documents.details import Details
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.rules import RuleRow, Rules
 from hornlens.results.documents.settings import Settings
+from hornlens.results.wording.pages import behind
 from hornlens.results.wording.sentences import Part, Telling, plain
+from hornlens.results.wording.sifting import NO_RATES
 
 if TYPE_CHECKING:
     from hornlens.results.analysis.warnings import Warning
@@ -169,8 +178,8 @@ class Findings(JudgedByAnswers):
     @cached_property
     def evidence(self) -> tuple[Evidence, ...]:
         """The evidence for each readable rule, in the order of the rules."""
-        said = [(world.policy, world.decisions) for world in self.each]
-        return evidence_for(self.envelope.readable.rules, self.space, said)
+        answers = [(world.policy, world.decisions) for world in self.each]
+        return evidence_for(self.envelope.readable.rules, self.space, answers)
 
     def accepted(self, x: Sequence[int], undecided: bool = True) -> NDArray[np.bool_]:
         """Say of interpretations whose cells were asked about whether the target accepts them.
@@ -255,8 +264,8 @@ class Findings(JudgedByAnswers):
             left[:, 0] = False  # no cell is without a label
         for world in self.each:
             known = [world.decisions.get(cell) for cell in cells.masks]
-            decided = np.array([-1 if said is None else said.place for said in known])[:, None]
-            there = np.array([said is not None for said in known], dtype=np.bool_)[:, None]
+            decided = np.array([-1 if one is None else one.place for one in known])[:, None]
+            there = np.array([one is not None for one in known], dtype=np.bool_)[:, None]
             left &= ~(there & accepts(world.policy, decided, columns_of(self.space)))
         return frozenset(masks_of(self.space, cells, left))
 
@@ -289,6 +298,8 @@ class Findings(JudgedByAnswers):
         """The places of the readable rules, the strongest first, as the settings rank them."""
         if not self.asked and (known := self.envelope.support) is not None:
             return tuple(sorted(range(len(known)), key=lambda place: -known[place]))
+        if not self.has_rates and self.settings.rank == "support":
+            return tuple(range(len(self.envelope.readable)))  # the broadest come first
         return order_of(self.evidence, self.settings.rank, self.space, self._cells)
 
     @cached_property
@@ -336,6 +347,28 @@ class Findings(JudgedByAnswers):
         rule, space = evidence.rule, self.space
         return len({e.cell for e in evidence.exhibits if rejects_in(rule, space, e.cell)})
 
+    def behind(self, place: int) -> tuple[str, str]:
+        """Return what stands behind a readable rule, in a few words and in a sentence."""
+        evidence, certificate = self.evidence[place], self.envelope.certificate
+        cases = room = None
+        if certificate.sift is not None:
+            cases, room = self.cases_of(evidence), room_of(evidence.rule, self.space)
+        warrant = self.envelope.warrants[place]
+        return behind(warrant, certificate, evidence.broken, self.asked, cases, room)
+
+    def mean_margin_of(self, place: int) -> float | None:
+        """Return the mean margin of a readable rule; None where its cases were chosen."""
+        is_known = self.has_rates or self.envelope.warrants[place].proved
+        return self.evidence[place].mean_margin if is_known else None
+
+    @cached_property
+    def has_rates(self) -> bool:
+        """Whether shares among the answers say something of the target.
+
+        Not where a sift chose the cells for what they might break, unless it asked all of them.
+        """
+        return self.envelope.sifted is None or self.asked_all
+
     @cached_property
     def _parts(self) -> dict[int, tuple[Evidence, list[Part]]]:
         return {}
@@ -358,8 +391,8 @@ class Findings(JudgedByAnswers):
         envelope = self.envelope
         if not envelope.open:
             return Rules([])
-        said = [(world.policy, world.decisions) for world in self.each]
-        counts = counts_for(envelope.open, self.space, said)
+        answers = [(world.policy, world.decisions) for world in self.each]
+        counts = counts_for(envelope.open, self.space, answers)
         unit = f"{self.question.unit}s" if self.asked else "rows"
         return Rules(
             [
@@ -390,7 +423,7 @@ class Findings(JudgedByAnswers):
             short,
             evidence.support if counted is None else counted[place],
             evidence.prompts if counted is None else counted[place],
-            evidence.mean_margin,
+            self.mean_margin_of(place),
             min(evidence.margins, default=None),
             self.sentence(evidence),
             full,
@@ -409,7 +442,12 @@ class Findings(JudgedByAnswers):
 
     @cached_property
     def rates(self) -> Rates:
-        """How often each value of each attribute gets each label, and how often it changes it."""
+        """How often each value of each attribute gets each label, and how often it changes it.
+
+        Where a sift chose the cells, there are none: a HornlensError.
+        """
+        if not self.has_rates:
+            raise HornlensError(NO_RATES)
         return rates_of(self.space, [(each.world, each.decisions) for each in self.each])
 
     @cached_property

@@ -63,6 +63,9 @@ class Flips:
     half_answered: int = 0
     excluded: tuple[str, ...] = ()
     """Inputs that nothing is said of, as in a scope."""
+    chosen: bool = False
+    """Whether the cells were chosen: then flips are examples, and their share is that of no pairs
+    but these."""
     drawn: int = 0
     """How many random inputs were tried, every column uniform over its levels."""
     drawn_changed: int = 0
@@ -95,10 +98,12 @@ class Flips:
 
     @property
     def share(self) -> float | None:
-        """The share of the pairs that a gate counts, or else of the rows; None: nothing to count.
+        """The share of the pairs that a gate counts, or else of the rows; None: there is none.
 
         Of random inputs, if it is larger there. Divided, as 0.29 * 100 is less than 29.
         """
+        if self.chosen and not self.of_rows:
+            return None
         random = self.drawn_changed / self.drawn if self.drawn else 0.0
         if self.of_pairs and (self.counted or not self.rows):
             return max(self.counted / self.of_pairs, random)
@@ -154,7 +159,10 @@ class Flips:
         if not self.of_pairs:
             return f"No two cells that were asked differ only in {name}."
         there = plural(self.of_pairs, "pair")
-        if self.counted:
+        if self.chosen:
+            some = f"{pairs:,}" if pairs else "none"
+            text = f"Changing only {name} changed the answer in {some} of {there} that were asked."
+        elif self.counted:
             text = (
                 f"Changing only {name} changes the answer in {pairs:,} of {there} of cells "
                 f"({percent(pairs / self.of_pairs)})."
@@ -165,6 +173,8 @@ class Flips:
             text = f"Changing only {name} changed the answer in none of {there} that were asked."
         if self.half_answered:
             text += f" In {self.half_answered:,} more, only one of the two cells got an answer."
+        if self.chosen:
+            return f"{text} The cells were chosen, so that this is no share of all pairs."
         return text if self.proved else f"{text} Not every cell was asked and decided."
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedAnswers:
     """How the labels of a comparison are put into sentences.
 
     `who` is the subject of all ("old and new"). `acts` has for each label what is done where it is
@@ -49,7 +49,7 @@ class Question:
     phrases: Mapping[str, str] = field(default_factory=dict)
     averaged: bool = False
     language: str = ""
-    compared: Compared | None = None
+    compared: ComparedAnswers | None = None
 
     @property
     def subject(self) -> str:

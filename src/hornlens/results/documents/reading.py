@@ -18,7 +18,7 @@ from hornlens.results.analysis.worlds import union_of
 from hornlens.results.documents.details import Details, details_from_json
 from hornlens.results.documents.envelope import envelope_from_json, reading_envelope
 from hornlens.results.documents.findings import Findings, Record, ShownCells
-from hornlens.results.documents.question import Compared, Question
+from hornlens.results.documents.question import ComparedAnswers, Question
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.sifting import with_order
 from hornlens.results.documents.writing import DECIDED
@@ -189,14 +189,14 @@ def _world(
     )
 
 
-def _compared(content: Mapping[str, Any] | None) -> Compared | None:
+def _compared(content: Mapping[str, Any] | None) -> ComparedAnswers | None:
     """Return how the labels of a comparison are put into sentences; None if it is none."""
     if content is None:
         return None
     acts, opposites = dict(content["acts"]), dict(content.get("opposites", {}))
     for text in (*acts, *acts.values(), *opposites, *opposites.values()):
         _text(text)
-    return Compared(_text(content["who"]), acts, opposites, content.get("proper") is True)
+    return ComparedAnswers(_text(content["who"]), acts, opposites, content.get("proper") is True)
 
 
 def _made_up(decision: Decision, details: Iterable[Details]) -> bool:

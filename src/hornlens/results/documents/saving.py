@@ -11,6 +11,7 @@ from hornlens.formats.files import read_text, write_files
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.scorefiles import parse_scores, scores_text
 from hornlens.results.analysis.almost import Summary
+from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.codec import as_plain
 from hornlens.results.documents.envelope import (
     envelope_as_json,
@@ -57,12 +58,12 @@ def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str
         files["run.json"] = RUN.text(run_record(extraction, key))
     if not extraction.asked:
         return files, content
-    files |= {
-        "scores.csv": scores_csv(extraction),
-        "rates.csv": extraction.rates.csv(),
-        "flips.csv": flips_csv(extraction),
-    }
-    summary = Summary(extraction)
+    files["scores.csv"] = scores_csv(extraction)
+    if extraction.has_rates:
+        files |= {"rates.csv": extraction.rates.csv(), "flips.csv": flips_csv(extraction)}
+    summary, sift = Summary(extraction), SiftSummary.of(extraction)
+    if sift is not None and sift.almost:
+        files["almost.csv"] = sift.almost_csv()
     if extraction.envelope.almost is not None:
         files["almost.csv"] = summary.almost_csv()
     if summary.levels is not None:

@@ -113,7 +113,10 @@ def extraction_as_json(extraction: Findings) -> dict[str, Any]:
         _point_to_evidence(content["variants"][place], world, [place], position)
         if world.possible is not None:
             content["variants"][place]["possible"] = possible_as_json(world, position, place)
-    content["rates"] = rates_as_json(extraction.rates, lambda world, cell: position(cell, world))
+    if extraction.has_rates:
+        content["rates"] = rates_as_json(
+            extraction.rates, lambda world, cell: position(cell, world)
+        )
     content["abstentions"] = [
         at for at, (cell, place) in enumerate(asked) if each[place].decisions[cell].winner is None
     ]

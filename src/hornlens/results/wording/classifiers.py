@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hornlens.counts import plural
-from hornlens.logic.scopes import percent
+from hornlens.logic.grounds import Sieve
 from hornlens.logic.sifting import SiftRecord
 from hornlens.logic.vocabulary import Vocabulary
-from hornlens.logic.warrants import percentage
+from hornlens.results.wording.sifting import almost_scope, almost_words, often_words, tried_words
 
 
 def asked_of_model(statistics: Mapping[str, int]) -> str:
@@ -23,43 +23,32 @@ def asked_of_model(statistics: Mapping[str, int]) -> str:
     cells, drawn = plural(statistics["questions"], "cell"), statistics["drawn"]
     rows, inputs = plural(statistics["rows"], "row"), plural(statistics["measured"], "input")
     return (
-        f"The model was asked about {plural(statistics['predicted'], 'row')}: {cells} ({drawn:,} of "
-        f"them drawn inside rules), {rows} of X, and {inputs} to measure how well the bins agree."
+        f"The model was asked about {plural(statistics['predicted'], 'row')}: {cells} ({drawn:,} "
+        f"of them drawn inside rules), {rows} of X, and {inputs} to measure how well the bins "
+        "agree."
     )
 
 
-def with_exceptions(
+def beside_class_rules(
     record: SiftRecord, names: Vocabulary, words: Mapping[str, str], who: str
 ) -> list[str]:
-    """Return the rules that have exceptions and stand for narrower ones, a sentence each.
+    """Return what a sift shows beside the rules of classes, a sentence or two each.
 
-    `words` are the classes by their variables.
+    Rules that have exceptions and stand for narrower ones, and where a class that is rare
+    everywhere is given more often. `words` are the classes by their variables.
     """
-    sentences = []
-    for one in record.almost:
-        (label,) = names.names_of(one.rule.new)
-        where = _where(one.rule.antecedent, names)
-        sentences.append(
-            f"{where}{who} says {words[label]}, but for at most {percentage(one.bound)} of the "
-            f"cells: {one.broken:,} of {one.tested:,} drawn there are exceptions, "
-            f"{len(one.exceptions):,} are known in all. It stands for narrower rules."
-        )
-    return [sentence[0].upper() + sentence[1:] for sentence in sentences]
-
-
-def given_more_often(
-    record: SiftRecord, names: Vocabulary, words: Mapping[str, str], who: str
-) -> list[str]:
-    """Return where a class that is rare everywhere is given more often, a sentence each."""
-    sentences = []
-    for one in record.more_often:
-        (label,) = names.names_of(one.label)
-        sentences.append(
-            f"{_where(one.conditions, names)}{who} says {words[label]} in at least "
-            f"{percent(one.at_least)} of the cells ({one.given:,} of {one.tested:,} drawn there); "
-            f"of all cells in at most {percentage(one.overall)}."
-        )
-    return [sentence[0].upper() + sentence[1:] for sentence in sentences]
+    sieve, lines = Sieve.of(record), []
+    for almost in record.almost:
+        (label,) = names.names_of(almost.rule.new)
+        where = _where(almost.rule.antecedent, names)
+        claim = f"{where}{who} says {words[label]}, {almost_scope(almost)}."
+        lines.append(f"{claim} {almost_words(almost, sieve)}")
+    for often in record.more_often:
+        (label,) = names.names_of(often.label)
+        where = _where(often.conditions, names)
+        claim = f"{where}{who} says {words[label]} {often_words(often)}."
+        lines.append(f"{claim} {tried_words(often, sieve)}")
+    return [line[0].upper() + line[1:] for line in lines]
 
 
 def _where(mask: int, names: Vocabulary) -> str:

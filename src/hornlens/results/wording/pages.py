@@ -13,6 +13,7 @@ from hornlens.logic.certificates import Certificate
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.warrants import Warrant
 from hornlens.results.documents.question import Question
+from hornlens.results.wording.sifting import no_listed, shown_by
 
 OPEN_BELOW = "The rules that are listed below are open: nothing proves them."
 OTHERS_POSSIBLE = "Not every {unit} was asked: other rules are possible."
@@ -31,6 +32,10 @@ def no_rules(certificate: Certificate, question: Question, scored: bool = False)
     unit, who = question.unit, question.subject
     if certificate.unanswered:
         return Absence(_silence(certificate, who), "So nothing is known of what it obeys.")
+    if certificate.sift is not None:
+        sentence, note = no_listed(certificate.sift, certificate.open)
+        ended = f"The run was ended early. {RESUMES} " if certificate.stopped else ""
+        return Absence(sentence, f"{ended}{note}".strip())
     if certificate.noise is not None and not (certificate.ended or certificate.unasked):
         return Absence(
             f"No rule is certain: {who.lower()}’s answers vary too much, or obey none.",
@@ -118,9 +123,16 @@ def no_rules_worked_out(certificate: Certificate) -> Absence:
 
 
 def behind(
-    warrant: Warrant, certificate: Certificate, broken: int = 0, asked: bool = True
+    warrant: Warrant,
+    certificate: Certificate,
+    broken: int = 0,
+    asked: bool = True,
+    cases: int | None = None,
+    room: int | None = None,
 ) -> tuple[str, str]:
     """Return what stands behind a rule, in a few words and in a sentence.
+
+    Of `room` cases that could break it, so many `cases` were asked.
 
     No more than the certificate claims of all of them: a rule that experts call true is true on
     their word, and where nothing was answered nothing stands behind a rule. Files of format 1 list
@@ -134,6 +146,8 @@ def behind(
         return "by word", "It holds if what the experts answered is true."
     if not warrant.known and not asked:
         return warrant.words, "Open: nothing proves it."
+    if certificate.sift is not None:
+        return warrant.words, shown_by(warrant, certificate.sift, cases, room)
     return warrant.words, warrant.sentence
 
 
@@ -197,6 +211,8 @@ def meant_by(certificate: Certificate, listed: bool) -> str:
 
 def as_general(certificate: Certificate) -> str:
     """Return how general the rules of a classifier are."""
+    if certificate.sift is not None:
+        return "Each is as general as it can be: whatever is wider has an exception on record."
     if certificate.ended is None:
         return (
             "Each is as general as it can be: no condition can be left out and no interval made "
@@ -207,6 +223,10 @@ def as_general(certificate: Certificate) -> str:
 
 def no_class_rules(certificate: Certificate) -> str:
     """Return what may be said of a classifier of which no rule is listed."""
+    if certificate.sift is not None and certificate.open:
+        return "No rule is shown yet: too few cells were asked."
+    if certificate.sift is not None:
+        return "There is no rule this short."
     if certificate.ended is not None:
         return "No rule is proved yet: the run was ended early."
     return "There is no rule." if certificate.complete.decides else "There is no rule this short."
@@ -218,6 +238,8 @@ def non_horn_words(envelope: Envelope, question: Question) -> str:
     if certificate.unanswered:
         silence = _silence(certificate, who)
         return f"Not known: {silence[0].lower()}{silence[1:]}"
+    if certificate.sift is not None and residue.count is None:
+        return f"Not known: only rules with {certificate.sift.short} were looked for."
     if residue.count == 0:
         if certificate.noise is not None:
             return "Nothing, where what is undecided counts as accepted."

@@ -16,7 +16,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.warrants import Warrant
-from hornlens.results.documents.question import Compared, Question
+from hornlens.results.documents.question import ComparedAnswers, Question
 
 Almost = Literal["exactly", "at most"]
 Part = tuple[str, str]
@@ -58,6 +58,7 @@ class Telling:
         holds_in: Sequence[str] | None = None,
         almost: Almost | None = None,
         warrant: Warrant | None = None,
+        but: str = "",
     ) -> list[Part]:
         """Return the sentence that says a rule, in parts that pages may mark up.
 
@@ -66,7 +67,7 @@ class Telling:
 
         `holds_in`: the worlds in which it holds, if that is not all of them. `almost`: it is an
         almost-rule, which `broken` cells break `of` those in which it rejects something; at most,
-        where there was no answer in some of them.
+        where there was no answer in some of them. `but` is another proviso, in words.
         """
         if not self.asked:
             return self._reading(rule, broken if almost else 0, of, warrant)
@@ -77,6 +78,7 @@ class Telling:
             could = "" if self._rejects_everywhere(rule) else " that could break it"
             many = f"at most {broken:,}" if almost == "at most" else f"{broken:,}"
             but = f"but for {many} of {of:,} {unit}{'' if of == 1 else 's'}{could}"
+        if but:
             scope = f"{scope}, {but}" if scope else but
         if warrant is not None and not warrant.known:
             scope = f"open: {scope}" if scope else "open"
@@ -94,6 +96,19 @@ class Telling:
             if claim := compared_claim(compared, labels, given, new, sure):
                 return compared.start, compared.who, claim
         return who, who.lower(), self._claim(rule, shown)
+
+    def more_often(self, conditions: int, label: int, shares: str) -> list[Part]:
+        """Return that a label is given more often where some conditions hold, as `shares` say."""
+        compared, name = self.question.compared, self._word(label) or ""
+        act: list[Part] = [("", compared.act(name))] if compared is not None else self._act(name)
+        who = self.question.subject.lower() if compared is None else compared.who
+        return [
+            ("", "Where "),
+            *self._clauses(conditions),
+            ("", f", {who} "),
+            *act,
+            ("", f" {shares}."),
+        ]
 
     def _is_shown(self, warrant: Warrant | None) -> bool:
         """Say whether a rule is proved, or was tried at random."""
@@ -216,7 +231,7 @@ class Telling:
 
 
 def compared_claim(
-    compared: Compared,
+    compared: ComparedAnswers,
     labels: tuple[str | None, str | None],
     given: list[Part],
     new: list[Part],

@@ -83,10 +83,10 @@ def read_classifier(clf: Any, rows: Any) -> Classifier:
     _check_columns(clf, names, table)
     name = getattr(clf, "__name__", None) or type(clf).__name__
     ask = _function_of(clf, str(name))
-    classes, said = getattr(clf, "classes_", None), None
+    classes, answers = getattr(clf, "classes_", None), None
     if classes is None:
-        said = _checked(ask, table.rebuild(table.columns), len(table), table, str(name))
-        classes = _sorted({_plain(value) for value in said.tolist()})
+        answers = _checked(ask, table.rebuild(table.columns), len(table), table, str(name))
+        classes = _sorted({_plain(value) for value in answers.tolist()})
     elif np.ndim(classes[0]) > 0:
         raise InputError(f"{name} gives several labels at once: explain them one at a time")
     classes = tuple(_plain(value) for value in classes)
@@ -95,10 +95,10 @@ def read_classifier(clf: Any, rows: Any) -> Classifier:
     if len(set(map(str, classes))) < len(classes):
         raise InputError(f"two classes of {name} are written alike: {', '.join(map(str, classes))}")
     classifier = Classifier(str(name), classes, ask, table)
-    if said is None:
+    if answers is None:
         return classifier
-    classifier.predictions.count = len(said)
-    return replace(classifier, said=classifier.places(said))
+    classifier.predictions.count = len(answers)
+    return replace(classifier, said=classifier.places(answers))
 
 
 def _check_columns(clf: Any, names: Any, table: Table) -> None:

@@ -29,15 +29,16 @@ def box_engine(search_of: Callable[[Meter | None], Search]) -> RuleEngine:
         features, label = search.binned.features, search.options.label
         space = space_apart(features, label, labels, search.assumed)
         table = RuleTable(search.binned, space, outcome.rows, search.said)
-        lines, certificate = table.rows(*outcome[:3], outcome.sifted), outcome.certificate
+        certificate, sifted = outcome.certificate, outcome.sifted
+        lines = table.rows(*outcome[:3], sifted)
         if most is not None and len(lines) > most:
             lines = Rules(list(lines)[:most])
-            certificate = search.first_of(certificate, outcome.labelled, most)
+            kept = [BoxRule(row.box or (), row.place or 0) for row in lines]
+            sifted = None if sifted is None else sifted.first(kept)
+            certificate = search.first_of(certificate, outcome.labelled, most, sifted)
         if progress is not None:
             progress(len(lines), 1.0)
-        cells, sifted = int((outcome.labelled.labels >= 0).sum()), outcome.sifted
-        if sifted is not None:
-            sifted = sifted.first([BoxRule(row.box or (), row.place or 0) for row in lines])
+        cells = int((outcome.labelled.labels >= 0).sum())
         envelope = table.envelope(lines, certificate, cells, sifted, outcome.counted)
         return replace(envelope, sifted=None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.logic.cuts import Cuts
@@ -31,7 +32,7 @@ def on_one_grid(
     return _over(first, features, first), _over(second, features, first)
 
 
-def _merged(one: Feature, two: Feature, column: object) -> Feature:
+def _merged(one: Feature, two: Feature, column: Any) -> Feature:
     """Return a column in the levels of both."""
     if (one.values, one.cuts is None) != (two.values, two.cuts is None):
         raise InputError(f"column {one.name!r} has other values for one of the classifiers")

@@ -20,7 +20,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.sifting import SiftRecord
 from hornlens.logic.space import Space
 from hornlens.logic.theory import Theory
-from hornlens.logic.warrants import OPEN, PROVED, Warrant
+from hornlens.logic.warrants import OPEN, PROVED, Warrant, WarrantKind
 from hornlens.results.documents.rules import RuleRow, Rules
 from hornlens.results.wording.sentences import class_rule
 from hornlens.targets.classifiers.points import Binned
@@ -37,6 +37,11 @@ class SiftedBoxes(NamedTuple):
     open_count: int
     record: SiftRecord
     done: bool = True
+
+    @property
+    def weakest(self) -> WarrantKind:
+        """The weakest warrant of a listed rule."""
+        return "proved" if all(each.proved for each in self.warrants.values()) else "tested"
 
     def counted(self, measured: int, predicted: int) -> dict[str, int]:
         """Return what was counted: the questions of the sift, and what else was asked.

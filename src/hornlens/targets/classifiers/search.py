@@ -264,9 +264,8 @@ class Search:
             scope = replace(scope, words=f"of {scope.inputs}")
         asked = int(np.count_nonzero(searched.labelled.labels >= 0))
         unasked = searched.labelled.open + searched.unasked
-        warrants = () if sifted is None else sifted.warrants.values()
         return Certificate(
-            "proved" if all(warrant.proved for warrant in warrants) else "tested",
+            "proved" if sifted is None else sifted.weakest,
             NOTHING if ended else searched.complete,
             scope,
             rules=len(searched.boxes),
@@ -278,19 +277,26 @@ class Search:
         )
 
     def first_of(
-        self, certificate: Certificate, labelled: GridCells | ListedCells, rules: int
+        self,
+        certificate: Certificate,
+        labelled: GridCells | ListedCells,
+        rules: int,
+        sifted: SiftedBoxes | None = None,
     ) -> Certificate:
-        """Return what may be claimed of the first rules, where there are more."""
+        """Return what may be claimed of the first rules, where there are more.
+
+        `sifted` is what is left of a sift: the others are open.
+        """
         limits = None if self.meter is None else self.meter.limits
         reason = None if limits is None else limits.reached(certificate.rules)
-        is_part = certificate.sift is not None
-        unasked = certificate.unasked if is_part else labelled.open
+        unasked = certificate.unasked if sifted is not None else labelled.open
         return replace(
             certificate,
+            weakest=certificate.weakest if sifted is None else sifted.weakest,
             complete=NOTHING,
             ended=certificate.ended or Ending(reason or "max_rules"),
             rules=rules,
-            open=certificate.open + (certificate.rules - rules if is_part else 0),
+            open=0 if sifted is None else sifted.open_count,
             cells=(certificate.cells or 0) - certificate.unasked + unasked,
             unasked=unasked,
         )

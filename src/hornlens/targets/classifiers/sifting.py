@@ -20,7 +20,7 @@ from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.exact.boxes.spaces import box_of_mask, short_mask_of_box
 from hornlens.learning.sifting.candidates import TooManyRules, class_statements
-from hornlens.learning.sifting.run import Options as SiftOptions
+from hornlens.learning.sifting.run import SiftOptions
 from hornlens.learning.sifting.sift import Sift
 from hornlens.learning.strategies import Lines
 from hornlens.logic.decisions import Policy
@@ -100,10 +100,10 @@ def sift_classifier(given: ToSift, rows: Levels, most: int | None) -> SiftedCell
     if not sift.run.ground.room((None,) * len(asking.axes)):
         raise InputError("the background allows no cell: nothing is left to explain")
     first, inputs = given.compared(rows)
-    said = asking.ask_first(first)
+    labels = asking.ask_first(first)
     classes = len(asking.classifier.classes)
-    sift.hear(first[: len(said)].astype(np.int64), one_hot(said, classes))
-    if len(said) == len(first):
+    sift.hear(first[: len(labels)].astype(np.int64), one_hot(labels, classes))
+    if len(labels) == len(first):
         ask_all(sift, asking)
     sifted = Boxes(given.space).of(sift.sifted())
     meter = asking.meter
@@ -127,9 +127,9 @@ def sift_of(space: Space, most: int | None, options: SiftOptions) -> Sift:
         return sift_of(space, USUAL - 1, options)
 
 
-def one_hot(said: Levels, classes: int) -> NDArray[np.int8]:
+def one_hot(labels: Levels, classes: int) -> NDArray[np.int8]:
     """Return which class each cell has, as a strategy takes it: a column for each class."""
-    return np.eye(classes, dtype=np.int8)[said]
+    return np.eye(classes, dtype=np.int8)[labels]
 
 
 def ask_all(sift: Sift, asking: Binned) -> None:
@@ -146,9 +146,9 @@ def ask_all(sift: Sift, asking: Binned) -> None:
                     return
                 continue
             cells = sift.run.ground.levels(step.cells)
-            said = asking.ask_first(cells.astype(np.intp))
-            reply = one_hot(said, classes)
-            if len(said) < len(cells):
+            labels = asking.ask_first(cells.astype(np.intp))
+            reply = one_hot(labels, classes)
+            if len(labels) < len(cells):
                 sift.hear_rest(dict(zip(step.cells, reply, strict=False)))
                 return
     except StopIteration:

@@ -98,7 +98,7 @@ function wording(result, choices) {
   return el("span", {}, ...joined(lines, null).map((line) => line ?? el("br")));
 }
 
-function headline(result, answers, { allowed }) {
+function headline(result, answers, { allowed, rejecting }) {
   const several = result.worlds.length > 1;
   const word = (label) => el("em", {}, bdi(several ? result.labels[label].name : result.labels[label].word));
   if (several && answers.length) return [`${result.subject} says `, ...tally(result, answers, word), "."];
@@ -110,9 +110,11 @@ function headline(result, answers, { allowed }) {
   const average = result.averaged ? ` on average over ${plural(answer?.prompts.length ?? 0, "phrasing")}` : "";
   if (answer && answer.winner >= 0) return [`${result.subject} ${says} `, word(answer.winner), `${average}${lead}.`];
   if (answer) return [`${result.subject} abstains: ${result.reasons[answer.abstained] ?? "no answer"}.`];
-  if (!allowed.length) return ["Not asked. The rules reject every answer."];
   if (allowed.length === result.labels.length) return ["Not asked. The rules leave it open."];
-  return ["Not asked. The rules predict ", ...joined(allowed.map(word), " or "), "."];
+  const proved = rejecting.flat().every(({ warrant }) => warrant.kind === "proved");
+  const rules = proved ? "The rules" : "The rules, not all of which are proved,";
+  if (!allowed.length) return [`Not asked. ${rules} reject every answer.`];
+  return [`Not asked. ${rules} predict `, ...joined(allowed.map(word), " or "), "."];
 }
 
 /** In how many ways of asking each answer came: "female in 6 of 8 phrasings, male in 2". */

@@ -8,6 +8,7 @@ almostTable(result);
 survivalTable(result);
 nonHornList(result);
 abstentionList(result);
+if (byId("open")?.querySelector("table")) filteredTable(byId("open"), "open rule");
 if (byId("map")) scoreMap(result, rules);
 if (byId("ask")) askYourself(result, rules);
 document.documentElement.dataset.ready = "";

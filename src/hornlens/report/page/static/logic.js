@@ -34,6 +34,7 @@ function readResult(content, view) {
     columns: view.columns, // of rules.csv
     prompted: view.prompted, // whether it was asked in prompts, and not about cells as they are
     scored: view.scored,
+    sifted: view.sifted, // whether its cells were chosen, and some of them drawn at random
     unit: view.unit, // what is counted: a prompt, or a cell
     subject: view.subject, // who answers, at the start of a sentence
     nonHorn: view.non_horn,
@@ -237,10 +238,11 @@ function answersCsv(result) {
     ...(result.labelled ? result.labels.map((_, i) => answer.scores[i] ?? null) : []),
     answer.winner < 0 ? null : result.labels[answer.winner].name,
     answer.scores.length ? answer.margin : null,
+    ...(result.sifted ? [answer.drawn ? "at random" : "chosen"] : []),
   ]);
   const scores = (result.labelled ? result.labels : []).map(({ name, word }) => (several ? name : result.averaged ? `mean of ${word}` : word));
   return csvText([
-    [result.averaged ? "prompts" : result.unit, ...(several ? [result.noun] : []), ...result.attributes.map((a) => a.name), ...scores, "winner", "margin"],
+    [result.averaged ? "prompts" : result.unit, ...(several ? [result.noun] : []), ...result.attributes.map((a) => a.name), ...scores, "winner", "margin", ...(result.sifted ? ["asked"] : [])],
     ...rows,
   ]);
 }

@@ -31,6 +31,7 @@ function promptTable(result, items, caption, marginName) {
     ...(filled ? [] : [el("th", { scope: "col" }, result.averaged ? "Preferred" : "Answer")]),
     ...scored(result.labels.map((label) => el("th", { scope: "col", class: "n" }, bdi(several ? label.name : label.word)))),
     ...scored([el("th", { scope: "col", class: "n" }, marginName)]),
+    ...(result.sifted ? [el("th", { scope: "col" }, "Asked")] : []),
   );
   const row = ({ position, margin }) => {
     const answer = result.answers[position];
@@ -47,6 +48,7 @@ function promptTable(result, items, caption, marginName) {
         ),
       ),
       ...scored([el("td", { class: "n" }, number(answer.scores.length ? margin : null))]),
+      ...(result.sifted ? [el("td", {}, answer.drawn ? "at random" : "chosen")] : []),
     );
   };
   return paged(items.length, 10, `${result.unit}s`, (from, to) =>

@@ -27,6 +27,8 @@ function rulesTable(result) {
     if (key === "rule") return ruleText(formOf(rule));
     if (key === "support") return rule.support;
     if (key === "warrant") return rule.warrant.bound ?? (rule.warrant.kind === "proved" ? 0 : 1);
+    if (key === "tested") return rule.warrant.tested ?? null;
+    if (key === "cells") return rule.cells;
     if (key === "mean") return rule.mean_margin;
     return rule.closest?.margin ?? null;
   };

@@ -25,5 +25,6 @@ if (view.asked) {
   nonHornList(result);
   abstentionList(result);
 }
+if (byId("open")?.querySelector("table")) filteredTable(byId("open"), "open rule");
 if (byId("concepts")?.querySelector("table")) filteredTable(byId("concepts"), "concept");
 document.documentElement.dataset.ready = "";

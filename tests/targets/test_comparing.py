@@ -2,6 +2,7 @@
 
 import math
 from random import Random
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -64,21 +65,21 @@ def bank(call, space=SPACE, name="bank"):
 
 
 class TestTwoFunctions(TargetConformance):
-    options = ()
+    options: ClassVar = {}
 
     def build(self):
-        return DifferencesTarget(bank(old), bank(new), **dict(self.options))
+        return DifferencesTarget(bank(old), bank(new), **self.options)
 
     def questions_asked(self, target):
         return sum(part.call.calls for part in target.parts)
 
 
 class TestTwoFunctionsWithSides(TestTwoFunctions):
-    options = (("sides", True),)
+    options: ClassVar = {"sides": True}
 
 
 class TestTwoFunctionsWhoseSilenceIsAnAnswer(TestTwoFunctions):
-    options = (("silence", "answer"), ("sides", True))
+    options: ClassVar = {"silence": "answer", "sides": True}
 
 
 class TestTwoFunctionsThatSayYesOrNo(TestTwoFunctions):
@@ -91,12 +92,12 @@ class TestAChange(TestTwoFunctions):
     attribute = "place"
 
     def build(self):
-        return FlippingTarget(bank(new), self.attribute, **dict(self.options))
+        return FlippingTarget(bank(new), self.attribute, **self.options)
 
 
 class TestAChangeOfAges(TestAChange):
     attribute = "age"
-    options = (("silence", "answer"),)
+    options: ClassVar = {"silence": "answer"}
 
 
 class TestAChangeOfTwo(TestAChange):
@@ -183,7 +184,7 @@ def test_cells_of_a_change_are_those_in_which_two_values_can_occur():
 
 
 def test_what_rules_can_say_of_fixed_cells_is_said():
-    """With many rules about the attribute: in complete spaces always, else if one is lacking."""
+    """With many rules about the attribute, in complete spaces: always."""
     checked = 0
     for seed in range(300):
         rng = np.random.default_rng(seed)

@@ -4,12 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 
 import typer
 
 from hornlens.cli.options import CommandOptions
+from hornlens.counts import plural
 from hornlens.errors import HornlensError
+
+if TYPE_CHECKING:
+    from hornlens.report.terminal import Terminal
+    from hornlens.result import Result
+    from hornlens.results.documents.findings import Findings
+
+
+def show_compared(terminal: Terminal, result: Result) -> None:
+    """Print how many answers differ, with the first that do."""
+    compared, label = result.question.compared, result.space.label
+    if compared is None or label is None:
+        return
+    same = label.variables.index(next(iter(compared.acts)))
+    for world in result.each:
+        decided = [(cell, d) for cell, d in world.decisions.items() if d.winner is not None]
+        others = [cell for cell, decision in decided if decision.winner != same]
+        where = f"{world.world}: " if world.world else ""
+        differ = compared.opposites.get(label.variables[same], "differ")
+        count = f"{len(others):,} of {plural(len(decided), 'cell')} that were compared"
+        terminal.say(f"{where}{compared.start} {differ} in {count}.")
+        if others:
+            terminal.say("For example:")
+            for text in _example(world, others[0]):
+                terminal.say(f"  {text}")
+
+
+def _example(world: Findings, cell: int) -> list[str]:
+    """Return the first form of a cell, and the first that was answered otherwise."""
+    shown = world.show(cell)
+    replies = [world.details[text].reply if text in world.details else "" for text in shown]
+    other = next((k for k, reply in enumerate(replies) if reply != replies[0]), None)
+    return list(shown[:1]) if other is None else [shown[0], shown[other]]
 
 
 class ComparisonGroup(CommandOptions):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hornlens.cli.asking import Doing
+from hornlens.cli.comparing import show_compared
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.formats.files import check_writable
@@ -216,6 +217,7 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
         "bold",
     )
     _show_warnings(terminal, result, out)
+    show_compared(terminal, result)
     levels, summary = envelope.levels, Summary(result)
     if levels is not None and levels.chosen is not None:
         _show_level(terminal, summary, levels, out)
@@ -260,8 +262,9 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
     if result.worlds:
         _show_survival(terminal, result)
     negatives = envelope.statistics.get("negatives")
-    show_non_horn(terminal, envelope)
-    if negatives and envelope.non_horn.count:
+    if question.compared is None:
+        show_non_horn(terminal, envelope)
+    if negatives and envelope.non_horn.count and question.compared is None:
         share = envelope.non_horn.count / negatives
         terminal.say(
             f"That is {share:.1%} of the {negatives:,} that {question.subject.lower()} rejects."

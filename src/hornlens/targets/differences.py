@@ -102,6 +102,13 @@ class DifferencesTarget(Comparing):
     def _say(self, place: int) -> str:
         return "no answer" if place < 0 else self._labels[place]
 
+    def _quoted(self, place: int) -> str:
+        """Return an answer in its own words, for sentences."""
+        if place < 0:
+            return "nothing"
+        question, name = getattr(self.first, "question", None), self._labels[place]
+        return f"“{name if question is None else question.words.get(name, name)}”"
+
     @cached_property
     def compared(self) -> ComparedAnswers:
         """That they give the same answer, or different ones."""
@@ -109,9 +116,9 @@ class DifferencesTarget(Comparing):
         same, *others = self.space.label.variables
         acts, differ = {same: "give the same answer"}, "give different answers"
         if self.sides:
-            for name, (a, b) in zip(others, self._sides, strict=True):
-                words = [f"“{self._say(place)}”" for place in (a, b)]
-                acts[name] = f"say {words[0]} ({self.called[0]}) and {words[1]} ({self.called[1]})"
+            for name, pair in zip(others, self._sides, strict=True):
+                one, two = (self._quoted(place) for place in pair)
+                acts[name] = f"say {one} ({self.called[0]}) and {two} ({self.called[1]})"
         else:
             acts[others[0]] = differ
         return ComparedAnswers(self.name, acts, {same: differ}, proper=True)

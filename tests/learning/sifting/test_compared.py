@@ -117,7 +117,7 @@ def additive(count, size, noise, forms, seed=1):
 
 @pytest.mark.parametrize("forms", [2, 4])
 def test_answers_tell_where_they_are_likely_to_differ(forms):
-    """Where differences are rare, and no rule about them holds, it takes little to refute all."""
+    """Where differences are rare and no rule about them holds, a fraction refutes all."""
     space, answers = boxes(10, 6), additive(10, 6, 0.1, forms)
     plain, few = questions(space, answers, forms, guided=False)
     guided, many = questions(space, answers, forms, guided=True)

@@ -10,7 +10,6 @@ from hornlens import Settings
 from tests.command import hornlens
 
 
-
 @pytest.fixture(autouse=True)
 def _place(monkeypatch, tmp_path):
     monkeypatch.setenv("HORNLENS_CACHE", str(tmp_path / "answers.sqlite"))

@@ -32,7 +32,7 @@ CELLS = 5 * 4 * 3
 
 
 class TwoMinds(ChatServer):
-    """The model "other-model" thinks of soldiers as the first one does of singers, and may refuse."""
+    """The model "other-model" thinks of soldiers as the first does of singers, and may refuse."""
 
     refused = ""
 

@@ -174,9 +174,14 @@ class Limits:
 
 
 def is_ctrl_c(error: BaseException) -> bool:
-    """Return whether an error is a Ctrl-C, raised by Python or by a SAT solver."""
-    by_solver = type(error).__module__ == "pysolvers" and "keyboard interrupt" in str(error)
-    return by_solver or isinstance(error, KeyboardInterrupt)
+    """Return whether an error is a Ctrl-C, as Python raises it, a SAT solver, or pydantic.
+
+    pydantic tells one that comes while it builds a class as an error of that class.
+    """
+    library = type(error).__module__.partition(".")[0]
+    by_solver = library == "pysolvers" and "keyboard interrupt" in str(error)
+    by_pydantic = library == "pydantic_core" and str(error).rstrip().endswith("KeyboardInterrupt:")
+    return by_solver or by_pydantic or isinstance(error, KeyboardInterrupt)
 
 
 def _say_that_it_ends() -> None:

@@ -80,6 +80,30 @@ def broken_share(result, rule, count=3_000):
     return float((result.binned.ask(cells) != rule.place).mean())
 
 
+def test_rules_of_a_common_class_are_listed_where_the_other_one_is_rare():
+    """A class that is said of 9% of the cells is not so rare that it goes without saying."""
+    _, boxes = planted(5)
+    scores = np.random.default_rng(5).normal(size=(COLUMNS, BINS))
+    columns = range(COLUMNS)
+    drawn = np.random.default_rng(0).random((20_000, COLUMNS))
+    least = np.quantile(sum(scores[c][(drawn[:, c] * BINS).astype(int)] for c in columns), 0.78)
+
+    def decide(rows):
+        cells = np.clip((np.asarray(rows) * BINS).astype(int), 0, BINS - 1)
+        high = sum(scores[column][cells[:, column]] for column in columns) > least
+        for box in boxes:
+            inside = [(cells[:, c] >= lo) & (cells[:, c] <= hi) for c, (lo, hi) in box.items()]
+            high &= ~np.all(inside, axis=0)
+        return np.where(high, "yes", "no")
+
+    assert 0.06 < (decide(drawn) == "yes").mean() < 0.1
+    result = hornlens.explain(Counting(decide), ROWS, bins=EDGES)
+    for box in boxes:
+        wide = [box.get(column, (0, BINS - 1)) for column in columns]
+        assert any(rule.place == 0 and contains(rule.box, wide) for rule in result.rules), box
+    assert all(broken_share(result, rule) <= 0.05 for rule in result.rules)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_all_planted_rules_are_found_for_a_few_thousand_rows(seed):
     model, boxes = planted(seed)

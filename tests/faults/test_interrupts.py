@@ -14,8 +14,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from hornlens.limits import ENDING
+from hornlens.limits import ENDING, is_ctrl_c
 from tests.faults import small
 from tests.faults.rounds import rounds
 
@@ -96,3 +97,20 @@ def test_before_the_first_line_of_ours_python_answers_and_from_then_on_we_do(tmp
             assert not [each for each in frames if "hornlens/" in each], (number, delay, ended)
             # 1: so ends a Python that was still looking for its own modules.
             assert ended[0] in (-signal.SIGINT, 1), (number, delay, ended)
+
+
+def test_an_interrupt_that_pydantic_tells_as_its_own_error_is_one(monkeypatch):
+    """It builds classes as they are imported, and calls Python in between."""
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    text = core_schema.str_schema(pattern="a(?=b)", regex_engine="python-re")
+    monkeypatch.setattr(re, "compile", interrupted)
+    with pytest.raises(SchemaError) as told:
+        SchemaValidator(core_schema.list_schema(text))
+    assert is_ctrl_c(told.value)
+    monkeypatch.undo()
+    with pytest.raises(SchemaError) as told:
+        SchemaValidator({"type": "KeyboardInterrupt"})
+    assert not is_ctrl_c(told.value)

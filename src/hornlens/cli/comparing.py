@@ -93,8 +93,13 @@ class ComparisonGroup(CommandOptions):
         """Reject options that nothing can be compared with, by the names of those given."""
         given = [name for name, value in others.items() if value]
         if self.compares and given:
-            own = "--compare-with" if self.compare_with is not None else "--flip"
-            raise HornlensError(f"--{given[0].replace('_', '-')} cannot be used with {own}")
+            is_pair = self.compare_with is not None
+            own = "--compare-with" if is_pair else "--flip"
+            message = f"--{given[0].replace('_', '-')} cannot be used with {own}"
+            if "dry_run" in given:
+                times = "both models" if is_pair else "each value of the attribute"
+                message += f": plan without it, and count every question for {times}"
+            raise HornlensError(message)
 
     def asking(self, opened: Callable[[str], Any], asked: Any) -> Callable[..., Any]:
         """Return the function of the library that asks; `opened` opens what it is compared with."""

@@ -376,7 +376,9 @@ def forms_of(target: Target) -> Forms | None:
     labels = target.parts[0].space.label
     count = 2 if labels is None else len(labels.variables)
     return Forms(
-        target.form_count, count, lambda cells: np.array(target.answers(cells), dtype=np.int64)
+        target.form_count,
+        count,
+        lambda cells: np.array(target.answers(cells), dtype=np.int64).reshape(len(cells), -1),
     )
 
 

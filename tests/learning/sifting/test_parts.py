@@ -10,7 +10,8 @@ from hornlens.learning.sifting.axes import Ground
 from hornlens.learning.sifting.candidates import CandidateRules, statements_of
 from hornlens.learning.sifting.contrasting import least_share
 from hornlens.learning.sifting.drawing import Stream
-from hornlens.learning.sifting.families import Family, Member, gain
+from hornlens.learning.sifting.families import Family, gain
+from hornlens.learning.sifting.members import ValueMember
 from hornlens.learning.sifting.run import SiftOptions, SiftRun
 from hornlens.learning.sifting.tally import Tally
 from hornlens.logic.decisions import Policy
@@ -155,7 +156,7 @@ def family_of(members, delta=0.1, epsilon=0.3):
     ground = Ground.of(space)
     box = (None,) * len(ground.axes)
     room = ground.room(box)
-    rules = [Member(Rule(0, -1), 0, box, room, 0, (k,)) for k in range(members)]
+    rules = [ValueMember(Rule(0, -1), 0, box, room, (k,)) for k in range(members)]
     return Family(0, 0, delta, rules, ground, epsilon, used=[0] * members)
 
 

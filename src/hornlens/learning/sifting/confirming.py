@@ -11,7 +11,8 @@ from math import ceil, log, log1p
 import numpy as np
 
 from hornlens.learning.sifting.axes import Flags
-from hornlens.learning.sifting.families import Family, Member, count_in
+from hornlens.learning.sifting.families import Family, count_in
+from hornlens.learning.sifting.members import Member
 from hornlens.learning.sifting.run import Phase, SiftRun
 from hornlens.learning.sifting.survivors import Survivors
 

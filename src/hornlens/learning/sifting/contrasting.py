@@ -19,9 +19,10 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.learning.sifting.axes import Cells
-from hornlens.learning.sifting.families import Family, Member, count_in
-from hornlens.learning.sifting.run import Phase, SiftRun
+from hornlens.learning.sifting.axes import Cells, Flags
+from hornlens.learning.sifting.families import Family, count_in
+from hornlens.learning.sifting.members import Member
+from hornlens.learning.sifting.run import Looking, Phase, SiftRun
 from hornlens.learning.sifting.tolerating import Tolerance
 from hornlens.logic.sifting import MoreOften
 
@@ -37,6 +38,12 @@ DRAWS = 50
 """How many cells are drawn in each of them."""
 RATING = 0.2
 """The share of what is left of δ that they get."""
+CHUNK = 256
+"""So many cells are looked up in one go."""
+TRIES = 24
+"""How many sets are tried for that."""
+TRIED = 12
+"""How many random cells tell whether a condition can be left out."""
 LEAST = 3
 """So many cells must have the label, in a set of conditions that is looked at."""
 NEARLY = 0.8
@@ -90,7 +97,7 @@ class Contrast:
             if not run.tally.broken[r].any():
                 continue
             asked += yield from self._seek(r)
-            members = self._sets(r)
+            members = yield from self._sets(r)
             if members:
                 asked += yield from self._rate(members)
         return asked
@@ -119,40 +126,71 @@ class Contrast:
         fresh = [tally.is_new(cell) for cell in cells]
         return cells[np.array(fresh, dtype=np.bool_)]
 
-    def _sets(self, r: int) -> list[Member]:
-        """Return sets of conditions in which the label was given most, each for other cells."""
+    def _sets(self, r: int) -> Looking[list[Member]]:
+        """Return sets of conditions in which the label was given most, each for other cells.
+
+        The cells were chosen where the label is likely, and are much alike: what they have in
+        common beside that is told by random ones.
+        """
         tally, candidates = self.run.tally, self.run.tally.candidates
-        inside = [candidates.containing(cell[None])[0] for cell in tally.cells]
-        open_ones = {int(k) for k in np.flatnonzero(tally.broken[r])}
-        every = np.zeros(candidates.count + 1)
-        for index in inside:
-            every[index] += 1
-        chosen: list[Member] = []
-        while len(open_ones) >= LEAST and len(chosen) < SETS:
-            given = np.zeros(candidates.count + 1)
-            for k in open_ones:
-                given[inside[k]] += 1
-            given[0] = given[-1] = 0
-            share = _surely(given, every)
-            best = self._broadest(int(np.argmax(share)), share)
-            member = self.tolerance.member(r, best)
+        longest = len(candidates.blocks[-1])
+        passed_over = np.array([len(block) < longest for block in candidates.blocks])
+        passed_over = np.append(passed_over[candidates.block_of], True)
+        covered = np.zeros(len(tally), dtype=np.bool_)
+        chosen: dict[int, Member] = {}
+        for _ in range(TRIES):
+            covered = np.append(covered, np.zeros(len(tally) - len(covered), dtype=np.bool_))
+            open_ones = tally.broken[r] & ~covered
+            every, given = self._counts(np.ones_like(open_ones)), self._counts(open_ones)
+            share = np.where(passed_over, 0.0, _surely(given, every))
+            best = int(np.argmax(share))
             if given[best] < LEAST or share[best] <= self.bound / 2:
                 break
-            held = self.run.ground.holds(member.box, tally.cells)
-            open_ones -= {k for k in open_ones if held[k]}
+            wide, rate = yield from self._broadest(r, best)
+            passed_over[best] = True
+            if rate <= self.bound:
+                continue
+            member = self.tolerance.member(r, wide)
+            covered |= self.run.ground.holds(member.box, tally.cells[: len(covered)])
             if member.room > 4 * DRAWS:
-                chosen.append(member)
-        return chosen
+                chosen[wide] = member
+            if len(chosen) == SETS:
+                break
+        return list(chosen.values())
 
-    def _broadest(self, best: int, share: NDArray[np.float64]) -> int:
-        """Leave out conditions as long as nearly the same share is left."""
+    def _counts(self, which: Flags) -> NDArray[np.float64]:
+        """Return how many of some of the cells that were asked lie in each candidate."""
         candidates = self.run.tally.candidates
-        while True:
-            above = [p for p in candidates.parents[best].tolist() if 0 < p < candidates.count]
-            wide = max(above, key=lambda p: share[p], default=best)
-            if wide == best or share[wide] < NEARLY * share[best]:
-                return best
-            best = wide
+        counts = np.zeros(candidates.count + 1)
+        cells = self.run.tally.cells[which]
+        for first in range(0, len(cells), CHUNK):
+            index = candidates.containing(cells[first : first + CHUNK])
+            counts += np.bincount(index.ravel(), minlength=len(counts))
+        return counts
+
+    def _broadest(self, r: int, best: int) -> Looking[tuple[int, float]]:
+        """Leave out conditions as long as nearly the same share of random cells has the label."""
+        candidates = self.run.tally.candidates
+        rate = yield from self._tried(r, best)
+        while rate > self.bound:
+            rates: dict[int, float] = {}
+            for wide in sorted(set(candidates.parents[best].tolist())):
+                if 0 < wide < candidates.count:
+                    rates[wide] = yield from self._tried(r, wide)
+            wide = max(rates, key=lambda p: rates[p], default=best)
+            if wide == best or rates[wide] < NEARLY * rate:
+                break
+            best, rate = wide, rates[wide]
+        return best, rate
+
+    def _tried(self, r: int, candidate: int) -> Looking[float]:
+        """Ask a few random cells of a candidate; return how many of them have the label."""
+        run, tally = self.run, self.run.tally
+        cells = run.inside(tally.candidates.box(candidate), TRIED)
+        yield from run.ask(cells)
+        places = [tally.place.get(cell.tobytes()) for cell in cells]
+        known = [place for place in places if place is not None]
+        return float(tally.broken[r, known].mean()) if known else 0.0
 
     def _rate(self, members: Sequence[Member]) -> Phase:
         """Draw as many cells in each set of conditions, whatever the answers are."""

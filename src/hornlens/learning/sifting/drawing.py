@@ -14,7 +14,7 @@ from hashlib import sha512
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.learning.sifting.axes import Box, Ground, Numbered
+from hornlens.learning.sifting.axes import Box, Cells, Ground, Numbered
 from hornlens.learning.sifting.tally import Tally
 
 SMALL = 1024
@@ -28,6 +28,20 @@ def fraction(seed: int, family: int, base: int, k: int, of: int) -> int:
     """Return a whole number from 0 to `of` - 1, as if by chance."""
     text = f"hornlens sift {seed} {family} {base} {k}"
     return int.from_bytes(sha512(text.encode()).digest(), "big") * of >> 512
+
+
+def first_cells(ground: Ground, count: int, seed: int) -> Cells:
+    """Draw so many distinct cells by chance; more of the same seed begin with the same ones."""
+    rng, whole = np.random.default_rng([seed, 1]), ground.numbered((None,) * len(ground.axes))
+    cells: dict[bytes, Cell] = {}
+    most = min(count, whole.room)
+    for _ in range(TRIES):
+        if len(cells) == most:
+            break
+        cell = whole.any(rng)
+        if ground.counted or bool(ground.allows(cell[None])[0]):
+            cells.setdefault(cell.tobytes(), cell)
+    return np.array(list(cells.values()), dtype=np.int64).reshape(len(cells), len(ground.axes))
 
 
 @dataclass

@@ -8,7 +8,7 @@ from math import log
 import numpy as np
 
 from hornlens.learning.sifting.design import Design, Weights
-from hornlens.learning.sifting.families import Member
+from hornlens.learning.sifting.members import Member
 from hornlens.learning.sifting.run import Phase, SiftRun
 
 PROMISED = 0.2

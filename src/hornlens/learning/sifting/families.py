@@ -26,34 +26,17 @@ as many as were asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import floor, inf, log, log1p
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.learning.sifting.axes import Box, Cells, Flags, Ground
-from hornlens.logic.rule import Rule
+from hornlens.learning.sifting.members import Member
 
 SURE = 60.0
 """The logarithm of what a draw shows that no bad rule can pass."""
 ROUNDING = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class Member:
-    """A rule of which something is to be shown: `box` are the cells that can break it.
-
-    `statement` is the place of its statement, `key` what tells it from others, `candidate` its
-    place among the candidates, -1 for a rule that concludes a value.
-    """
-
-    rule: Rule
-    statement: int
-    box: Box
-    room: int
-    candidate: int
-    key: tuple[int, ...]
 
 
 def gain(room: int | None, used: int, epsilon: float, varies: bool = False) -> float:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from heapq import nsmallest
 from math import ceil, log, log1p
 
 import numpy as np
 
 from hornlens.learning.sifting.confirming import Confirmation
 from hornlens.learning.sifting.contrasting import Contrast
-from hornlens.learning.sifting.families import Member
+from hornlens.learning.sifting.members import Member
 from hornlens.learning.sifting.run import SiftRun
 from hornlens.learning.sifting.survivors import Survivors
 from hornlens.learning.sifting.tolerating import Tolerance, Tolerated
@@ -52,14 +53,15 @@ def outcome_of(
         else:
             left.append(member)
     listed.sort(key=lambda item: (-item[0].room, item[0].key))
-    left.sort(key=lambda member: (-member.room, member.key))
-    kept = left[:MOST_OPEN]
+    kept = nsmallest(MOST_OPEN, left, key=lambda member: (-member.breadth, member.key))
     return Sifted(
         tuple((member.rule, warrant) for member, warrant in listed),
         tuple(member.rule for member in kept),
         len(left),
         replace(_record(run, tolerance, kept, len(left)), more_often=tuple(contrast.shown())),
-        done=len(run.tally) > 0 and all(member.key in confirmation.stuck for member in left),
+        done=len(run.tally) > 0
+        and all(member.key in confirmation.stuck for member in left)
+        and all((warrant.bound or 0.0) <= epsilon for _, warrant in listed),
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 from hornlens.counts import plural
+from hornlens.learning.sifting.axes import Ground
+from hornlens.learning.sifting.drawing import first_cells
 from hornlens.learning.sifting.estimating import (
     ASSUMED_RULES,
     RARITIES,
@@ -179,13 +180,6 @@ def planned(
 
 
 def pilot_cells(space: Space, count: int, seed: int = 0) -> list[int]:
-    """Draw so many distinct cells at random; more of the same seed begin with the same ones.
-
-    A run that begins with these pays for none of a pilot's answers again.
-    """
-    rng, cells, most = Random(seed), dict[int, None](), min(count, space.cell_count)
-    for _ in range(100 * most):
-        if len(cells) == most:
-            break
-        cells[space.sample(rng) & ~space.label_mask] = None
-    return list(cells)
+    """Draw so many distinct cells by chance: a run with the same seed begins with these."""
+    ground = Ground.of(space)
+    return ground.masks(first_cells(ground, count, seed))

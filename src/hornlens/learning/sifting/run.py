@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,10 @@ from hornlens.logic.sifting import Draw
 from hornlens.logic.space import Space
 
 Cell: TypeAlias = NDArray[np.int64]
-Phase: TypeAlias = "Generator[Lines | Sifting, Answers, int]"
+Found = TypeVar("Found")
+Looking: TypeAlias = "Generator[Lines | Sifting, Answers, Found]"
+"""It asks, and comes to something."""
+Phase: TypeAlias = "Looking[int]"
 """A part of a run: it yields what is asked, and returns how much of something it did."""
 EVER = 1 << 62
 """As many questions as anyone likes."""

@@ -18,9 +18,10 @@ from hornlens.learning.sifting.axes import Cells
 from hornlens.learning.sifting.candidates import Statement, statements_of
 from hornlens.learning.sifting.confirming import Confirmation
 from hornlens.learning.sifting.contrasting import Contrast
+from hornlens.learning.sifting.drawing import first_cells
 from hornlens.learning.sifting.eliminating import Elimination
-from hornlens.learning.sifting.families import Member
 from hornlens.learning.sifting.guessing import Forms, GuidedSurrogate
+from hornlens.learning.sifting.members import Member
 from hornlens.learning.sifting.outcome import outcome_of
 from hornlens.learning.sifting.run import Phase, SiftOptions, SiftRun
 from hornlens.learning.sifting.survivors import Survivors
@@ -85,7 +86,7 @@ class Sift:
         """Ask the cell that says nothing, by which others may be measured, and some by chance."""
         run = self.run
         start = min(run.room, 2 * int(run.ground.sizes.max(initial=0)) + 8)
-        cells = list(self.elimination.design.random(start))
+        cells = list(first_cells(run.ground, start, run.options.seed))
         if not run.space.complete:
             blank = run.ground.levels([0])
             cells = [*blank[run.ground.allows(blank)], *cells]

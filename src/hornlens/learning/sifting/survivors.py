@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from hornlens.learning.sifting.axes import Box
-from hornlens.learning.sifting.families import Member
+from hornlens.learning.sifting.axes import Box, Flags
+from hornlens.learning.sifting.members import CandidateMember, Member, ValueMember
 from hornlens.learning.sifting.run import SiftRun
 from hornlens.logic.batch import Words, pack, unpack
 from hornlens.logic.rule import Rule
@@ -43,40 +43,43 @@ class Survivors:
     def all(self, almost: Sequence[Member] = ()) -> list[Member]:
         """Return all of them, but for the special cases of rules with exceptions."""
         values = [v for v in self._values() if not any(is_within(v, broad) for broad in almost)]
-        plain = [
-            member
-            for member in self._plain()
+        plain = self._plain()
+        if values:
             # A value that is concluded excludes the others, if the label is on the left.
-            if not (member.rule.is_negative and any(is_within(member, v) for v in values))
-        ]
-        return [*self._most_general(plain), *values]
+            plain = (
+                member
+                for member in plain
+                if not (member.rule.is_negative and any(is_within(member, v) for v in values))
+            )
+        return [*plain, *values]
 
     def _plain(self) -> Iterator[Member]:
         """Yield those that say which label is never given, or always."""
-        tally, ground, candidates = self.run.tally, self.run.ground, self.run.tally.candidates
-        for r, statement in enumerate(tally.statements):
-            for candidate in candidates.minimal(tally.alive(r)).tolist():
-                rule, box = candidates.rule(candidate, statement), candidates.box(candidate)
-                if not ground.counted and not self._can_be(candidate):
+        tally, candidates = self.run.tally, self.run.tally.candidates
+        for r in range(len(tally.statements)):
+            minimal = candidates.minimal(tally.alive(r))
+            for candidate in minimal[~self._said_by_others(r)[minimal]].tolist():
+                if not self.run.ground.counted and not self._can_be(candidate):
                     tally.void[candidate] = True
                     continue
-                yield Member(rule, r, box, ground.room(box), candidate, (r, candidate))
+                yield CandidateMember(tally, r, candidate)
+
+    def _said_by_others(self, r: int) -> Flags:
+        """Return which candidates are alive with a statement that says more than this one.
+
+        That a label is never given goes without saying where another one is always given.
+        """
+        tally = self.run.tally
+        breaks = set(tally.statements[r].breaks)
+        said = np.zeros(tally.candidates.count + 1, dtype=np.bool_)
+        for other, statement in enumerate(tally.statements):
+            if breaks < set(statement.breaks):
+                said |= tally.alive(other)
+        return said
 
     def _can_be(self, candidate: int) -> bool:
         """Say whether the background leaves conditions possible, as far as its rules tell."""
         return self.run.space.background.closure(self.run.tally.candidates.mask(candidate)) >= 0
-
-    def _most_general(self, members: list[Member]) -> list[Member]:
-        """Leave out that a label is never given, where another is always given."""
-        breaks = [set(statement.breaks) for statement in self.run.tally.statements]
-        broad = [m for m in members if len(breaks[m.statement]) > 1]
-        return [
-            m
-            for m in members
-            if not any(
-                breaks[m.statement] < breaks[b.statement] and lies_in(m.box, b.box) for b in broad
-            )
-        ]
 
     # --- rules that conclude a value ---
 
@@ -126,7 +129,7 @@ class Survivors:
             room = run.ground.room(tuple(box))
             if room:
                 rule = Rule(left, left | value)
-                yield Member(rule, r, tuple(box), room, -1, (r, candidate, i, value))
+                yield ValueMember(rule, r, tuple(box), room, (r, candidate, i, value))
 
 
 def lies_in(box: Box, other: Box) -> bool:

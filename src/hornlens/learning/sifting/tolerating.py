@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.learning.sifting.axes import Flags, Ground
-from hornlens.learning.sifting.families import ROUNDING, Family, Member, count_in
+from hornlens.learning.sifting.families import ROUNDING, Family, count_in
+from hornlens.learning.sifting.members import CandidateMember, Member
 from hornlens.learning.sifting.run import Phase, SiftRun
 from hornlens.learning.sifting.survivors import is_within
 
@@ -247,8 +248,4 @@ class Tolerance:
 
     def member(self, statement: int, candidate: int) -> Member:
         """Return a candidate as a member of a family."""
-        run, candidates = self.run, self.run.tally.candidates
-        box = candidates.box(candidate)
-        rule = candidates.rule(candidate, run.tally.statements[statement])
-        key = (statement, candidate)
-        return Member(rule, statement, box, run.ground.room(box), candidate, key)
+        return CandidateMember(self.run.tally, statement, candidate)

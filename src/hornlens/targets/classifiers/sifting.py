@@ -38,6 +38,12 @@ USUAL = 2
 
 COMPARED = 500
 """Before a sift, the cells of so many rows of X and of as many uniform inputs are asked."""
+RARE = 1.0
+"""A class is rare if it is said of ε of all cells at most.
+
+Rules of the others are what is wanted here, even where they say no more than that it is not said;
+while there are more exceptions than a rule may have, these are listed one by one.
+"""
 SHARE = 8
 """Within a budget, each of the two takes a share of one in so many of it at most."""
 
@@ -94,7 +100,11 @@ def sift_classifier(given: ToSift, rows: Levels, most: int | None) -> SiftedCell
     """
     asking, options = given.asking, given.options
     wanted = SiftOptions(
-        epsilon=options.epsilon, delta=options.delta, seed=options.seed, budget=given.budget
+        epsilon=options.epsilon,
+        delta=options.delta,
+        seed=options.seed,
+        budget=given.budget,
+        rare=RARE,
     )
     sift = sift_of(given.space, most, wanted)
     if not sift.run.ground.room((None,) * len(asking.axes)):

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 
+KEPT = 10
+"""So many fields of a reply are kept in stores."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """One reply of a chat model: its text, how it came about, and which candidate it names.
@@ -16,7 +20,9 @@ class Reply:
     `bound` is the most that a candidate which is not listed can have. `finish` is why the reply
     ended, in the endpoint's word; `refused`: the endpoint itself calls it a refusal. `tokens` are
     those of the question and of the reply, `fingerprint` is who the endpoint says has answered, and
-    `how` the temperature. `named` is the place of the candidate that it names (-1: none).
+    `how` the temperature. `named` is the place of the candidate that it names (-1: none), and
+    `reading` says why it was read so. `created` is when the endpoint says it was made, in seconds
+    since 1970 (0: it does not say).
     """
 
     text: str
@@ -29,6 +35,8 @@ class Reply:
     fingerprint: str = ""
     how: str = ""
     named: int = -1
+    reading: str = ""
+    created: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Return what a result writes: what is known of it, and always text and name."""
@@ -38,8 +46,11 @@ class Reply:
         return {k: v for k, v in content.items() if k in known or v != getattr(default, k)}
 
     def as_row(self) -> list[Any]:
-        """Return what a store keeps: all fields in order, as version 0.2 wrote and reads them."""
-        return [getattr(self, name) for name in self.__slots__]
+        """Return what a store keeps: the fields in order, as version 0.2 wrote and reads them.
+
+        Replies are read again whenever they come from a store, so why is not kept.
+        """
+        return [getattr(self, name) for name in self.__slots__[:KEPT]]
 
     @classmethod
     def read(cls, content: Mapping[str, Any] | Sequence[Any]) -> Reply:

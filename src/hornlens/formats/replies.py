@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-
 KEPT = 10
 """So many fields of a reply are kept in stores."""
 

@@ -71,11 +71,11 @@ class Survivors:
         """
         tally = self.run.tally
         breaks = set(tally.statements[r].breaks)
-        said = np.zeros(tally.candidates.count + 1, dtype=np.bool_)
+        covered = np.zeros(tally.candidates.count + 1, dtype=np.bool_)
         for other, statement in enumerate(tally.statements):
             if breaks < set(statement.breaks):
-                said |= tally.alive(other)
-        return said
+                covered |= tally.alive(other)
+        return covered
 
     def _can_be(self, candidate: int) -> bool:
         """Say whether the background leaves conditions possible, as far as its rules tell."""

@@ -69,6 +69,10 @@ FULL = [
     Case("sifting", "sifted_intervals", [8, 8, 2, 10], 1800.0),
     Case("sifting", "sifted_partial", [12, 8, 2, 10], 1800.0),
     *(Case("sifting", "sifted_within", [12, 10, 2, most, 10], 600.0) for most in (300, 600, 1_200)),
+    *(
+        Case("recorded", "recorded", [kind, [50, 100, 200, 400, None], 10], 1800.0)
+        for kind in ("demo", "smollm2")
+    ),
     *(Case("sifting", "sifted_million", [13, 12, 3, most], 1800.0) for most in (None, 2_000)),
     Case("fleet", "fleet", [[1, 4, 16, 32, 64], 0.5, 12], 900.0),
     Case("fleet", "writing", ["", 100_000]),

@@ -134,7 +134,7 @@ class Answers:
         if self.cache is None:
             return list(prompts)
         found = self.cache.get(self._known_by, prompts, self.candidates, self.repeat)
-        self.known.update((prompt, self._read(kept)) for prompt, kept in found.items())
+        self.known.update((prompt, self._read(prompt, kept)) for prompt, kept in found.items())
         self.reused += len(found)
         if progress is not None and found:
             progress(len(found))
@@ -189,21 +189,26 @@ class Answers:
     def _recorded(self, answers: dict[str, Answer]) -> dict[str, Answer]:
         """Write answers down; return those that count, which others may have written before."""
         if self.cache is None:
-            return {prompt: self._counted(answer) for prompt, answer in answers.items()}
+            return {prompt: self._reread(prompt, answer) for prompt, answer in answers.items()}
         question = (self.candidates, self.repeat)
         kept = [(prompt, as_kept(answer)) for prompt, answer in answers.items()]
         self.cache.put(self._known_by, self.model.name, kept, *question)
         found = self.cache.get(self._known_by, list(answers), *question)
         return {
-            prompt: self._read(found[prompt]) if prompt in found else self._counted(answer)
+            prompt: self._read(prompt, found[prompt])
+            if prompt in found
+            else self._reread(prompt, answer)
             for prompt, answer in answers.items()
         }
 
-    def _read(self, kept: Scores) -> Answer:
+    def _read(self, prompt: str, kept: Scores) -> Answer:
         """Return a kept answer; of a model whose replies are read, as they are read now."""
-        answer = from_kept(Scores(*kept))
+        return self._reread(prompt, from_kept(Scores(*kept)))
+
+    def _reread(self, prompt: str, answer: Answer) -> Answer:
+        """Return an answer with those of its replies that count, as they are read now."""
         if answer.replies and isinstance(self.model, Elicits):
-            answer = self.model.reread(answer, self.candidates)
+            answer = self.model.reread(answer, self.candidates, prompt)
         return self._counted(answer)
 
     def _counted(self, answer: Answer) -> Answer:

@@ -1,18 +1,20 @@
 """How replies of chat models are read: what is chosen, denied, mentioned, cut off, or for order."""
 
 import json
+import struct
 from contextlib import closing
 
 import pytest
 
 from hornlens.api import extract, load
 from hornlens.models.chat.choosing import scores_of
+from hornlens.models.chat.gguf import has_chat_template
 from hornlens.models.chat.reading import read_text
 from hornlens.models.protocol import Elicitation, ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
 from hornlens.store.sqlite import AnswerCache
-from hornlens.testing.models import ask
+from hornlens.testing.models import ask, refusal
 from hornlens.verifying.verify import verify
 from tests.chat_server import PROBE, ChatServer, keep_to_itself
 
@@ -238,7 +240,7 @@ def test_numbers_that_are_unlikely_say_nothing():
 def test_white_space_before_a_number_is_no_other_answer():
     listed = [("\n", -1.2), ("1", -1.0), (" 2", -2.5), ("The", -3.0)]
     scores, bound = scores_of(listed, (0, 1))
-    plain, lower = scores_of(listed[1:], (0, 1))
+    plain, _ = scores_of(listed[1:], (0, 1))
     assert scores[0] - scores[1] == pytest.approx(plain[0] - plain[1])
     assert scores[0] > plain[0] and bound < 0
     # Vocabularies write it in their own ways.
@@ -327,3 +329,37 @@ def test_samples_in_one_order_are_not_taken_from_those_in_drawn_orders():
     assert plain["rotate"] == plain["average"] == plain["only-0"] != plain["once"]
     assert drawn["rotate"] == drawn["average"] != drawn["only-0"]
     assert json.dumps(drawn["rotate"]).endswith(':drawn"')
+
+
+# --- files ---
+
+
+def gguf(path, *names):
+    """Write the beginning of a GGUF file that says so much of itself."""
+
+    def text(value):
+        data = value.encode()
+        return struct.pack("<Q", len(data)) + data
+
+    tokens = struct.pack("<IIQ", 9, 8, 3) + b"".join(map(text, ("a", "bb", "")))
+    lines = [
+        text("general.file_type") + struct.pack("<II", 4, 7),
+        text("tokenizer.ggml.tokens") + tokens,
+        text("tokenizer.ggml.scores") + struct.pack("<IIQ3f", 9, 6, 3, 0.0, 1.0, 2.0),
+        *(text(name) + struct.pack("<I", 8) + text("{{ messages }}") for name in names),
+    ]
+    path.write_bytes(struct.pack("<4sIQQ", b"GGUF", 3, 0, len(lines)) + b"".join(lines))
+    return path
+
+
+def test_a_file_without_a_chat_template_is_refused_before_anything_is_started(tmp_path):
+    base = gguf(tmp_path / "base.gguf", "general.name")
+    for options in ({}, {"elicit": "say"}, {"elicit": "choose"}):
+        model = open_model(f"gguf/{base}", ModelOptions(**options))
+        line = refusal(lambda model=model: model.check(WORDS))
+        assert "has no chat template" in line and "causal/" in line and "\n" not in line
+    assert has_chat_template(gguf(tmp_path / "chat.gguf", "tokenizer.chat_template"))
+    assert has_chat_template(gguf(tmp_path / "two.gguf", "tokenizer.chat_template.tool_use"))
+    for data in (b"", b"GGUF", b"GGML" + bytes(99), base.read_bytes()[:-9], b"GGUF" + b"\xff" * 99):
+        (tmp_path / "broken.gguf").write_bytes(data)  # llama.cpp is to say what is wrong with it
+        assert has_chat_template(tmp_path / "broken.gguf") is None

@@ -132,6 +132,7 @@ class ChatModel:
             )
         if method in self.connection.tried:
             return
+        self._check_chats(method)
         self._check_name()
         if not wait_for(capabilities.works(self.connection, method)):
             memory.forget(self._known_as)
@@ -220,6 +221,11 @@ class ChatModel:
         sent, replied = sum(m.tokens_in for m in most), sum(m.tokens_out for m in most)
         return Estimate(len(most), sent, replied, cost_of(self.options.limits, sent, replied))
 
+    def _check_chats(self, method: str) -> None:
+        """Raise ModelError for a model that is none to chat with; sentences can be scored."""
+        if method != "likelihood" and (reason := self.connection.no_chat()):
+            raise ModelError(reason)
+
     def _check_name(self) -> None:
         _ = self.connection.address  # here, for a server may have to be started
         wait_for(capabilities.check_name(self.connection))
@@ -238,6 +244,7 @@ class ChatModel:
     def _asking(self) -> Asking:
         method = self._given or memory.recall(self._known_as)
         if not method:
+            self._check_chats("auto")
             self._check_name()
             method = wait_for(capabilities.first_that_works(self.connection))
             memory.remember(self._known_as, method)

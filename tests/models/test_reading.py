@@ -360,6 +360,12 @@ def test_a_file_without_a_chat_template_is_refused_before_anything_is_started(tm
         assert "has no chat template" in line and "causal/" in line and "\n" not in line
     assert has_chat_template(gguf(tmp_path / "chat.gguf", "tokenizer.chat_template"))
     assert has_chat_template(gguf(tmp_path / "two.gguf", "tokenizer.chat_template.tool_use"))
-    for data in (b"", b"GGUF", b"GGML" + bytes(99), base.read_bytes()[:-9], b"GGUF" + b"\xff" * 99):
+    for data in (
+        b"",
+        b"GGUF",
+        b"GGML" + bytes(99),
+        base.read_bytes()[:-20],
+        b"GGUF" + b"\xff" * 99,
+    ):
         (tmp_path / "broken.gguf").write_bytes(data)  # llama.cpp is to say what is wrong with it
         assert has_chat_template(tmp_path / "broken.gguf") is None

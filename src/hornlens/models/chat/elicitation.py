@@ -163,7 +163,7 @@ class Asking:
         own = [reply for reply in replies if not reply.order or reply.order in counted]
         if not own:
             return Answer(outcome="none")
-        readings = [self._reading(reply, words, prompt) for reply in own]
+        readings = [self.reading(reply, words, prompt) for reply in own]
         read = tuple(map(_with_reading, own, readings))
         outcomes = {reading.outcome for reading in readings}
         share = None
@@ -187,9 +187,10 @@ class Asking:
 
     def read(self, replies: Sequence[Reply], words: Sequence[str], prompt: str) -> list[Reply]:
         """Return replies, in whatever orders, with the candidate that each names, and why."""
-        return [_with_reading(reply, self._reading(reply, words, prompt)) for reply in replies]
+        return [_with_reading(reply, self.reading(reply, words, prompt)) for reply in replies]
 
-    def _reading(self, reply: Reply, words: Sequence[str], prompt: str) -> Reading:
+    def reading(self, reply: Reply, words: Sequence[str], prompt: str) -> Reading:
+        """Return which candidate one reply names, or why it names none."""
         if reply.refused:
             return Reading(outcome=REFUSAL, reason="refusal, as the endpoint calls it")
         if self.method == "likelihood":

@@ -168,3 +168,15 @@ def test_intervals_are_exact():
     assert share_interval(10, 10) == pytest.approx((0.6915, 1.0), abs=1e-4)
     assert share_interval(5, 10) == pytest.approx((0.1871, 0.8129), abs=1e-4)
     assert share_interval(0, 0) == (0.0, 1.0)
+
+
+def test_the_report_shows_the_agreement_of_its_own_replies_only(recorded):
+    run("replies", "review", "out", "--sample", "5", typed="y\n" * 5)
+    assert run("report", "out").exit_code == 0
+    says = "A person checked 5 sampled replies and agreed with the reading of 5 (100%"
+    assert says in Path("out/report.html").read_text("utf-8")
+    assert hornlens("verify", "out").returncode == 0
+    text = Path("out/review.json").read_text()
+    Path("out/review.json").write_text(text.replace("names only", "names just"))
+    run("report", "out")
+    assert "A person checked" not in Path("out/report.html").read_text("utf-8")

@@ -193,10 +193,22 @@ def read_review(folder: Path) -> Review | None:
         raise InputError("is no review of replies", path) from None
 
 
+def agreement_beside(folder: Path, findings: Findings) -> str:
+    """Return what a person's check of a result has found, in words; empty: there is none of it."""
+    review = read_review(folder)
+    if review is None or not review.agreement.of or not _is_same(review, findings):
+        return ""
+    return review.agreement.sentence
+
+
+def _is_same(review: Review, findings: Findings) -> bool:
+    known = {replace(reply, agrees=None) for reply in replies_of(findings)}
+    return all(replace(reply, agrees=None) in known for reply in review.replies)
+
+
 def check_same(review: Review, findings: Findings, path: Path) -> None:
     """Raise InputError unless a review is of this result, as its replies are read in it."""
-    known = {replace(reply, agrees=None) for reply in replies_of(findings)}
-    if any(replace(reply, agrees=None) not in known for reply in review.replies):
+    if not _is_same(review, findings):
         raise InputError(
             "is of other replies, or of other readings of them; --again begins anew", path
         )

@@ -301,7 +301,7 @@ def test_what_was_asked_in_several_orders_serves_every_policy(method, first, tmp
         assert len(server.paid) == 24 + 1 and max(server.paid.values()) <= 2
         paid = sum(count for body, count in server.paid.items() if "works as" in body)
         assert paid == 24
-        kept = {orders: run(orders) for orders in ("rotate", "average", "each")}
+        kept = {orders: run(orders) for orders in ("rotate", "average", "each", "once")}
         assert sum(c for body, c in server.paid.items() if "works as" in body) == paid
         fresh = {orders: run(orders, False) for orders in kept}
     for orders, found in kept.items():

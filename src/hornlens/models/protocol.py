@@ -182,6 +182,15 @@ class Elicits(Protocol):
 
 
 @runtime_checkable
+class ServedByOthers(Protocol):
+    """A model whose answers are part of what is kept of others: those need not be asked again."""
+
+    def served_by(self) -> Sequence[str]:
+        """Return the identities of these; `reread` takes its own part of their answers."""
+        ...
+
+
+@runtime_checkable
 class HasWays(Protocol):
     """A model that may be told to answer in several ways, each a world of its own."""
 

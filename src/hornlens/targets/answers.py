@@ -27,6 +27,7 @@ from hornlens.models.protocol import (
     ModelError,
     Rests,
     Samples,
+    ServedByOthers,
 )
 from hornlens.store.protocol import Scores, SharedStore
 
@@ -72,7 +73,8 @@ class Answers:
             self._identity = self.model.identity()
         if self._identity is None:
             self.cache = None
-        if self.cache is None or not self.cache.knows(self._known_by, self.candidates):
+        known = (self._known_by, *self._others) if self.cache is not None else ()
+        if self.cache is None or not any(self.cache.knows(k, self.candidates) for k in known):
             self._check()
         self._prepared = True
 
@@ -102,6 +104,11 @@ class Answers:
         """The identity under which answers are kept: only asked for where they are."""
         assert self._identity is not None
         return self._identity
+
+    @property
+    def _others(self) -> Sequence[str]:
+        """The identities of others whose answers hold this one's."""
+        return self.model.served_by() if isinstance(self.model, ServedByOthers) else ()
 
     def ask(
         self, prompts: Iterable[str], progress: Callable[[int], None] | None = None
@@ -134,6 +141,10 @@ class Answers:
         if self.cache is None:
             return list(prompts)
         found = self.cache.get(self._known_by, prompts, self.candidates, self.repeat)
+        for other in self._others:
+            if missing := [prompt for prompt in prompts if prompt not in found]:
+                theirs = self.cache.get(other, missing, self.candidates, self.repeat)
+                found |= {p: kept for p, kept in theirs.items() if from_kept(kept).replies}
         self.known.update((prompt, self._read(prompt, kept)) for prompt, kept in found.items())
         self.reused += len(found)
         if progress is not None and found:
@@ -207,7 +218,7 @@ class Answers:
 
     def _reread(self, prompt: str, answer: Answer) -> Answer:
         """Return an answer with those of its replies that count, as they are read now."""
-        if answer.replies and isinstance(self.model, Elicits):
+        if isinstance(self.model, Elicits):
             answer = self.model.reread(answer, self.candidates, prompt)
         return self._counted(answer)
 

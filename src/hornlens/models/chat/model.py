@@ -146,10 +146,20 @@ class ChatModel:
 
         Where nobody has said how to ask, the endpoint is tried out for that, the first time.
         """
-        asking, given = self._asking(), self.options.temperature
+        return self._identity_of(self._asking())
+
+    def _identity_of(self, asking: Asking) -> str:
+        given = self.options.temperature
         temperature = "auto" if given is None else f"{given:g}"
-        drawn = ":drawn" if self._draws(asking.method) else ""
+        drawn = ":drawn" if asking.drawn else ""
         return f"chat-{VERSION}:{self._known_as}:{asking.identity}:temperature-{temperature}{drawn}"
+
+    def served_by(self) -> Sequence[str]:
+        """Return what has the answers in several orders: the one order is among these."""
+        asking = self._asking()
+        if asking.order != "once" or asking.drawn:
+            return ()
+        return (self._identity_of(replace(asking, order="rotate")),)
 
     def score(
         self, prompts: Sequence[str], candidates: Sequence[str]
@@ -198,9 +208,10 @@ class ChatModel:
 
     def reread(self, answer: Answer, candidates: Sequence[str], prompt: str = "") -> Answer:
         """Return a kept answer, its replies read again, by the patterns and the orders of now."""
-        if not answer.replies:
-            return answer
         asking, words = self._asking(), tuple(candidates)
+        if not answer.replies:  # an old one, of all orders: it says nothing of one of them
+            alone = ONLY in asking.order and not asking.drawn
+            return Answer(outcome="none") if alone else answer
         counted = asking.counted_orders(words)
         own = answer.replies[0].order in counted  # the words are those of the first reply
         reading = asking.answer(answer.replies, words, prompt)

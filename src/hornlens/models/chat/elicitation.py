@@ -90,10 +90,10 @@ class Asking:
         """
         words = f"{system_of(self.elicitation)}\0{user_of(self.method, self.elicitation)}"
         digest = hashlib.sha256(words.encode()).hexdigest()[:12]
-        room = self._room(self.elicitation.longest)
+        longest = self.elicitation.longest
         # Where candidates may be cut off in the usual room, replies may have been, once.
-        least = room - AROUND > ROOM[self.method] and self.method in ("constrained", "say")
-        more = f":room-{room}" if least else ""
+        is_long = self.method in ("constrained", "say") and longest > ROOM[self.method]
+        more = f":room-{longest + AROUND}" if is_long else ""
         return f"{self.method}:{self._asked_in}:wording-{WORDING_VERSION}-{digest}{more}"
 
     @property

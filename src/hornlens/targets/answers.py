@@ -140,15 +140,15 @@ class Answers:
         """Take what the store knows; return the prompts that it does not."""
         if self.cache is None:
             return list(prompts)
-        found = self.cache.get(self._known_by, prompts, self.candidates, self.repeat)
+        answers = self.cache.get(self._known_by, prompts, self.candidates, self.repeat)
         for other in self._others:
-            if missing := [prompt for prompt in prompts if prompt not in found]:
+            if missing := [prompt for prompt in prompts if prompt not in answers]:
                 theirs = self.cache.get(other, missing, self.candidates, self.repeat)
-                found |= {p: kept for p, kept in theirs.items() if from_kept(kept).replies}
-        self.known.update((prompt, self._read(prompt, kept)) for prompt, kept in found.items())
-        self.reused += len(found)
-        if progress is not None and found:
-            progress(len(found))
+                answers |= {p: kept for p, kept in theirs.items() if from_kept(kept).replies}
+        self.known.update((prompt, self._read(prompt, kept)) for prompt, kept in answers.items())
+        self.reused += len(answers)
+        if progress is not None and answers:
+            progress(len(answers))
         return [p for p in prompts if p not in self.known]
 
     def claim(self, prompts: Sequence[str]) -> Sequence[str]:

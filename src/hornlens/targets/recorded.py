@@ -120,8 +120,7 @@ def reread(probe: Probe, recorded: Iterable[RecordedReply]) -> Rereadings:
             continue  # it has no reply: its sentences were scored
         wording = _wording_of(probe, prompt)
         patterns = tuple((v.word, v.patterns) for v in wording.label.values if v.patterns)
-        told = wording.elicitation
-        asking = Asking(method, Elicitation(told.method, told.system, "", patterns))
+        asking = Asking(method, Elicitation(patterns=patterns))
         reading = asking.reading(reply, wording.label.words, prompt)
         label = names[reading.named] if reading.named >= 0 else ""
         before = names[reply.named] if 0 <= reply.named < len(names) else ""
@@ -164,7 +163,7 @@ def replies_in_store(
             f"{probe.name} has {probe.prompt_count:,} prompts, too many to look up in a cache: "
             "give a result, by --replies"
         )
-    replies = []
+    replies: list[RecordedReply] = []
     for kept in store.models():
         asked = _ASKED.search(kept.identity)
         if asked is None or model not in (None, kept.name):

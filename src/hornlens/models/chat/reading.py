@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from hornlens.models.chat.statements import Statement, statement_of, words_of
+from hornlens.models.chat.statements import Stance, statement_of, words_of
 from hornlens.models.protocol import MASK
 
 REFUSAL, OTHER, TIE, CUT, UNCLEAR, ORDER = "refusal", "other", "tie", "cut", "unclear", "order"
@@ -117,12 +117,12 @@ def finished_part(text: str) -> str:
 def _stated(text: str, spans: Sequence[Span], place: int, word: str) -> Reading:
     """Read a text in which one candidate stands: chosen, denied, or merely mentioned."""
     statement = statement_of(_marked(text, spans), PLACE, word)
-    if statement is Statement.CHOOSES:
+    if statement is Stance.CHOOSES:
         return Reading(place, reason=f"names only {word}")
     why = {
-        Statement.DENIES: f"{word}, but negated",
-        Statement.DOUBTS: f"{word}, but with a doubt or a condition",
-        Statement.MENTIONS: f"mentions {word} without choosing it",
+        Stance.DENIES: f"{word}, but negated",
+        Stance.DOUBTS: f"{word}, but with a doubt or a condition",
+        Stance.MENTIONS: f"mentions {word} without choosing it",
     }
     return Reading(outcome=UNCLEAR, reason=why[statement])
 

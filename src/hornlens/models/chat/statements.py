@@ -163,7 +163,7 @@ _POLAR = frozenset(("yes", "no", "true", "false"))
 """Candidates behind which a negation denies nothing: "No, it should not"."""
 
 
-class Statement(Enum):
+class Stance(Enum):
     """What a text does with the candidate that stands in it."""
 
     CHOOSES = "chooses"
@@ -172,21 +172,21 @@ class Statement(Enum):
     MENTIONS = "mentions"
 
 
-def statement_of(text: str, mark: str, word: str) -> Statement:
+def statement_of(text: str, mark: str, word: str) -> Stance:
     """Return what a text does with a candidate, in whose place it has a mark."""
     sentences = [sentence[0] for sentence in _SENTENCE.finditer(text)]
     own = [_without_reason(sentence, mark) for sentence in sentences if mark in sentence]
     polar = word.casefold() in _POLAR
     if any(_NEGATION.search(part.partition(mark)[0] if polar else part) for part in own):
-        return Statement.DENIES
+        return Stance.DENIES
     if any(words_of(sentence) in (["no"], ["neither"], ["none"]) for sentence in sentences):
-        return Statement.DENIES
+        return Stance.DENIES
     if any("?" in part or _CONDITION.search(part) for part in own) or _DOUBT.search(text):
-        return Statement.DOUBTS
+        return Stance.DOUBTS
     clauses = [clause for part in own for clause in _CLAUSE.split(part) if mark in clause]
     if any(_is_frame(clause.replace(mark, " ")) for clause in clauses):
-        return Statement.CHOOSES
-    return Statement.MENTIONS
+        return Stance.CHOOSES
+    return Stance.MENTIONS
 
 
 def words_of(text: str) -> list[str]:

@@ -62,7 +62,7 @@ class ReviewedReply:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ReadingAgreement:
     """How many of the replies that a person has looked at were read as that person reads them."""
 
     agree: int
@@ -112,10 +112,10 @@ class Review:
     seed: int = 0
 
     @property
-    def agreement(self) -> Agreement:
+    def agreement(self) -> ReadingAgreement:
         """What the answers so far amount to."""
         given = [reply.agrees for reply in self.replies if reply.agrees is not None]
-        return Agreement(sum(given), len(given), len(self.replies))
+        return ReadingAgreement(sum(given), len(given), len(self.replies))
 
     def with_verdict(self, place: int, agrees: bool) -> Review:
         """Return it with one more answer."""
@@ -219,7 +219,8 @@ def _reply(line: Mapping[str, Any]) -> ReviewedReply:
     agrees = line["agrees"]
     if not all(isinstance(text, str) for text in texts) or agrees not in (True, False, None):
         raise ValueError("no reply")
-    return ReviewedReply(*texts, agrees=agrees)
+    prompt, text, label, reading, world = texts
+    return ReviewedReply(prompt, text, label, reading, world, agrees)
 
 
 def _shares(sizes: Mapping[str, int], sample: int) -> dict[str, int]:

@@ -239,6 +239,17 @@ def test_numbers_that_are_unlikely_say_nothing():
             assert "the options have 2% of the first token" in answer.replies[0].reading
 
 
+def test_a_reply_that_is_a_number_counts_however_many_others_there_are():
+    said = first(("1", 0.25), ("A", 0.2), ("The", 0.2), ("2", 0.05))
+    with ChatServer(begins=said, say=lambda _: "1") as server:
+        for orders, outcome in (("once", ""), ("rotate", "order")):
+            (answer,) = ask(model_at(server, elicit="choose", orders=orders), [PROMPT], WORDS)
+            assert answer.outcome == outcome and answer.share == pytest.approx(0.3)
+    with ChatServer(begins=said, say=lambda _: "2") as server:  # it was drawn by chance
+        (answer,) = ask(model_at(server, elicit="choose", orders="once"), [PROMPT], WORDS)
+        assert answer.outcome == "other"
+
+
 def test_white_space_before_a_number_is_no_other_answer():
     listed = [("\n", -1.2), ("1", -1.0), (" 2", -2.5), ("The", -3.0)]
     scores, bound = scores_of(listed, (0, 1))

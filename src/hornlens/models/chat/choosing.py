@@ -5,15 +5,16 @@ alike, are scored soundly. A number that is not listed has at most the probabili
 listed, and at most what is left of the whole; it gets that. So the lead of a candidate is never
 overstated, and one that was not listed never wins.
 
-Where the numbers together hold less than half of the probability, the model was about to reply
-something else, and which of two unlikely numbers is likelier says nothing: that is no answer. White
-space before a reply is no reply. Where it holds less than half, probabilities are those of what
-follows from the first token on that is not white space.
+Where the reply begins with something else and the numbers together hold less than half of the
+probability, which of two unlikely numbers is likelier says nothing: that is no answer. White space
+before a reply is no reply. Where it holds less than half, probabilities are those of first tokens
+that are not white space.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from hornlens.formats.replies import Reply
@@ -21,7 +22,9 @@ from hornlens.models.chat.reading import OTHER, TIE, Reading
 from hornlens.models.chat.wording import keys
 
 LEAST_SHARE = 0.5
-"""How much of the first token's probability the candidates' numbers must hold together."""
+"""How much of the first token's probability the candidates' numbers must hold together, where the
+reply does not begin with the likeliest of them."""
+_FIRST = re.compile(r"\w+|\S")
 _SPACES = str.maketrans({"▁": " ", "Ġ": " ", "Ċ": "\n"})
 """How vocabularies write white space, which some servers pass on."""
 
@@ -56,17 +59,23 @@ def share_of(reply: Reply) -> float:
 
 def read_scores(reply: Reply, words: Sequence[str]) -> Reading:
     """Return which candidate has the likeliest number, or why none has."""
-    share = share_of(reply)
-    if share < LEAST_SHARE:
-        begin = f"begins with {reply.text.strip()[:20]!r}" if reply.text.strip() else "no number"
-        return Reading(
-            outcome=OTHER, reason=f"{begin}: the options have {share:.0%} of the first token"
-        )
+    share, begin = share_of(reply), _FIRST.match(reply.text.strip())
     ordered = sorted((s, place) for place, s in enumerate(reply.scores) if s is not None)
-    score, place = ordered[-1]
+    score, place = ordered[-1] if ordered else (0.0, -1)
+    is_number = begin is not None and begin[0] == _key_of(place, reply.order)
+    if not ordered or (share < LEAST_SHARE and not is_number):
+        text = f"begins with {reply.text.strip()[:20]!r}" if begin else "begins with no number"
+        return Reading(
+            outcome=OTHER, reason=f"{text}: the options have {share:.0%} of the first token"
+        )
     if len(ordered) > 1 and ordered[-2][0] == score:
         return Reading(outcome=TIE, reason=f"{words[ordered[-2][1]]} and {words[place]} tie")
     return Reading(place, reason=f"{words[place]} has {math.exp(score):.0%} of the first token")
+
+
+def _key_of(place: int, order: Sequence[int]) -> str:
+    """Return the number under which a candidate was offered; empty: it was not."""
+    return keys(len(order))[order.index(place)] if place in order else ""
 
 
 def average_scores(replies: Sequence[Reply]) -> tuple[float, ...]:

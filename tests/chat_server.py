@@ -77,6 +77,12 @@ class ChatServer:
         """What it replies to a sentence, in place of the word it likes best."""
         self.names = behaviour.pop("names", ("tiny", "other-model"))
         self.room_needed = behaviour.pop("room_needed", 1)
+        self.letters = behaviour.pop("letters", 0)
+        """How many letters its tokens have, beyond which replies are cut off; 0: they never are."""
+        self.begins = behaviour.pop("begins", None)
+        """The likeliest first tokens, in place of those that name an option."""
+        self.space = behaviour.pop("space", "")
+        """A token of white space that each reply begins with."""
         self.port = behaviour.pop("port", 0)
         """Where it listens; 0: where there is room."""
         assert not behaviour, behaviour
@@ -217,6 +223,8 @@ class ChatServer:
         finish = "stop"
         if room < self.room_needed:
             text, finish = "", "length"
+        if self.letters and len(text) > room * self.letters:
+            text, finish = text[: room * self.letters], "length"
         if anthropic:
             block = {"type": "text", "text": text}
             if body.get("tool_choice") and self.schema and text:
@@ -229,9 +237,11 @@ class ChatServer:
         logprobs = None
         if body.get("logprobs") and self.logprobs:
             top = [{"token": t, "logprob": p} for t, p in listing[: body["top_logprobs"]]]
-            logprobs = {
-                "content": [{"token": text, "logprob": top[0]["logprob"], "top_logprobs": top}]
-            }
+            content = [{"token": text, "logprob": top[0]["logprob"], "top_logprobs": top}]
+            if self.space:
+                before = [{"token": self.space, "logprob": -0.01}, {"token": "1", "logprob": -5.0}]
+                content.insert(0, before[0] | {"top_logprobs": before})
+            logprobs = {"content": content[:room]}
         message = {"role": "assistant", "content": text}
         return {
             "model": body["model"], "system_fingerprint": "fp-1",
@@ -256,6 +266,8 @@ class ChatServer:
         named = [key or word for key, word in options] or words
         listing = [(k, like - whole) for k, like in zip(named, likes, strict=True)]
         listing += [("The", math.log(0.15)), (" the", math.log(0.05))]
+        if self.begins is not None:
+            listing = [(token, math.log(share)) for token, share in self.begins(words)]
         listing.sort(key=lambda pair: -pair[1])
         if self._choices(body) and self.schema:
             return json.dumps({"answer": best}), listing

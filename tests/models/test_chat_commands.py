@@ -106,15 +106,20 @@ def test_no_chat_model_is_asked_from_a_cluster(command):
         )
 
 
-def test_progress_counts_the_prompts_of_every_way_of_asking():
+@pytest.mark.parametrize(
+    ("ways", "asked"),
+    # All orders of a prompt are asked together: the second world is known then.
+    [(("--elicit", "choose,say"), 24), (("--elicit", "choose", "--orders", "each"), 13)],
+)
+def test_progress_counts_the_prompts_of_every_way_of_asking(ways, asked):
     with ChatServer() as server:
-        how = ("--base-url", server.url, "--elicit", "choose", "--orders", "each")
+        how = ("--base-url", server.url, *ways)
         asks = ("extract", "jobs.yaml", "--model", "openai/tiny", "--batch-size", 1, "--out", "o")
         done = hornlens(*asks, *how, telling=True)
     assert done.returncode == 0, done.stderr
     *before, last = re.findall(
         r"^Asking openai/tiny: (\d+ of 24 prompts(?: in)?)", done.stderr, re.M
     )
-    assert before == [f"{number} of 24 prompts" for number in range(1, 24)], done.stderr
+    assert before == [f"{number} of 24 prompts" for number in range(1, asked)], done.stderr
     assert last == "24 of 24 prompts in"
     assert "over 2 elicitations" in done.stdout

@@ -127,8 +127,8 @@ def test_the_place_in_which_a_candidate_is_offered_counts_for_nothing_on_average
     words = ("She", "He", "They")
     with ChatServer(bias=3.0) as biased, ChatServer() as fair:
         pairs = zip(
-            ask(model_at(biased, elicit="choose"), PROMPTS, words),
-            ask(model_at(fair, elicit="choose"), PROMPTS, words),
+            ask(model_at(biased, elicit="choose", orders="average"), PROMPTS, words),
+            ask(model_at(fair, elicit="choose", orders="average"), PROMPTS, words),
             strict=True,
         )
         for one, other in pairs:
@@ -218,19 +218,20 @@ def test_free_text_is_read_as_a_candidate_a_refusal_or_something_else():
         ("“He” fits best", 2),
         ("New York", 1),
         ("York", 0),
-        ("York, not New York", "other"),
+        ("York, not New York", "unclear"),
         ("the", "other"),
         ("", "other"),
-        ("He or York", "other"),
+        ("He or York", "unclear"),
         ("I'm sorry, but he is unknown", "refusal"),
         ("I can’t answer that.", "refusal"),
         ("As an AI, I have no view: He", "refusal"),
     ]:
-        assert read_text(text, words, {}) == expected, text
-    assert read_text("a woman", ("She", "He"), {"She": [r"\bwom[ae]n\b"]}) == 0
-    assert read_choice('```json\n{"answer": "He"}\n```', words) == 2
-    assert read_choice('{"answer": "It"}', words) == "other"
-    assert read_choice("I cannot do that", words) == "refusal"
+        reading = read_text(text, words, {})
+        assert expected in (reading.outcome, reading.named) and reading.reason, text
+    assert read_text("a woman", ("She", "He"), {"She": [r"\bwom[ae]n\b"]}).named == 0
+    assert read_choice('```json\n{"answer": "He"}\n```', words).named == 2
+    assert read_choice('{"answer": "It"}', words).outcome == "other"
+    assert read_choice("I cannot do that", words).outcome == "refusal"
 
 
 def test_a_refusal_is_an_abstention_and_never_a_rejection(tmp_path):

@@ -14,7 +14,8 @@ from hornlens.cli.commands import COMMANDS
 from hornlens.cli.options import spread
 
 GROUPS = {
-    "probe": "Show, check or begin a probe.",
+    "probe": "Show, check or begin a probe; read replies by it.",
+    "replies": "Check how replies of chat models were read.",
     "model": "List the kinds of models there are.",
     "target": "List the kinds of targets there are.",
     "cache": "List, prune or clear the cache of model answers.",

@@ -38,8 +38,11 @@ Elicit = Annotated[
     ),
 ]
 Orders = Annotated[
-    Literal["rotate", "once", "each"],
-    typer.Option(help="Chat models: the candidates in several orders, in one, or each a world."),
+    Literal["rotate", "average", "once", "each"],
+    typer.Option(
+        help="Chat models: several orders of the candidates that must agree, or are averaged; one "
+        "order; or each a world."
+    ),
 ]
 PriceIn = Annotated[
     Optional[float],

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from random import Random
-from typing import Annotated, Optional
+from typing import Annotated, Literal, Optional
 
 import typer
 
-from hornlens.cli.asking import BaseUrl, Elicit, Orders, PriceIn, PriceOut
+from hornlens.cli.asking import BaseUrl, CachePlace, Elicit, Orders, PriceIn, PriceOut
 from hornlens.counts import plural
-from hornlens.errors import InputError
+from hornlens.errors import HornlensError, InputError
 from hornlens.formats.files import write_file
+from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.plain import one_line
 from hornlens.models.protocol import ModelOptions, Spending
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import DEFAULT, builtin_names, builtin_text, load_probe
 from hornlens.report.terminal import Terminal, show_set
+from hornlens.store.opening import open_store
 
-app = typer.Typer(no_args_is_help=True, help="Show, check or begin a probe.")
+app = typer.Typer(no_args_is_help=True, help="Show, check or begin a probe; read replies by it.")
 
 
 @app.command("list")
@@ -85,6 +88,46 @@ def show(
         x = question.space.sample(rng)
         for prompt in question.render(x):
             terminal.say(f"  {show_set(question.vocabulary.names_of(x))}  {prompt}")
+
+
+@app.command()
+def read(
+    probe: Annotated[str, typer.Argument(help="A built-in probe or a file.")],
+    replies: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="RESULT|FILE",
+            help="A folder of results; a .csv with a column `text`; a .txt with a reply a line.",
+        ),
+    ] = None,
+    cache: CachePlace = None,
+    model: Annotated[
+        Optional[str], typer.Option(help="From the cache: the replies of this model only.")
+    ] = None,
+    rows: Annotated[int, typer.Option(min=0, help="How many different replies to show.")] = 50,
+    format: Annotated[Literal["text", "json"], typer.Option(help="How to print it.")] = "text",
+) -> None:
+    """Read recorded replies by a probe's words and patterns; nothing is asked.
+
+    The replies are those of a file, or of the cache. The table shows how each is read now and how
+    it was read before.
+    """
+    from hornlens.cli.rereadings import show_readings
+    from hornlens.targets.recorded import replies_in_file, replies_in_store, reread
+
+    if replies is not None and (cache is not None or model is not None):
+        raise HornlensError("give --replies, or --cache and --model, not both")
+    terminal, question = Terminal(), load_probe(probe)
+    if replies is not None:
+        recorded = replies_in_file(replies)
+    else:
+        with closing(open_store(cache, terminal.warn)) as store:
+            recorded = replies_in_store(store, question, model)
+    readings = reread(question, recorded)
+    if format == "json":
+        print(json_text(readings.as_json()), end="")
+    else:
+        show_readings(terminal, readings, rows)
 
 
 @app.command()

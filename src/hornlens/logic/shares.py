@@ -38,3 +38,16 @@ def _at_most(hits: int, draws: int, share: float) -> float:
         exp(whole - lgamma(k + 1) - lgamma(draws - k + 1) + k * yes + (draws - k) * no)
         for k in range(hits + 1)
     )
+
+
+def share_interval(hits: int, draws: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the exact two-sided interval of a share (Clopper and Pearson).
+
+    >>> low, high = share_interval(28, 30)
+    >>> round(low, 3), round(high, 3)
+    (0.779, 0.992)
+    """
+    if not draws:
+        return 0.0, 1.0
+    tail = (1 - confidence) / 2
+    return 1 - most_share(draws - hits, draws, tail), most_share(hits, draws, tail)

@@ -46,8 +46,9 @@ class Answer(NamedTuple):
     the numbers of words that score higher than each candidate (0: it is the model's first choice).
 
     A model that gives no log-probabilities names a candidate: `named` is its place, and there are
-    no scores. One that names none has an `outcome` instead: "refusal", "other" (something else, or
-    several), "tie" (its replies disagree) or "none".
+    no scores. One that names none has an `outcome` instead: "refusal", "cut" (its reply was cut
+    off), "unclear" (it names several, or one that it denies or merely mentions), "order" (another
+    one in another order of the candidates), "tie", "other" (something else) or "none".
 
     What else a model can say is optional. `first` are the words, of its whole vocabulary, that it
     would itself put first in the mask's place: the five most probable. `share` is how much of its
@@ -141,6 +142,10 @@ ELICITATIONS = ("choose", "constrained", "say", "likelihood")
 """The ways in which a chat model can be made to name a candidate."""
 
 
+ORDERS = ("rotate", "average", "once", "each")
+"""What is made of the orders in which candidates are offered to a chat model."""
+
+
 @dataclass(frozen=True)
 class Elicitation:
     """What a probe says of how chat models are asked its questions; empty: as Hornlens does.
@@ -153,6 +158,8 @@ class Elicitation:
     system: str = ""
     user: str = ""
     patterns: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    longest: int = 0
+    """How many bytes its longest candidate has, as JSON; 0: not known."""
 
 
 @runtime_checkable
@@ -166,8 +173,20 @@ class Elicits(Protocol):
         """
         ...
 
-    def reread(self, answer: Answer, candidates: Sequence[str]) -> Answer:
-        """Return a kept answer, its replies read again: patterns may have changed since."""
+    def reread(self, answer: Answer, candidates: Sequence[str], prompt: str = "") -> Answer:
+        """Return a kept answer, its replies read again: patterns may have changed since.
+
+        It has the replies that it rests on, which may be some of those that were kept.
+        """
+        ...
+
+
+@runtime_checkable
+class ServedByOthers(Protocol):
+    """A model whose answers are part of what is kept of others: those need not be asked again."""
+
+    def served_by(self) -> Sequence[str]:
+        """Return the identities of these; `reread` takes its own part of their answers."""
         ...
 
 
@@ -266,7 +285,9 @@ class ModelOptions:
     elicit: str = "auto"
     """One of ELICITATIONS; auto: the probe's, or the first that the endpoint can do."""
     orders: str = "rotate"
-    """Candidates are offered in several orders (rotate), or in one (once)."""
+    """One of ORDERS. Candidates are offered in several orders, and an answer that depends on the
+    order is none (rotate), or orders are averaged (average), or each is a world of its own (each);
+    or they are offered in one order only (once)."""
     temperature: float | None = None
     """None: 0 where the endpoint takes a temperature."""
     timeout: float = 120.0

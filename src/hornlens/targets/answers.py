@@ -27,6 +27,7 @@ from hornlens.models.protocol import (
     ModelError,
     Rests,
     Samples,
+    ServedByOthers,
 )
 from hornlens.store.protocol import Scores, SharedStore
 
@@ -72,7 +73,8 @@ class Answers:
             self._identity = self.model.identity()
         if self._identity is None:
             self.cache = None
-        if self.cache is None or not self.cache.knows(self._known_by, self.candidates):
+        known = (self._known_by, *self._others) if self.cache is not None else ()
+        if self.cache is None or not any(self.cache.knows(k, self.candidates) for k in known):
             self._check()
         self._prepared = True
 
@@ -102,6 +104,11 @@ class Answers:
         """The identity under which answers are kept: only asked for where they are."""
         assert self._identity is not None
         return self._identity
+
+    @property
+    def _others(self) -> Sequence[str]:
+        """The identities of others whose answers hold this one's."""
+        return self.model.served_by() if isinstance(self.model, ServedByOthers) else ()
 
     def ask(
         self, prompts: Iterable[str], progress: Callable[[int], None] | None = None
@@ -133,11 +140,15 @@ class Answers:
         """Take what the store knows; return the prompts that it does not."""
         if self.cache is None:
             return list(prompts)
-        found = self.cache.get(self._known_by, prompts, self.candidates, self.repeat)
-        self.known.update((prompt, self._read(kept)) for prompt, kept in found.items())
-        self.reused += len(found)
-        if progress is not None and found:
-            progress(len(found))
+        answers = self.cache.get(self._known_by, prompts, self.candidates, self.repeat)
+        for other in self._others:
+            if missing := [prompt for prompt in prompts if prompt not in answers]:
+                theirs = self.cache.get(other, missing, self.candidates, self.repeat)
+                answers |= {p: kept for p, kept in theirs.items() if from_kept(kept).replies}
+        self.known.update((prompt, self._read(prompt, kept)) for prompt, kept in answers.items())
+        self.reused += len(answers)
+        if progress is not None and answers:
+            progress(len(answers))
         return [p for p in prompts if p not in self.known]
 
     def claim(self, prompts: Sequence[str]) -> Sequence[str]:
@@ -189,21 +200,26 @@ class Answers:
     def _recorded(self, answers: dict[str, Answer]) -> dict[str, Answer]:
         """Write answers down; return those that count, which others may have written before."""
         if self.cache is None:
-            return {prompt: self._counted(answer) for prompt, answer in answers.items()}
+            return {prompt: self._reread(prompt, answer) for prompt, answer in answers.items()}
         question = (self.candidates, self.repeat)
         kept = [(prompt, as_kept(answer)) for prompt, answer in answers.items()]
         self.cache.put(self._known_by, self.model.name, kept, *question)
         found = self.cache.get(self._known_by, list(answers), *question)
         return {
-            prompt: self._read(found[prompt]) if prompt in found else self._counted(answer)
+            prompt: self._read(prompt, found[prompt])
+            if prompt in found
+            else self._reread(prompt, answer)
             for prompt, answer in answers.items()
         }
 
-    def _read(self, kept: Scores) -> Answer:
+    def _read(self, prompt: str, kept: Scores) -> Answer:
         """Return a kept answer; of a model whose replies are read, as they are read now."""
-        answer = from_kept(Scores(*kept))
-        if answer.replies and isinstance(self.model, Elicits):
-            answer = self.model.reread(answer, self.candidates)
+        return self._reread(prompt, from_kept(Scores(*kept)))
+
+    def _reread(self, prompt: str, answer: Answer) -> Answer:
+        """Return an answer with those of its replies that count, as they are read now."""
+        if isinstance(self.model, Elicits):
+            answer = self.model.reread(answer, self.candidates, prompt)
         return self._counted(answer)
 
     def _counted(self, answer: Answer) -> Answer:

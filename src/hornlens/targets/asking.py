@@ -8,6 +8,7 @@ from functools import cached_property
 from hornlens.errors import HornlensError
 from hornlens.logic.decisions import Decision, Policy, calibrated, decide
 from hornlens.logic.space import Space
+from hornlens.models.chat.wording import longest_of
 from hornlens.models.protocol import Answer, Elicitation, Elicits, HasWays, Model
 from hornlens.probes.probe import Probe
 from hornlens.probes.wording import Wording
@@ -114,5 +115,6 @@ def asked_with(model: Model, wording: Wording, repeat: int = 0, drawn: bool = Fa
         return model
     told = wording.elicitation
     patterns = tuple((v.word, v.patterns) for v in wording.label.values if v.patterns)
-    elicitation = Elicitation(told.method, told.system, told.user, patterns)
+    longest = longest_of(wording.label.words)
+    elicitation = Elicitation(told.method, told.system, told.user, patterns, longest)
     return model.asked_with(elicitation, repeat, drawn)

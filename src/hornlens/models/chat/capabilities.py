@@ -13,11 +13,14 @@ from dataclasses import replace
 from hornlens.models.chat.calls import Call, Response, WrongParameter
 from hornlens.models.chat.connection import Connection
 from hornlens.models.chat.elicitation import ROOM, TOP
-from hornlens.models.chat.reading import read_choice
+from hornlens.models.chat.endpoints import SPACE
+from hornlens.models.chat.reading import CUT_OFF, read_choice
 from hornlens.models.protocol import ModelError
 
 MORE_ROOM = 4096
 """Tokens of a reply of a model that thinks before it answers."""
+ROOM_FOR_SPACE = 4
+"""Tokens of a reply whose first token is white space, and whose second counts."""
 TRIALS = {
     "choose": Call("Reply with the number 2 only.", room=ROOM["choose"], top=TOP, seed=0),
     # Nobody would say so who is not made to.
@@ -78,12 +81,15 @@ async def works(connection: Connection, method: str) -> bool:
         if method == "likelihood" and "(404)" in str(error):
             return False
         raise
-    cut = response.reply.finish in ("length", "max_tokens") and method in ("constrained", "say")
+    cut = response.reply.finish in CUT_OFF and method in ("constrained", "say")
     if cut and not _right(method, response):
         connection.rooms[method] = MORE_ROOM
         response = await _tried(connection, replace(TRIALS[method], room=MORE_ROOM))
         if not _right(method, response):
             return False
+    if method == "choose" and _begins_with_space(response):
+        connection.rooms[method] = ROOM_FOR_SPACE
+        response = await _tried(connection, replace(TRIALS[method], room=ROOM_FOR_SPACE))
     if not _right(method, response):
         response = await _tried(connection, TRIALS[method])  # once may be an accident
     if not _right(method, response):
@@ -130,12 +136,17 @@ async def _tried(connection: Connection, call: Call) -> Response:
                 raise
 
 
+def _begins_with_space(response: Response) -> bool:
+    token = max(response.listed, key=lambda pair: pair[1], default=("none", 0.0))[0]
+    return bool(token) and not token.strip(SPACE)
+
+
 def _right(method: str, response: Response) -> bool:
     values = [value for _, value in response.listed]
     if method == "choose":
         return len(set(values)) > 1 and max(values) <= 1e-6
     if method == "constrained":
-        return isinstance(read_choice(response.reply.text, ("banana", "cucumber")), int)
+        return read_choice(response.reply.text, ("banana", "cucumber")).named >= 0
     if method == "likelihood":
         return len(set(values)) > 1
     return bool(response.reply.text.strip())

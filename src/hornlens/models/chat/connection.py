@@ -33,6 +33,8 @@ class Connection:
     """Tokens that replies need, by method, where trying it out has found that it is more."""
     tried: set[str] = field(default_factory=set)
     """The methods that were tried out and work."""
+    no_chat: Callable[[], str] = str
+    """Says why it cannot be asked as a chat model; empty: it can."""
     answers_as: str = ""
     """What it said had answered when it was tried out."""
     answered: bool = False

@@ -1,14 +1,13 @@
 """The ways to make a chat model name a candidate: from a prompt to calls, from replies to answers.
 
 choose: the candidates are numbered, and the log-probabilities of the reply's first token are those
-of the numbers. A number is one token whatever the candidate is, so candidates of many tokens, and
-such that begin alike, are scored soundly. A number that is not listed has at most the probability
-of the last one listed, and at most what is left of the whole; it gets that. So the lead of a
-candidate is never overstated, and one that was not listed never wins.
+of the numbers (see `choosing`). constrained: the reply must be one of the candidates. say: it is
+free, and read by patterns or as a statement (see `reading`). Neither of these gives
+log-probabilities: the answer is the place of the candidate that the replies name.
 
-constrained: the reply must be one of the candidates. say: it is free, and read by patterns. Both
-give no log-probabilities: the answer is the place of the candidate that most replies name, and a
-tie where there is no such candidate.
+Candidates are offered in several orders. Where the replies to these name different candidates, the
+model answers to the order, and there is no answer (`order`), unless orders are to be averaged: then
+log-probabilities are, and of replies the candidate that most of them name is the answer.
 
 likelihood: each candidate in its place, and the log-likelihood of the whole sentence.
 """
@@ -23,14 +22,38 @@ from dataclasses import dataclass, field, replace
 
 from hornlens.formats.replies import Reply
 from hornlens.models.chat.calls import Call, Response
-from hornlens.models.chat.reading import OTHER, REFUSAL, TIE, read_choice, read_text
-from hornlens.models.chat.wording import WORDING_VERSION, keys, orders, question, system_of, user_of
+from hornlens.models.chat.choosing import average_scores, read_scores, scores_of, share_of
+from hornlens.models.chat.reading import (
+    CUT,
+    CUT_OFF,
+    ORDER,
+    OTHER,
+    REFUSAL,
+    TIE,
+    UNCLEAR,
+    Reading,
+    finished_part,
+    read_choice,
+    read_cut,
+    read_text,
+)
+from hornlens.models.chat.wording import (
+    ONLY,
+    WORDING_VERSION,
+    longest_of,
+    orders,
+    question,
+    system_of,
+    user_of,
+)
 from hornlens.models.protocol import ELICITATIONS, MASK, Answer, Elicitation, ModelError
 from hornlens.models.sentences import log_softmax
 from hornlens.models.words import FIRST
 
 ROOM = {"choose": 1, "constrained": 64, "say": 64, "likelihood": 1}
-"""Tokens that a reply may have."""
+"""Tokens that a reply may have, at least."""
+AROUND = 32
+"""Tokens that a reply may have around a candidate."""
 TOP = 20
 """How many first tokens are wanted: what OpenAI gives at most."""
 
@@ -44,6 +67,8 @@ class Asking:
     order: str = "rotate"
     room: int = 0
     """Tokens of a reply; 0: what the method needs."""
+    drawn: bool = False
+    """Whether each answer is one reply, to the candidates in one order."""
 
     def __post_init__(self) -> None:
         """Refuse what is no method."""
@@ -59,17 +84,42 @@ class Asking:
 
     @property
     def identity(self) -> str:
-        """What answers depend on; not the patterns, for the replies are kept and read again."""
+        """What replies depend on. How they are read is not in it: they are kept, and read again.
+
+        So neither the patterns are in it, nor which of the orders count, and how.
+        """
         words = f"{system_of(self.elicitation)}\0{user_of(self.method, self.elicitation)}"
         digest = hashlib.sha256(words.encode()).hexdigest()[:12]
-        return f"{self.method}:{self.order}:wording-{WORDING_VERSION}-{digest}"
+        longest = self.elicitation.longest
+        # Where candidates may be cut off in the usual room, replies may have been, once.
+        is_long = self.method in ("constrained", "say") and longest > ROOM[self.method]
+        more = f":room-{longest + AROUND}" if is_long else ""
+        return f"{self.method}:{self._asked_in}:wording-{WORDING_VERSION}-{digest}{more}"
+
+    @property
+    def _asked_in(self) -> str:
+        """The orders that are asked: several serve all that may be made of them."""
+        shared = self.order == "average" or (self.order.startswith(ONLY) and not self.drawn)
+        return "rotate" if shared else self.order
 
     def orders(self, words: Sequence[str]) -> list[tuple[int, ...]]:
         """Return the orders in which the candidates are offered: a call each."""
+        return self._orders(words, self._asked_in)
+
+    def counted_orders(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return those of the orders that the answer rests on."""
+        return self._orders(words, self.order)
+
+    def _orders(self, words: Sequence[str], how: str) -> list[tuple[int, ...]]:
         if self.method == "likelihood":
             return [(place,) for place in range(len(words))]
-        offered = "{options}" in user_of(self.method, self.elicitation)
-        return orders(words, self.order, offered)
+        return orders(words, how, "{options}" in user_of(self.method, self.elicitation))
+
+    def _room(self, longest: int) -> int:
+        """Return the tokens of a reply that has so many bytes at most, and something around."""
+        if self.method not in ("constrained", "say"):
+            return self.room or ROOM[self.method]
+        return max(self.room or ROOM[self.method], longest + AROUND if longest else 0)
 
     def call(
         self,
@@ -83,7 +133,7 @@ class Asking:
         if self.method == "likelihood":
             return Call(prompt.replace(MASK, words[order[0]]), echo=True)
         offered = [words[place] for place in order]
-        wording, room = user_of(self.method, self.elicitation), self.room or ROOM[self.method]
+        wording, room = user_of(self.method, self.elicitation), self._room(longest_of(words))
         return Call(
             question(wording, self.method, prompt, offered),
             system_of(self.elicitation),
@@ -101,87 +151,75 @@ class Asking:
         scores: tuple[float | None, ...] = ()
         bound = 0.0
         if self.method == "choose" and not response.reply.refused:
-            scores, bound = _chosen(response.listed, order)
+            scores, bound = scores_of(response.listed, order)
         elif self.method == "likelihood":
             total = math.fsum(value for _, value in response.listed)
             scores = tuple(total if place in order else None for place in range(len(words)))
         return replace(response.reply, order=order, scores=scores, bound=bound, how=how)
 
-    def answer(self, replies: Sequence[Reply], words: Sequence[str]) -> Answer:
-        """Return the answer that replies amount to."""
-        if any(reply.refused for reply in replies):
-            return Answer(outcome=REFUSAL, replies=tuple(replies))
+    def answer(self, replies: Sequence[Reply], words: Sequence[str], prompt: str = "") -> Answer:
+        """Return the answer that replies amount to: of those in the orders that count."""
+        counted = self.counted_orders(words)
+        own = [reply for reply in replies if not reply.order or reply.order in counted]
+        if not own:
+            return Answer(outcome="none")
+        readings = [self.reading(reply, words, prompt) for reply in own]
+        read = tuple(map(_with_reading, own, readings))
+        outcomes = {reading.outcome for reading in readings}
+        share = None
+        if self.method == "choose" and REFUSAL not in outcomes:
+            share = math.fsum(map(share_of, read)) / len(read)
+        for outcome in (REFUSAL, CUT, UNCLEAR, OTHER):
+            if outcome in outcomes:
+                return Answer(outcome=outcome, share=share, replies=read)
         if self.method == "likelihood":
-            sums = [reply.scores[reply.order[0]] or 0.0 for reply in replies]
-            return Answer(log_softmax(sums), replies=tuple(replies))
+            sums = [reply.scores[reply.order[0]] or 0.0 for reply in read]
+            return Answer(log_softmax(sums), replies=read)
+        averaged = self.order == "average"
+        if TIE in outcomes and not averaged:
+            return Answer(outcome=TIE, share=share, replies=read)
+        if len({reply.named for reply in read}) > 1 and not averaged:
+            return Answer(outcome=ORDER, share=share, replies=read)
         if self.method == "choose":
-            return _averaged(replies)
-        return _counted([(reply, self._read(reply.text, words)) for reply in replies])
+            scores = average_scores(read)
+            return Answer(scores, share=share, outcome="" if scores else OTHER, replies=read)
+        return _counted(read)
 
-    def _read(self, text: str, words: Sequence[str]) -> int | str:
+    def read(self, replies: Sequence[Reply], words: Sequence[str], prompt: str) -> list[Reply]:
+        """Return replies, in whatever orders, with the candidate that each names, and why."""
+        return [_with_reading(reply, self.reading(reply, words, prompt)) for reply in replies]
+
+    def reading(self, reply: Reply, words: Sequence[str], prompt: str) -> Reading:
+        """Return which candidate one reply names, or why it names none."""
+        if reply.refused:
+            return Reading(outcome=REFUSAL, reason="refusal, as the endpoint calls it")
+        if self.method == "likelihood":
+            return Reading(reason=f"the sentence with {words[reply.order[0]]} was scored")
+        if self.method == "choose":
+            return read_scores(reply, words)
+        reading = self._read(reply.text, words, prompt)
+        if reply.finish not in CUT_OFF:
+            return reading
+        whole = reply.text if self.method == "constrained" else finished_part(reply.text)
+        return read_cut(reading, self._read(whole, words, prompt), reply.tokens[-1])
+
+    def _read(self, text: str, words: Sequence[str], prompt: str) -> Reading:
         if self.method == "constrained":
             return read_choice(text, words)
         patterns: Mapping[str, Sequence[str]] = dict(self.elicitation.patterns)
-        return read_text(text, words, patterns)
+        return read_text(text, words, patterns, prompt)
 
 
-def _counted(read: Sequence[tuple[Reply, int | str]]) -> Answer:
-    """Return the place that most replies name; one that names none leaves no answer."""
-    replies = tuple(
-        replace(reply, named=place if isinstance(place, int) else -1) for reply, place in read
-    )
-    places = [place for _, place in read]
-    for outcome in (REFUSAL, OTHER):
-        if outcome in places:
-            return Answer(outcome=outcome, replies=replies)
+def _with_reading(reply: Reply, reading: Reading) -> Reply:
+    return replace(reply, named=reading.named, reading=reading.reason)
+
+
+def _counted(replies: tuple[Reply, ...]) -> Answer:
+    """Return the place that most replies name; a tie if there is no such place."""
     counts = Counter(reply.named for reply in replies)
     most = max(counts.values())
     first, *others = [place for place, count in counts.items() if count == most]
     return Answer(outcome=TIE, replies=replies) if others else Answer(replies=replies, named=first)
-
-
-def _chosen(
-    first: Sequence[tuple[str, float]], order: Sequence[int]
-) -> tuple[tuple[float | None, ...], float]:
-    """Return each candidate's log-probability, and what one that is not listed has at most."""
-    named = dict(zip(keys(len(order)), order, strict=True))
-    by_place: dict[int, float] = {}
-    for token, value in first:
-        place = named.get(token.strip())
-        if place is not None:  # " 1" and "1" say the same
-            share = math.exp(by_place.get(place, -math.inf)) + math.exp(value)
-            by_place[place] = math.log(share) if share > 0 else value
-    listed = math.fsum(math.exp(value) for _, value in first)
-    last = min((value for _, value in first), default=0.0)
-    bound = min(last, math.log(max(1.0 - listed, 1e-6)))
-    scores = tuple(
-        min(by_place[place], 0.0) if place in by_place else None for place in range(len(order))
-    )
-    return scores, min(bound, 0.0)
-
-
-def _averaged(replies: Sequence[Reply]) -> Answer:
-    """Return the mean log-probabilities over the orders; `other` if the first may not be first."""
-    columns = list(zip(*(reply.scores for reply in replies), strict=True))
-    bounds = [reply.bound for reply in replies]
-    scores = tuple(
-        math.fsum(b if s is None else s for s, b in zip(column, bounds, strict=True)) / len(replies)
-        for column in columns
-    )
-    best = scores.index(max(scores))
-    named = tuple(replace(reply, named=_top(reply.scores)) for reply in replies)
-    if any(score is None for score in columns[best]):
-        return Answer(outcome=OTHER, replies=named)
-    shares = [math.fsum(math.exp(s) for s in reply.scores if s is not None) for reply in replies]
-    share = min(math.fsum(shares) / len(shares), 1.0)
-    return Answer(scores, share=share, replies=named)
-
-
-def _top(scores: Sequence[float | None]) -> int:
-    """Return the place of the best score; -1 if there is none, or no best one."""
-    ordered = sorted((s, place) for place, s in enumerate(scores) if s is not None)
-    tie = len(ordered) > 1 and ordered[-1][0] == ordered[-2][0]
-    return ordered[-1][1] if ordered and not tie else -1
 
 
 def first_words(response: Response) -> tuple[tuple[str, float], ...]:

@@ -21,6 +21,9 @@ BUSY = {429, 503, 529}
 TOOL = "answer"
 """The tool that an Anthropic model is made to use where its reply must be one of a few."""
 
+SPACE = " \t\r\n▁ĠĊ"
+"""White space, also as vocabularies write it."""
+
 
 def library(name: str, extra: str) -> Any:
     """Import a maker's library, or say in a line how to install it."""
@@ -214,7 +217,10 @@ def _completed(content: Any, call: Call) -> Response:
     message = choice["message"]
     first: tuple[tuple[str, float], ...] = ()
     if call.top:
-        listed = ((choice.get("logprobs") or {}).get("content") or [{}])[0].get("top_logprobs")
+        places = (choice.get("logprobs") or {}).get("content") or [{}]
+        # White space before the reply is none of it, where there is room for what follows.
+        place = next((p for p in places if str(p.get("token", "")).strip(SPACE)), places[0])
+        listed = place.get("top_logprobs")
         first = tuple((str(each["token"]), float(each["logprob"])) for each in listed or ())
     refusal = message.get("refusal")
     finish = str(choice.get("finish_reason") or "")

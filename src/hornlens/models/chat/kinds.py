@@ -14,6 +14,7 @@ from hornlens.models.chat.address import (
 )
 from hornlens.models.chat.budget import Budget
 from hornlens.models.chat.connection import AT_ONCE, Connection
+from hornlens.models.chat.gguf import has_chat_template
 from hornlens.models.chat.llamacpp import Server
 from hornlens.models.chat.model import ChatModel
 from hornlens.models.chat.pacing import Patience
@@ -45,7 +46,18 @@ def gguf_model(file: Path, options: ModelOptions) -> ChatModel:
 
     # One is computed while the next waits at the server's door.
     connection = _connection(file.name, Server(file, options.threads).start, options, 2)
+    connection.no_chat = lambda: _without_template(file)
     return ChatModel(f"gguf/{file}", connection, options, content)
+
+
+def _without_template(file: Path) -> str:
+    """Return why a file is no chat model; empty: it is one, or it cannot be told."""
+    if has_chat_template(file) is not False:
+        return ""
+    return (
+        f"gguf/{file}: has no chat template, so it is no chat model: use its instruct version, or "
+        "the same model as causal/NAME (or --elicit likelihood, where a server can do that)"
+    )
 
 
 def _connection(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from hornlens.formats.replies import Reply
 from hornlens.models.chat import capabilities, memory
 from hornlens.models.chat.budget import cost_of, most_of
 from hornlens.models.chat.connection import Connection
@@ -17,6 +18,7 @@ from hornlens.models.chat.wording import ONLY, keys, orders
 from hornlens.models.checks import check_prompts, check_words
 from hornlens.models.protocol import (
     ELICITATIONS,
+    ORDERS,
     Answer,
     Elicitation,
     Estimate,
@@ -27,7 +29,11 @@ from hornlens.models.protocol import (
 )
 
 VERSION = 1
-"""Part of the identity: raised whenever the same replies would become other answers."""
+"""Part of the identity: raised whenever the same question would get other replies.
+
+Not whenever the same replies become other answers: they are kept as they are and read each time, so
+nothing has to be paid for again.
+"""
 
 
 class ChatModel:
@@ -42,17 +48,19 @@ class ChatModel:
         elicitation: Elicitation | None = None,
         repeat: int = 0,
         drawn: bool = False,
+        shared: dict[tuple[object, ...], tuple[Reply, ...]] | None = None,
     ):
         """Keep the settings; nothing is sent yet.
 
         `content` names what answers, where that is better known than by its address. `drawn`: where
         there are no log-probabilities, an answer is one reply, sampled at a temperature (1 unless
         one is given), to the candidates in an order drawn by chance: so place counts for nothing.
+        `shared` are the replies that models have in common which differ in the order that counts.
         """
         self.name, self.connection = name, connection
         self.options = options or ModelOptions()
         self.elicitation = elicitation or Elicitation()
-        self.repeat, self._drawn = repeat, drawn
+        self.repeat, self._drawn, self._shared = repeat, drawn, shared
         self.remember: Remember = lambda path, compute: compute(path)
         self._content = content or (lambda _: f"{connection.address.shown}:{connection.model}")
         self._check_options()
@@ -66,8 +74,9 @@ class ChatModel:
                 f"--elicit must be auto, or one or several of {known} with commas between them, "
                 f"not {options.elicit!r}"
             )
-        if options.orders not in ("rotate", "once", "each") and ONLY not in options.orders:
-            raise ModelError(f"--orders must be rotate, once or each, not {options.orders!r}")
+        if options.orders not in ORDERS and ONLY not in options.orders:
+            known = ", ".join(ORDERS)
+            raise ModelError(f"--orders must be one of {known}, not {options.orders!r}")
         if options.temperature is not None and not 0 <= options.temperature <= 2:
             raise ModelError(f"--temperature must be from 0 to 2, not {options.temperature:g}")
 
@@ -78,13 +87,14 @@ class ChatModel:
                 "--repeats needs a temperature above 0: at 0, equal answers are not independent, "
                 "and prove nothing; leave out --temperature"
             )
-        own = (self.options, self._content, elicitation, repeat, drawn)
+        own = (self.options, self._content, elicitation, repeat, drawn, self._shared)
         return ChatModel(self.name, self.connection, *own)
 
     def ways(self, candidates: Sequence[str]) -> dict[str, Model]:
         """Return the model asked by each of several methods, or in each order of the candidates."""
         options, models = self.options, dict[str, Model]()
         methods = list(dict.fromkeys(options.elicit.split(",")))
+        shared: dict[tuple[object, ...], tuple[Reply, ...]] = {}
         for method in methods:
             ways = {method: "rotate" if options.orders == "each" else options.orders}
             if options.orders == "each" and method not in ("say", "likelihood"):
@@ -94,7 +104,9 @@ class ChatModel:
                 }
             for name, order in ways.items():
                 own = replace(options, elicit=method, orders=order)
-                models[name] = ChatModel(self.name, self.connection, own, self._content)
+                models[name] = ChatModel(
+                    self.name, self.connection, own, self._content, shared=shared
+                )
         return models if len(models) > 1 else {}
 
     @property
@@ -120,6 +132,7 @@ class ChatModel:
             )
         if method in self.connection.tried:
             return
+        self._check_chats(method)
         self._check_name()
         if not wait_for(capabilities.works(self.connection, method)):
             memory.forget(self._known_as)
@@ -133,10 +146,20 @@ class ChatModel:
 
         Where nobody has said how to ask, the endpoint is tried out for that, the first time.
         """
-        asking, given = self._asking(), self.options.temperature
+        return self._identity_of(self._asking())
+
+    def _identity_of(self, asking: Asking) -> str:
+        given = self.options.temperature
         temperature = "auto" if given is None else f"{given:g}"
-        drawn = ":drawn" if self._draws(asking.method) else ""
+        drawn = ":drawn" if asking.drawn else ""
         return f"chat-{VERSION}:{self._known_as}:{asking.identity}:temperature-{temperature}{drawn}"
+
+    def served_by(self) -> Sequence[str]:
+        """Return what has the answers in several orders: the one order is among these."""
+        asking = self._asking()
+        if asking.order != "once" or asking.drawn:
+            return ()
+        return (self._identity_of(replace(asking, order="rotate")),)
 
     def score(
         self, prompts: Sequence[str], candidates: Sequence[str]
@@ -150,6 +173,9 @@ class ChatModel:
         temperature = self._temperature(asking.method)
 
         async def ask(prompt: str) -> Answer:
+            key = (asking.identity, self.repeat, prompt, words)
+            if self._shared and (known := self._shared.get(key)):
+                return self._concluded(asking, known, words, prompt)
             offered = self._offered(asking, words, prompt)
             calls = [
                 asking.call(prompt, words, order, self._seed(prompt, order), temperature)
@@ -164,16 +190,32 @@ class ChatModel:
                     raise response
                 replies.append(asking.reply(response, order, words, self.connection.how(call)))
                 first.append(first_words(response) if call.top else ())
-            return asking.answer(replies, words)._replace(first=first[0])
+            if self._shared is not None and ONLY in asking.order:
+                self._shared[key] = tuple(replies)
+            return self._concluded(asking, replies, words, prompt)._replace(first=first[0])
 
         return answers_to(prompts, ask, self.connection.at_once)
 
-    def reread(self, answer: Answer, candidates: Sequence[str]) -> Answer:
-        """Return a kept answer, its replies read again by the patterns of now."""
-        if not answer.replies:
-            return answer
-        reading = self._asking().answer(answer.replies, tuple(candidates))
-        return reading._replace(first=answer.first)
+    def _concluded(
+        self, asking: Asking, replies: Sequence[Reply], words: Sequence[str], prompt: str
+    ) -> Answer:
+        """Return the answer of the orders that count, with the replies in all that were asked.
+
+        So what is kept serves whoever counts other orders.
+        """
+        every = tuple(asking.read(replies, words, prompt))
+        return asking.answer(replies, words, prompt)._replace(replies=every)
+
+    def reread(self, answer: Answer, candidates: Sequence[str], prompt: str = "") -> Answer:
+        """Return a kept answer, its replies read again, by the patterns and the orders of now."""
+        asking, words = self._asking(), tuple(candidates)
+        if not answer.replies:  # an old one, of all orders: it says nothing of one of them
+            alone = ONLY in asking.order and not asking.drawn
+            return Answer(outcome="none") if alone else answer
+        counted = asking.counted_orders(words)
+        own = answer.replies[0].order in counted  # the words are those of the first reply
+        reading = asking.answer(answer.replies, words, prompt)
+        return reading._replace(first=answer.first if own else ())
 
     def estimate(self, prompts: Sequence[str], candidates: Sequence[str]) -> Estimate:
         """Return the most that answers to these take; nothing is sent.
@@ -185,10 +227,15 @@ class ChatModel:
         most = [
             most_of(asking.call(prompt, candidates, order, 0))
             for prompt in prompts
-            for order in self._offered(asking, candidates, prompt)
+            for order in self._counted(asking, candidates, prompt)
         ]
         sent, replied = sum(m.tokens_in for m in most), sum(m.tokens_out for m in most)
         return Estimate(len(most), sent, replied, cost_of(self.options.limits, sent, replied))
+
+    def _check_chats(self, method: str) -> None:
+        """Raise ModelError for a model that is none to chat with; sentences can be scored."""
+        if method != "likelihood" and (reason := self.connection.no_chat()):
+            raise ModelError(reason)
 
     def _check_name(self) -> None:
         _ = self.connection.address  # here, for a server may have to be started
@@ -208,14 +255,16 @@ class ChatModel:
     def _asking(self) -> Asking:
         method = self._given or memory.recall(self._known_as)
         if not method:
+            self._check_chats("auto")
             self._check_name()
             method = wait_for(capabilities.first_that_works(self.connection))
             memory.remember(self._known_as, method)
         return self._with(method)
 
     def _with(self, method: str) -> Asking:
-        asking = Asking(method, self.elicitation, self.options.orders)
-        return replace(asking, room=self.connection.rooms.get(method, 0))
+        room = self.connection.rooms.get(method, 0)
+        drawn = self._draws(method)
+        return Asking(method, self.elicitation, self.options.orders, room, drawn)
 
     def _offered(self, asking: Asking, words: Sequence[str], prompt: str) -> list[tuple[int, ...]]:
         """Return the orders in which candidates are offered: all, or one drawn by chance."""
@@ -223,6 +272,12 @@ class ChatModel:
         if not self._draws(asking.method) or len(orders) == 1:
             return orders
         return [orders[self._seed(prompt, ()) % len(orders)]]
+
+    def _counted(self, asking: Asking, words: Sequence[str], prompt: str) -> list[tuple[int, ...]]:
+        """Return the orders that this one pays for, where several share what is asked."""
+        if asking.drawn:
+            return self._offered(asking, words, prompt)
+        return asking.counted_orders(words)
 
     def _seed(self, prompt: str, order: Sequence[int]) -> int:
         """Return a number of its own for each sample, the same in every run."""

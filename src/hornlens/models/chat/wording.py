@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from hornlens.models.protocol import MASK, Elicitation
@@ -67,6 +68,11 @@ def orders(words: Sequence[str], how: str, offered: bool = True) -> list[tuple[i
         every = [base, base[::-1]]
     number = how.removeprefix(ONLY)
     return [every[int(number)]] if number.isdigit() else every
+
+
+def longest_of(words: Sequence[str]) -> int:
+    """Return how many bytes the longest candidate has, as JSON: no token has less than one."""
+    return max((len(json.dumps({"answer": word})) for word in words), default=0)
 
 
 def question(wording: str, method: str, prompt: str, offered: Sequence[str]) -> str:

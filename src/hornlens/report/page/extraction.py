@@ -89,8 +89,13 @@ class Finding(NamedTuple):
     strip: str
 
 
-def extraction_page(extraction: Findings, content: dict[str, Any] | None = None) -> str:
-    """Return the page of an extraction, whose space has a label; `content` is its envelope.json."""
+def extraction_page(
+    extraction: Findings, content: dict[str, Any] | None = None, review: str = ""
+) -> str:
+    """Return the page of an extraction, whose space has a label; `content` is its envelope.json.
+
+    `review` is what a person's check of its replies has found, in words.
+    """
     rows = rows_of(extraction)
     answered = not extraction.envelope.certificate.unanswered
     found = [row for row in rows if answered and not row.vacuous][:FINDINGS]
@@ -114,6 +119,7 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         title=_titled(extraction),
         content=content,
         extraction=extraction,
+        review=review,
         question=question,
         plural=plural,
         marked_template=marked_template,

@@ -25,6 +25,7 @@ HEAD = 4_096
 
 def _result(content: Json, run: Json | None, file: Path) -> str:
     from hornlens.report.page.result import result_page
+    from hornlens.results.analysis.review import agreement_beside
     from hornlens.results.documents.explanations import is_of_classifier
     from hornlens.results.documents.reading import extraction_from_json
     from hornlens.results.documents.record import RUN
@@ -35,7 +36,9 @@ def _result(content: Json, run: Json | None, file: Path) -> str:
     went = None if run is None else RUN.parse(run, file.with_name(RUN.file_name)).record
     if "probe" in content:
         # Older files hold less than the page shows: it is worked out again.
-        return result_page(extraction_from_json(content, file, went), file=file.name)
+        extraction = extraction_from_json(content, file, went)
+        review = agreement_beside(file.parent, extraction)
+        return result_page(extraction, file=file.name, review=review)
     if "cnf" in content and "rules" not in content:
         raise InputError("is a formula that was learned via an encoding: it has no rules", file)
     findings = worked_out(content, file)

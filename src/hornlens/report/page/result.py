@@ -10,12 +10,17 @@ from hornlens.results.documents.findings import Findings
 
 
 def result_page(
-    result: Findings, content: dict[str, Any] | None = None, name: str = "", file: str = ""
+    result: Findings,
+    content: dict[str, Any] | None = None,
+    name: str = "",
+    file: str = "",
+    review: str = "",
 ) -> str:
     """Return the page of a result; `content` is its JSON.
 
     `name` is what people call it, where it does not say so itself, and `file` what holds it.
+    `review` is what a person's check of its replies has found, in words.
     """
     if result.asked and result.space.label is not None:
-        return extraction_page(result, content)
+        return extraction_page(result, content, review)
     return unlabelled_page(result, content, name, file)

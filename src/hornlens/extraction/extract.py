@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -25,6 +25,7 @@ from hornlens.extraction.settling import (
     noise_of,
     noisy_target,
 )
+from hornlens.formats.sent import Sent
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
 from hornlens.limits import Limits, Reason, Stopped
 from hornlens.logic.certificates import EXACT, Certificate
@@ -336,6 +337,7 @@ class _World:
         decisions, prompted = self.questions.decisions, self.prompted
         scores = prompted.scores if prompted else {}
         details: Mapping[str, Details] = getattr(self.target, "details", {})
+        sent: Callable[[Collection[int]], tuple[Sent, ...]] = getattr(self.target, "sent", no_calls)
         is_compared = isinstance(self.target, Comparing)
         distinct = len(scores) if prompted else len(details if is_compared else decisions)
         noisy, envelope = noisy_target(self.target), conclusion.envelope
@@ -358,6 +360,7 @@ class _World:
             world=self.name,
             details=details,
             possible=conclusion.possible,
+            sent=sent(decisions),
         )
 
     def _calls(self, distinct: int) -> int:
@@ -365,6 +368,11 @@ class _World:
         if self.prompted is not None:
             return distinct * self.prompted.repeats
         return self.target.asked_count if isinstance(self.target, Comparing) else distinct
+
+
+def no_calls(cells: Collection[int]) -> tuple[Sent, ...]:
+    """Return what a target that does not say what it is sent was sent: nothing."""
+    return ()
 
 
 def forms_of(target: Target) -> Forms | None:

@@ -10,12 +10,21 @@ counts as an answer like the others.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from dataclasses import replace
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 from hornlens.errors import HornlensError
+from hornlens.formats.sent import Sent
 from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.decisions import UNDECIDED, YES, Decision, Policy, check_word, reason_in_words
 from hornlens.logic.maskmap import mask_map
@@ -23,6 +32,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.documents.details import NOTHING, Details
 from hornlens.results.documents.question import ComparedAnswers, Question
+from hornlens.targets.asking import example_of
 from hornlens.targets.protocol import Interruptible, PromptTarget, Settles, Target
 
 Silence: TypeAlias = Literal["apart", "answer"]
@@ -249,6 +259,18 @@ class Comparing(ABC):
             for form in self._asked
             for prompt, text in self._texts(form)
         }
+
+    def sent(self, cells: Collection[int]) -> tuple[Sent, ...]:
+        """Return what each part was sent for one of the cells, where parts can say it."""
+        if not cells:
+            return ()
+        sent: dict[int, tuple[Sent, ...]] = {}
+        for form in self.forms(example_of(cells)):
+            own: Callable[[Collection[int]], tuple[Sent, ...]] | None
+            own = getattr(self.parts[form.part], "sent", None)
+            if own is not None and form.part not in sent and self.answer_to(form) is not None:
+                sent[form.part] = own([form.cell])
+        return tuple(one for each in sent.values() for one in each)
 
     @property
     def _asked(self) -> Iterator[Form]:

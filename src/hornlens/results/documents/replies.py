@@ -46,9 +46,11 @@ def replies_csv(extraction: Findings) -> str:
 
 def candidates_of(world: Findings, number: int = 0) -> tuple[str, ...]:
     """Return the words that replies to the prompts of a phrasing can name; empty: not known."""
+    if world.question.compared is not None:  # whoever answered, it was asked the same
+        return world.sent[0].candidates if world.sent else ()
     if number < len(world.sent):
         return world.sent[number].candidates
-    return () if world.question.compared else tuple(world.question.words.values())
+    return tuple(world.question.words.values())
 
 
 def _reply(reply: Reply, words: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ elicitation:
 """
 """Twelve prompts, in words of their own."""
 HOSTILE = (
-    "=HYPERLINK(\"http://example.org\") granted",
+    '=HYPERLINK("http://example.org") granted',
     "</script><script>window.hacked = 1</script> refused",
     "granted\n\nbecause <b>the\x1b[31m applicant</b>\u202e is known",
 )

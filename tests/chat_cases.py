@@ -1,4 +1,4 @@
-"""Results of chat models for pages and files: asked of a server on loopback, whatever it replies."""
+"""Results of chat models for pages and files, asked of a server on loopback."""
 
 from hornlens.api import extract
 from hornlens.models.protocol import ModelOptions

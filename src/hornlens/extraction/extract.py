@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -25,7 +25,6 @@ from hornlens.extraction.settling import (
     noise_of,
     noisy_target,
 )
-from hornlens.formats.sent import Sent
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
 from hornlens.limits import Limits, Reason, Stopped
 from hornlens.logic.certificates import EXACT, Certificate
@@ -37,6 +36,7 @@ from hornlens.results.documents.details import Details
 from hornlens.results.documents.findings import Findings, Record
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.settings import Settings
+from hornlens.targets.asking import sent_to
 from hornlens.targets.comparing import Comparing
 from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
@@ -337,7 +337,6 @@ class _World:
         decisions, prompted = self.questions.decisions, self.prompted
         scores = prompted.scores if prompted else {}
         details: Mapping[str, Details] = getattr(self.target, "details", {})
-        sent: Callable[[Collection[int]], tuple[Sent, ...]] = getattr(self.target, "sent", no_calls)
         is_compared = isinstance(self.target, Comparing)
         distinct = len(scores) if prompted else len(details if is_compared else decisions)
         noisy, envelope = noisy_target(self.target), conclusion.envelope
@@ -360,7 +359,7 @@ class _World:
             world=self.name,
             details=details,
             possible=conclusion.possible,
-            sent=sent(decisions),
+            sent=sent_to(self.target, decisions),
         )
 
     def _calls(self, distinct: int) -> int:
@@ -368,11 +367,6 @@ class _World:
         if self.prompted is not None:
             return distinct * self.prompted.repeats
         return self.target.asked_count if isinstance(self.target, Comparing) else distinct
-
-
-def no_calls(cells: Collection[int]) -> tuple[Sent, ...]:
-    """Return what a target that does not say what it is sent was sent: nothing."""
-    return ()
 
 
 def forms_of(target: Target) -> Forms | None:

@@ -90,6 +90,12 @@ def example_of(cells: Iterable[int]) -> int:
     return min(cells, key=lambda cell: (-cell.bit_count(), cell))
 
 
+def sent_to(target: Target, cells: Collection[int]) -> tuple[Sent, ...]:
+    """Return what a target was sent for one of the cells; nothing if it does not say."""
+    sent: Callable[[Collection[int]], tuple[Sent, ...]] | None = getattr(target, "sent", None)
+    return () if sent is None or not cells else sent(cells)
+
+
 def sent_for(
     cells: Collection[int], wordings: Sequence[Wording], answers: Sequence[Answers]
 ) -> tuple[Sent, ...]:

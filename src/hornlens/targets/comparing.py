@@ -10,15 +10,7 @@ counts as an answer like the others.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
@@ -32,7 +24,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.documents.details import NOTHING, Details
 from hornlens.results.documents.question import ComparedAnswers, Question
-from hornlens.targets.asking import example_of
+from hornlens.targets.asking import example_of, sent_to
 from hornlens.targets.protocol import Interruptible, PromptTarget, Settles, Target
 
 Silence: TypeAlias = Literal["apart", "answer"]
@@ -266,10 +258,8 @@ class Comparing(ABC):
             return ()
         sent: dict[int, tuple[Sent, ...]] = {}
         for form in self.forms(example_of(cells)):
-            own: Callable[[Collection[int]], tuple[Sent, ...]] | None
-            own = getattr(self.parts[form.part], "sent", None)
-            if own is not None and form.part not in sent and self.answer_to(form) is not None:
-                sent[form.part] = own([form.cell])
+            if form.part not in sent and self.answer_to(form) is not None:
+                sent[form.part] = sent_to(self.parts[form.part], [form.cell])
         return tuple(one for each in sent.values() for one in each)
 
     @property

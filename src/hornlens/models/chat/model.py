@@ -15,7 +15,7 @@ from hornlens.models.chat.calls import Call, Manner
 from hornlens.models.chat.connection import Connection
 from hornlens.models.chat.elicitation import Asking, first_words
 from hornlens.models.chat.loop import answers_to, wait_for
-from hornlens.models.chat.showing import sent_to
+from hornlens.models.chat.showing import shown_calls
 from hornlens.models.chat.wording import ONLY, keys, orders
 from hornlens.models.checks import check_prompts, check_words
 from hornlens.models.protocol import (
@@ -188,7 +188,7 @@ class ChatModel:
         calls = self._calls(asking, words, prompt, orders)
         pairs = list(zip(orders, calls, strict=True))
         own = (self.name, self.connection, asking, words, prompt, pairs)
-        return sent_to(*own, manner=manner, drawn=self._draws(asking.method))
+        return shown_calls(*own, manner=manner, drawn=self._draws(asking.method))
 
     def _calls(
         self, asking: Asking, words: Sequence[str], prompt: str, orders: Sequence[tuple[int, ...]]

@@ -42,7 +42,7 @@ READING = {
 """How what comes back becomes an answer, by the method."""
 
 
-def sent_to(
+def shown_calls(
     name: str,
     connection: Connection,
     asking: Asking,

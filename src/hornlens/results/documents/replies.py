@@ -17,7 +17,7 @@ COLUMNS = ("answer", "order", "reply", "read as", "why", "finish", "fingerprint"
 
 def has_replies(extraction: Findings) -> bool:
     """Say whether there are replies: those of a chat model."""
-    return any(told.replies for world in extraction.each for told in world.details.values())
+    return any(each.replies for world in extraction.each for each in world.details.values())
 
 
 def replies_csv(extraction: Findings) -> str:
@@ -35,7 +35,7 @@ def replies_csv(extraction: Findings) -> str:
             world = worlds[place]
             values = [" ".join(space.conditions(cell & group)) for _, group in groups]
             for number, prompt in enumerate(world.show(cell)):
-                words = candidates_of(world, number)
+                words = named_words(world, number)
                 line = [prompt, *([world.world] if several else []), *values, world.reply_to(cell)]
                 for reply in world.details.get(prompt, NOTHING).replies:
                     yield [visible(text) for text in (*line, *_reply(reply, words))]
@@ -44,7 +44,7 @@ def replies_csv(extraction: Findings) -> str:
     return csv_text([*map(visible, head), *COLUMNS], lines())
 
 
-def candidates_of(world: Findings, number: int = 0) -> tuple[str, ...]:
+def named_words(world: Findings, number: int = 0) -> tuple[str, ...]:
     """Return the words that replies to the prompts of a phrasing can name; empty: not known."""
     if world.question.compared is not None:  # whoever answered, it was asked the same
         return world.sent[0].candidates if world.sent else ()

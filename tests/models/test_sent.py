@@ -8,6 +8,7 @@ import pytest
 
 from hornlens.api import extract, load
 from hornlens.differing import differences
+from hornlens.errors import InputError
 from hornlens.formats.csvfiles import csv_rows
 from hornlens.formats.sent import SentCall
 from hornlens.logic.decisions import Policy
@@ -271,6 +272,26 @@ def test_verify_finds_what_does_not_fit_the_answers(name, wrong, tmp_path):
 def test_messages_that_are_none_are_refused(body):
     with pytest.raises(ValueError, match="message"):
         SentCall(body)
+
+
+def test_a_body_that_is_too_deep_is_refused_in_a_line(tmp_path):
+    extract("demo", cache=False).save(tmp_path)
+    content = content_of(tmp_path)
+    deep = '{"a":' * 400 + "1" + "}" * 400
+    content["sent"][0]["calls"] = [{"body": json.loads(deep)}]
+    (tmp_path / "envelope.json").write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(InputError, match="has a body that is too deep"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize("lines", [1, [1], [{}], [{"model": 1}], {"a": 1}, [[]], None])
+def test_a_section_of_another_shape_is_refused_in_a_line(lines, tmp_path):
+    extract("demo", cache=False).save(tmp_path)
+    content = content_of(tmp_path)
+    content["sent"] = lines
+    (tmp_path / "envelope.json").write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(InputError):
+        load(tmp_path)
 
 
 # --- replies.csv ---

@@ -8,6 +8,8 @@ from typing import Any
 
 _OF_MESSAGES = ("messages", "system", "prompt")
 """The fields of a body that hold text for the model; the others are parameters."""
+_DEEPEST = 20
+"""So deep are a body's lists and objects at most."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,9 @@ class SentCall:
     order: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a body whose messages are none."""
+        """Refuse a body whose messages are none, or that is deeper than any that is sent."""
+        if not _is_shallow(self.body, _DEEPEST):
+            raise ValueError("has a body that is too deep")
         for role, content in self._messages():
             if not isinstance(role, str) or not isinstance(content, str):
                 raise ValueError("has a message that is no text")
@@ -44,6 +48,15 @@ class SentCall:
         system = [("system", body["system"])] if "system" in body else []
         text = [("text", body["prompt"])] if "prompt" in body else []
         return [*system, *((m.get("role"), m.get("content")) for m in messages), *text]
+
+
+def _is_shallow(value: Any, levels: int) -> bool:
+    """Say whether lists and objects are no deeper than so many levels."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if not isinstance(value, list):
+        return True
+    return levels > 0 and all(_is_shallow(each, levels - 1) for each in value)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hornlens.formats.jsonfiles import encoded
-from hornlens.formats.sent import Sent, SentCall
+from hornlens.formats.sent import Sent
 from hornlens.results.documents.findings import Findings
 
 STYLES = ("sent.css",)
@@ -35,11 +35,6 @@ class SentExample:
     def seeds(self) -> str:
         """The seeds of the calls that are shown."""
         return ", ".join(str(call.body["seed"]) for call in self.sent.calls if "seed" in call.body)
-
-    def offered(self, call: SentCall) -> str:
-        """Return the candidates in the order of a call; empty: none were offered."""
-        words = self.sent.candidates
-        return ", ".join(words[place] for place in call.order if 0 <= place < len(words))
 
 
 def sent_examples(extraction: Findings) -> list[SentExample]:

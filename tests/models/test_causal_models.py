@@ -63,6 +63,12 @@ class Causal(ModelConformance):
     def build(self, options):
         return CausalModel(self.folder, options=options)
 
+    def test_the_sentences_that_are_scored_have_each_candidate_in_its_place(self):
+        model, answers = self.asked()
+        prompt = self.prompts[0]
+        sent = model.sent(prompt, WORDS, answers[0])
+        assert sent.texts == tuple(prompt.replace("[MASK]", word) for word in WORDS)
+
 
 class TestLlama(Causal):
     @pytest.fixture(scope="class", autouse=True)

@@ -79,6 +79,12 @@ class Masked(ModelConformance):
     def build(self, options):
         return HfMaskedModel(self.folder, options=options)
 
+    def test_the_sentence_that_is_scored_has_the_model_s_own_mask(self):
+        model, answers = self.asked()
+        prompt, token = self.prompts[0], model._checkpoint().tokenizer.mask_token
+        [text] = self.build(ModelOptions()).sent(prompt, WORDS, answers[0]).texts
+        assert text == prompt.replace("[MASK]", token)
+
 
 class TestBert(Masked):
     bad_word = "sings"  # pieces of it are known

@@ -6,6 +6,7 @@ import json
 from typing import get_args
 
 from hornlens.formats.replies import Reply
+from hornlens.formats.sent import Sent
 from hornlens.logic.certificates import PARTS, TITLES
 from hornlens.logic.decisions import REASONS, Policy
 from hornlens.logic.grounds import Complete
@@ -85,6 +86,9 @@ def _about_answers() -> Schema:
         "abstentions": _list(COUNT, "the answers that were none, as positions in `answers`"),
         "survival": _list(_ref("Survival"), "in which ways of asking a rule holds"),
         "orders": _ref("Orders"),
+        "sent": _list(
+            _ref("Sent"), "what was sent: a full example for each way of asking and each phrasing"
+        ),
         "answers": _list(_ref("Answer"), "all that was asked; other parts point to positions here"),
         "warnings": _list(_ref("Warning"), "what weakens the rules"),
         "classifier": _ref("ClassifierDocument"),
@@ -112,6 +116,8 @@ def _parts() -> Schema:
     inner: Schema = {}
     settings, policy, reply = (object_of(each, inner) for each in (Settings, Policy, Reply))
     reply["required"] = ["text"]
+    sent = object_of(Sent, inner)
+    sent["properties"] = {"variant": TEXT, **sent["properties"]}
     settings["required"] = policy["required"] = []
     named = {"name": TEXT, "identity": _or_null(TEXT)}
     rates = {
@@ -389,6 +395,7 @@ def _parts() -> Schema:
         ),
         "Details": _object("What is known of one of several sentences.", {}, details),
         "Reply": reply,
+        "Sent": sent,
         "Warning": _object(
             "What weakens the rules.",
             {"kind": {"enum": list(get_args(Kind))}, "sentence": TEXT},

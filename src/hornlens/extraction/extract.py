@@ -36,6 +36,7 @@ from hornlens.results.documents.details import Details
 from hornlens.results.documents.findings import Findings, Record
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.settings import Settings
+from hornlens.targets.asking import sent_to
 from hornlens.targets.comparing import Comparing
 from hornlens.targets.protocol import PromptTarget, Target
 from hornlens.targets.worlds import Worlds
@@ -358,6 +359,7 @@ class _World:
             world=self.name,
             details=details,
             possible=conclusion.possible,
+            sent=sent_to(self.target, decisions),
         )
 
     def _calls(self, distinct: int) -> int:

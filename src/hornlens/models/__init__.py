@@ -11,6 +11,8 @@ from hornlens.namespaces import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hornlens.formats.sent import Sent as Sent
+    from hornlens.formats.sent import SentCall as SentCall
     from hornlens.models.checks import check_prompts as check_prompts
     from hornlens.models.checks import check_words as check_words
     from hornlens.models.demo import DemoModel as DemoModel
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from hornlens.models.registry import open_model as open_model
 else:
     _HOMES = {
+        "formats.sent": "Sent SentCall",
         "models.checks": "check_prompts check_words",
         "models.demo": "DemoModel",
         "models.functions": "FunctionModel",

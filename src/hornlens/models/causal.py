@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from hornlens.formats.sent import Sent
 from hornlens.models.checkpoint import (
     Checkpoint,
     Source,
@@ -31,7 +32,14 @@ from hornlens.models.checkpoint import (
 )
 from hornlens.models.checks import check_prompts, check_words
 from hornlens.models.protocol import Answer, FirstWords, ModelError, ModelOptions, Remember
-from hornlens.models.sentences import Likelihood, Sentences, answer_of, read_sentences
+from hornlens.models.sentences import (
+    READING,
+    Likelihood,
+    Sentences,
+    answer_of,
+    read_sentences,
+    texts_of,
+)
 from hornlens.models.trie import trie_of
 from hornlens.models.words import first_words
 
@@ -103,6 +111,11 @@ class CausalModel:
     def batches(self, prompts: Sequence[str], candidates: Sequence[str]) -> list[list[int]]:
         """Return which prompts are run together."""
         return self._cut(self._read(prompts, candidates))
+
+    def sent(self, prompt: str, candidates: Sequence[str], answer: Answer) -> Sent:
+        """Return the sentences that are scored: the prompt with each candidate in it."""
+        texts = texts_of(prompt, candidates)
+        return Sent(self.name, prompt, tuple(candidates), READING, texts=texts)
 
     def _read(self, prompts: Sequence[str], candidates: Sequence[str]) -> list[Sentences]:
         check_words(self.name, candidates)

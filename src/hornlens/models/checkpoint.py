@@ -70,6 +70,17 @@ class Source:
             return options.dtype
         return self._own_dtype() if _on_cuda(options.device) else "float32"
 
+    @property
+    def mask(self) -> str:
+        """The tokenizer's own mask token, as its files name it; empty: they do not."""
+        for name in ("tokenizer_config.json", "special_tokens_map.json"):
+            with suppress(OSError, ValueError, AttributeError):
+                token = json.loads((self.folder / name).read_bytes()).get("mask_token")
+                token = token.get("content") if isinstance(token, dict) else token
+                if isinstance(token, str):
+                    return token
+        return ""
+
     def _own_dtype(self) -> str:
         with suppress(OSError, ValueError, AttributeError):  # whatever is wrong, loading says it
             config = json.loads((self.folder / "config.json").read_bytes())

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from hornlens.formats.sent import Sent
 from hornlens.logging import get_logger
 from hornlens.models.checks import check_prompts
 from hornlens.models.privacy import keep_private
 from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions
-from hornlens.models.words import FIRST
+from hornlens.models.words import FIRST, MASKED
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -117,6 +118,10 @@ class DemoModel:
                 )
                 for line, (index, _) in enumerate(batch)
             ]
+
+    def sent(self, prompt: str, candidates: Sequence[str], answer: Answer) -> Sent:
+        """Return the sentence that is scored: the prompt, in which the mask is the model's own."""
+        return Sent(self.name, prompt, tuple(candidates), MASKED, texts=(prompt,))
 
     def _load(self) -> tuple[Tokenizer, Any]:
         if self._loaded is not None:

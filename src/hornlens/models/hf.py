@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from hornlens.formats.sent import Sent
 from hornlens.models.checkpoint import (
     Checkpoint,
     Source,
@@ -26,7 +27,7 @@ from hornlens.models.checkpoint import (
 )
 from hornlens.models.checks import check_length, check_prompts, check_words
 from hornlens.models.protocol import MASK, Answer, ModelError, ModelOptions, Remember
-from hornlens.models.words import first_words, unknown_in
+from hornlens.models.words import MASKED, first_words, unknown_in
 
 SCORER_VERSION = 1
 """Part of the identity: raised whenever the same weights would get other scores."""
@@ -98,6 +99,15 @@ class HfMaskedModel:
         """Return which prompts are run together."""
         cut = self._cut(self._in_order(prompts, candidates))
         return [[each.index for each in batch] for batch in cut]
+
+    def sent(self, prompt: str, candidates: Sequence[str], answer: Answer) -> Sent:
+        """Return the sentence that is scored, with the model's own mask token.
+
+        The tokenizer need not be loaded for that; where its files do not name the token, [MASK]
+        stands for it.
+        """
+        text = _put(prompt, self._source.mask or MASK)
+        return Sent(self.name, prompt, tuple(candidates), MASKED, texts=(text,))
 
     def _in_order(self, prompts: Sequence[str], candidates: Sequence[str]) -> list[Encoded]:
         check_words(self.name, candidates)

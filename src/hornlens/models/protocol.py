@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from hornlens.errors import HornlensError
 from hornlens.formats.replies import Reply
+from hornlens.formats.sent import Sent
 from hornlens.limits import Reason, Stopped
 
 MASK = "[MASK]"
@@ -54,7 +55,7 @@ class Answer(NamedTuple):
     would itself put first in the mask's place: the five most probable. `share` is how much of its
     probability there the candidates hold together. `unknown` are the words of the prompt that it
     does not know, and so cannot tell from other such words. `replies` are those of a chat model
-    that the answer rests on.
+    that the answer rests on, `manner` the parameters that its endpoint took, as it wrote them down.
     """
 
     scores: tuple[float, ...] = ()
@@ -65,6 +66,7 @@ class Answer(NamedTuple):
     outcome: str = ""
     replies: tuple[Reply, ...] = ()
     named: int | None = None
+    manner: str = ""
 
     def as_choice(self) -> Answer:
         """Return it as that of a model that samples: what it names, or its best score, alone."""
@@ -187,6 +189,18 @@ class ServedByOthers(Protocol):
 
     def served_by(self) -> Sequence[str]:
         """Return the identities of these; `reread` takes its own part of their answers."""
+        ...
+
+
+@runtime_checkable
+class Shows(Protocol):
+    """A model that can say what it is sent for a prompt."""
+
+    def sent(self, prompt: str, candidates: Sequence[str], answer: Answer) -> Sent:
+        """Return what was sent for a prompt, whose answer is given; loads and sends nothing.
+
+        What is said here is made by the code that sends it.
+        """
         ...
 
 

@@ -37,6 +37,19 @@ class Likelihood:
     first: FirstWords = ()
 
 
+READING = (
+    "Each candidate is put in its place, and the log-probabilities of the sentence’s tokens are "
+    "added up, each given the tokens before it. A candidate’s score is its share of these "
+    "likelihoods; the answer is the candidate with the highest score."
+)
+"""How the likelihoods of sentences become an answer."""
+
+
+def texts_of(prompt: str, candidates: Sequence[str]) -> tuple[str, ...]:
+    """Return a prompt with each candidate in the mask's place: what is scored."""
+    return tuple(prompt.replace(MASK, word) for word in candidates)
+
+
 def read_sentences(
     name: str, loaded: Checkpoint, prompts: Sequence[str], candidates: Sequence[str]
 ) -> list[Sentences]:
@@ -48,7 +61,7 @@ def read_sentences(
     if first is None:
         first = tokenizer.eos_token_id
     start = [] if first is None else [first]
-    texts = [prompt.replace(MASK, word) for prompt in prompts for word in candidates]
+    texts = [text for prompt in prompts for text in texts_of(prompt, candidates)]
     fast = tokenizer.is_fast  # only such a tokenizer tells where its tokens are in the text
     code = tokenizer(texts, add_special_tokens=False, return_offsets_mapping=fast)
     longest, width = loaded.longest, len(candidates)

@@ -9,6 +9,12 @@ from hornlens.models.protocol import FirstWords
 
 FIRST = 5
 """How many of a model's own first words are kept, as the paper's experiment did."""
+MASKED = (
+    "The sentence is read once, with the model’s own mask in the blank. A candidate’s score is its "
+    "log-probability there, over the whole vocabulary; the answer is the candidate with the "
+    "highest score."
+)
+"""How a masked model's scores become an answer."""
 
 
 def first_words(logits: Any, tokenizer: Any) -> list[FirstWords]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from hornlens.errors import HornlensError
 from hornlens.formats.replies import Reply
+from hornlens.formats.sent import Sent
 from hornlens.models.checks import check_answer
 from hornlens.models.protocol import (
     TOGETHER,
@@ -28,6 +29,7 @@ from hornlens.models.protocol import (
     Rests,
     Samples,
     ServedByOthers,
+    Shows,
 )
 from hornlens.store.protocol import Scores, SharedStore
 
@@ -236,6 +238,13 @@ class Answers:
         with self._model_at_work():
             return isinstance(self.model, Samples) and self.model.sampled
 
+    def sent(self, prompt: str) -> Sent | None:
+        """Return what was sent for a prompt; None if the model cannot say, or was not asked."""
+        if prompt not in self.known or not isinstance(self.model, Shows):
+            return None
+        with self._model_at_work():
+            return self.model.sent(prompt, self.candidates, self.known[prompt])
+
     @contextmanager
     def _model_at_work(self) -> Iterator[None]:
         """Turn whatever kills the model into one clear error."""
@@ -259,6 +268,7 @@ def as_kept(answer: Answer) -> Scores:
         **({"unknown": answer.unknown} if answer.unknown else {}),
         **({"outcome": answer.outcome} if answer.outcome else {}),
         **({"named": answer.named} if answer.named is not None else {}),
+        **({"manner": answer.manner} if answer.manner else {}),
         **({REPLIES: [reply.as_row() for reply in answer.replies]} if answer.replies else {}),
     }
     more = answer.first or len(details) > 1
@@ -280,4 +290,5 @@ def from_kept(kept: Scores) -> Answer:
         details.get("outcome", ""),
         tuple(Reply.read(row) for row in details.get(REPLIES, ())),
         details.get("named"),
+        details.get("manner", ""),
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 
 from hornlens.errors import HornlensError
+from hornlens.formats.sent import Sent
 from hornlens.logic.decisions import Decision, Policy, calibrated, decide
 from hornlens.logic.space import Space
 from hornlens.models.chat.wording import longest_of
@@ -13,6 +14,7 @@ from hornlens.models.protocol import Answer, Elicitation, Elicits, HasWays, Mode
 from hornlens.probes.probe import Probe
 from hornlens.probes.wording import Wording
 from hornlens.results.documents.question import Question
+from hornlens.targets.answers import Answers
 from hornlens.targets.protocol import Target
 from hornlens.targets.worlds import Worlds
 
@@ -82,6 +84,29 @@ def in_worlds(
         for name, way in (ways or {"": model}).items():
             targets[", ".join(part for part in (own, name) if part)] = make(one, way, many)
     return Worlds(model.name, targets, "elicitation" if ways else "phrasing")
+
+
+def example_of(cells: Iterable[int]) -> int:
+    """Return the cell that stands for all: one that says as much as any, and always the same."""
+    return min(cells, key=lambda cell: (-cell.bit_count(), cell))
+
+
+def sent_to(target: Target, cells: Collection[int]) -> tuple[Sent, ...]:
+    """Return what a target was sent for one of the cells; nothing if it does not say."""
+    sent: Callable[[Collection[int]], tuple[Sent, ...]] | None = getattr(target, "sent", None)
+    return () if sent is None or not cells else sent(cells)
+
+
+def sent_for(
+    cells: Collection[int], wordings: Sequence[Wording], answers: Sequence[Answers]
+) -> tuple[Sent, ...]:
+    """Return what was sent for one of the cells, in each wording; nothing if models cannot say."""
+    if not cells:
+        return ()
+    cell = example_of(cells)
+    pairs = zip(wordings, answers, strict=False)
+    each = (source.sent(wording.render(cell)) for wording, source in pairs)
+    return tuple(sent for sent in each if sent is not None)
 
 
 def check_scored(name: str, policy: Policy, phrasings: int) -> None:

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 from hornlens.errors import HornlensError
+from hornlens.formats.sent import Sent
 from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.decisions import UNDECIDED, YES, Decision, Policy, check_word, reason_in_words
 from hornlens.logic.maskmap import mask_map
@@ -23,6 +24,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.documents.details import NOTHING, Details
 from hornlens.results.documents.question import ComparedAnswers, Question
+from hornlens.targets.asking import example_of, sent_to
 from hornlens.targets.protocol import Interruptible, PromptTarget, Settles, Target
 
 Silence: TypeAlias = Literal["apart", "answer"]
@@ -249,6 +251,16 @@ class Comparing(ABC):
             for form in self._asked
             for prompt, text in self._texts(form)
         }
+
+    def sent(self, cells: Collection[int]) -> tuple[Sent, ...]:
+        """Return what each part was sent for one of the cells, where parts can say it."""
+        if not cells:
+            return ()
+        sent: dict[int, tuple[Sent, ...]] = {}
+        for form in self.forms(example_of(cells)):
+            if form.part not in sent and self.answer_to(form) is not None:
+                sent[form.part] = sent_to(self.parts[form.part], [form.cell])
+        return tuple(one for each in sent.values() for one in each)
 
     @property
     def _asked(self) -> Iterator[Form]:

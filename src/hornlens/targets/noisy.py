@@ -8,7 +8,7 @@ no more than the leads there have moved is undecided.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -16,6 +16,7 @@ from random import Random
 from typing import NamedTuple
 
 from hornlens.errors import HornlensError
+from hornlens.formats.sent import Sent
 from hornlens.logic.counting import cells_above
 from hornlens.logic.decisions import UNDECIDED, Decision, Policy, lead
 from hornlens.logic.maskmap import mask_map
@@ -25,7 +26,14 @@ from hornlens.probes.probe import Probe
 from hornlens.results.documents.details import NOTHING, Details
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
-from hornlens.targets.asking import Progress, Prompts, asked_with, check_scored, in_worlds
+from hornlens.targets.asking import (
+    Progress,
+    Prompts,
+    asked_with,
+    check_scored,
+    in_worlds,
+    sent_for,
+)
 from hornlens.targets.prompted import PromptedModel
 from hornlens.targets.protocol import Target
 
@@ -105,6 +113,10 @@ class NoisyModel(Prompts):
                 told = found.setdefault(prompt, Details(a.first, a.share, a.unknown))
                 found[prompt] = replace(told, replies=(*told.replies, *a.replies))
         return {prompt: details for prompt, details in found.items() if details != NOTHING}
+
+    def sent(self, cells: Collection[int]) -> tuple[Sent, ...]:
+        """Return what was sent for one of the cells, the first time."""
+        return sent_for(cells, self.probe.wordings[:1], self._rounds[:1])
 
     @property
     def asked(self) -> int:

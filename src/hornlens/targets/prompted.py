@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from hornlens.formats.sent import Sent
 from hornlens.logic.decisions import Decision, Policy, agreed
 from hornlens.models.protocol import Answer, Model, ModelError
 from hornlens.probes.probe import Probe
@@ -19,6 +20,7 @@ from hornlens.targets.asking import (
     check_scored,
     decision_of,
     in_worlds,
+    sent_for,
 )
 from hornlens.targets.protocol import Target, check_repeats
 
@@ -138,6 +140,10 @@ class PromptedModel(Prompts):
     def reused(self) -> int:
         """How many answers the store knew."""
         return sum(answers.reused for answers in self._all_answers)
+
+    def sent(self, cells: Collection[int]) -> tuple[Sent, ...]:
+        """Return what was sent for one of the cells, in each phrasing; the first time."""
+        return sent_for(cells, self.probe.wordings, self.answers[0])
 
     def decide(self, cells: Sequence[int]) -> list[Decision]:
         """Return what the model says of each cell, under the policy."""

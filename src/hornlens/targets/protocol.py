@@ -72,7 +72,8 @@ class Target(Protocol):
 class PromptTarget(Target, Protocol):
     """A target that is asked in prompts, each scored and perhaps kept: what results say of that.
 
-    One whose model says more than scores may have `details`, by prompt, which results then keep.
+    One whose model says more than scores may have `details`, by prompt, which results then keep;
+    so they do with what `sent(cells)` returns, for one of these cells, where a target has that.
     """
 
     policy: Policy

@@ -17,7 +17,15 @@ from random import Random
 from typing import ClassVar
 
 from hornlens.models.checks import check_answer
-from hornlens.models.protocol import MASK, Answer, Batched, Model, ModelError, ModelOptions
+from hornlens.models.protocol import (
+    MASK,
+    Answer,
+    Batched,
+    Model,
+    ModelError,
+    ModelOptions,
+    Shows,
+)
 
 
 def ask(model: Model, prompts: Sequence[str], words: Sequence[str]) -> list[Answer]:
@@ -136,6 +144,25 @@ class ModelConformance:
         """They are told as they stand there."""
         for prompt, answer in zip(self.prompts, self.asked()[1], strict=True):
             assert all(word and word in prompt for word in answer.unknown)
+
+    def test_what_it_was_sent_if_it_says_so_is_of_the_prompt(self) -> None:
+        """It has the prompt's own words around the mask, in every message or text that is scored.
+
+        A model that was just made says the same: nothing has to be loaded for that.
+        """
+        model, answers = self.asked()
+        if not isinstance(model, Shows):
+            return
+        other = self.build(ModelOptions())
+        assert isinstance(other, Shows)
+        for prompt, answer in zip(self.prompts, answers, strict=True):
+            sent = model.sent(prompt, self.words, answer)
+            assert sent == other.sent(prompt, self.words, answer)
+            assert (sent.prompt, sent.candidates) == (prompt, tuple(self.words))
+            assert sent.model == model.name and sent.reading
+            texts = [call.messages[-1][1] for call in sent.calls] + list(sent.texts)
+            begin, _, end = prompt.partition(MASK)
+            assert texts and all(begin in text and end in text for text in texts)
 
     def test_the_order_of_the_prompts_changes_no_score(self) -> None:
         """Nor what else is in a batch."""

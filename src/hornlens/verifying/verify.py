@@ -24,6 +24,7 @@ from hornlens.verifying.interrupted import MissingAnswers, check_interrupted, fo
 from hornlens.verifying.noise import check_counts, check_noise
 from hornlens.verifying.rules import Envelope, check_by_chaining, check_exact, check_wide
 from hornlens.verifying.samples import check_samples
+from hornlens.verifying.sent import NOT_CHECKED, check_sent
 from hornlens.verifying.worlds import AllAnswers, SomeAnswers
 
 FORMAT = 2
@@ -297,6 +298,9 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
         if answer.variant not in worlds:
             raise Wrong(f"answer {answer.place}: of no variant, {answer.variant!r}")
         worlds[answer.variant].append(answer)
+    if (sent := check_sent(content, worlds)) is not None:
+        notes.checked.append(sent)
+        notes.not_checked.append(NOT_CHECKED)
     if "sift" in content or claim.sift is not None:
         _check_sifted(content, reader, listed, worlds, notes)
         return

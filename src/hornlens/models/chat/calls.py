@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -48,6 +49,29 @@ class Manner:
     room: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     top: int = 20
     """How many first tokens it lists."""
+
+    def written(self, room: int) -> str:
+        """Return it as answers keep it, with the room of a reply: "max_tokens=64 seed top=20"."""
+        taken = [name for name in ("temperature", "seed") if getattr(self, name)]
+        return " ".join((f"{self.room}={room}", *taken, f"top={self.top}"))
+
+    @classmethod
+    def read(cls, text: str) -> tuple[Manner, int] | None:
+        """Return what `written` wrote, with the room; None if it is something else."""
+        match = _WRITTEN.fullmatch(text)
+        if match is None:
+            return None
+        name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+        if match["name"] == "max_completion_tokens":
+            name = "max_completion_tokens"
+        manner = cls(bool(match["temperature"]), bool(match["seed"]), name, int(match["top"]))
+        return manner, int(match["room"])
+
+
+_WRITTEN = re.compile(
+    r"(?P<name>max_tokens|max_completion_tokens)=(?P<room>\d{1,9})"
+    r"(?P<temperature> temperature)?(?P<seed> seed)? top=(?P<top>\d{1,9})"
+)
 
 
 class Endpoint(Protocol):

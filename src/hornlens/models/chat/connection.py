@@ -39,6 +39,8 @@ class Connection:
     """What it said had answered when it was tried out."""
     answered: bool = False
     """Whether that has answered anything since."""
+    here: str = ""
+    """What runs it, where that is started on this machine when it is needed."""
 
     @cached_property
     def address(self) -> Address:
@@ -60,6 +62,13 @@ class Connection:
     def where(self) -> str:
         """What people call it."""
         return f"{self.model} at {self.address.shown}"
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """The dialect, and the address as people know it; nothing is started for that."""
+        if self.here:
+            return "openai", self.here
+        return self.address.dialect, self.address.shown
 
     def how(self, call: Call) -> str:
         """Return how it is asked, as far as the endpoint had a say in it."""

@@ -13,13 +13,12 @@ from typing import Any
 
 from hornlens.formats.replies import Reply
 from hornlens.models.chat.address import Address
+from hornlens.models.chat.bodies import body_of
 from hornlens.models.chat.calls import Call, Manner, Passing, Response, WrongParameter
 from hornlens.models.protocol import ModelError
 
 BUSY = {429, 503, 529}
 """Too much is asked at once, or the model is being loaded."""
-TOOL = "answer"
-"""The tool that an Anthropic model is made to use where its reply must be one of a few."""
 
 SPACE = " \t\r\n▁ĠĊ"
 """White space, also as vocabularies write it."""
@@ -62,23 +61,8 @@ class OpenAIEndpoint:
 
     async def ask(self, call: Call, manner: Manner) -> Response:
         """Send a call, and read what comes back."""
-        given: dict[str, Any] = {"model": self.model, manner.room: call.room}
-        if manner.temperature:
-            given["temperature"] = call.temperature
-        if manner.seed and call.seed is not None:
-            given["seed"] = call.seed
-        if call.echo:
-            given = {"model": self.model, "max_tokens": 1, "temperature": 0.0}
-            given |= {"prompt": call.user, "echo": True, "logprobs": 1}
-            return _read(_echoed, await self._sent("/completions", given), call)
-        if call.top:
-            given |= {"logprobs": True, "top_logprobs": min(call.top, manner.top)}
-        if call.choices:
-            schema = {"name": TOOL, "strict": True, "schema": _schema(call.choices)}
-            given["response_format"] = {"type": "json_schema", "json_schema": schema}
-        system = [{"role": "system", "content": call.system}] if call.system else []
-        given["messages"] = [*system, {"role": "user", "content": call.user}]
-        return _read(_completed, await self._sent("/chat/completions", given), call)
+        path, content = body_of("openai", self.model, call, manner)
+        return _read(_echoed if call.echo else _completed, await self._sent(path, content), call)
 
     async def models(self) -> list[str]:
         """Return the names that the endpoint lists."""
@@ -102,22 +86,8 @@ class AnthropicEndpoint:
         if call.top or call.echo:
             reason = "logprobs: not part of this dialect"
             raise WrongParameter(f"{self.model}: this endpoint gives no log-probabilities", reason)
-        given: dict[str, Any] = {"model": self.model, "max_tokens": call.room}
-        if manner.temperature:
-            given["temperature"] = call.temperature
-        if call.system:
-            given["system"] = call.system
-        if call.choices:
-            given["tools"] = [
-                {
-                    "name": TOOL,
-                    "description": "Give the answer.",
-                    "input_schema": _schema(call.choices),
-                }
-            ]
-            given["tool_choice"] = {"type": "tool", "name": TOOL}
-        given["messages"] = [{"role": "user", "content": call.user}]
-        return _read(_messaged, await self._sent("/v1/messages", given), call)
+        path, content = body_of("anthropic", self.model, call, manner)
+        return _read(_messaged, await self._sent(path, content), call)
 
     async def models(self) -> list[str]:
         """Return the names that the endpoint lists."""
@@ -125,15 +95,6 @@ class AnthropicEndpoint:
 
     async def _sent(self, path: str, given: Any = None) -> Any:
         return await _sent(self._client, self.address, self.model, path, given)
-
-
-def _schema(choices: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {"answer": {"type": "string", "enum": list(choices)}},
-        "required": ["answer"],
-        "additionalProperties": False,
-    }
 
 
 async def _sent(client: Any, address: Address, model: str, path: str, given: Any) -> Any:

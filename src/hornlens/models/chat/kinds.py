@@ -47,6 +47,7 @@ def gguf_model(file: Path, options: ModelOptions) -> ChatModel:
     # One is computed while the next waits at the server's door.
     connection = _connection(file.name, Server(file, options.threads).start, options, 2)
     connection.no_chat = lambda: _without_template(file)
+    connection.here = "llama.cpp on this machine, /v1"
     return ChatModel(f"gguf/{file}", connection, options, content)
 
 

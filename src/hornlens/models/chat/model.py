@@ -9,11 +9,14 @@ from dataclasses import replace
 from functools import cached_property
 
 from hornlens.formats.replies import Reply
+from hornlens.formats.sent import Sent
 from hornlens.models.chat import capabilities, memory
 from hornlens.models.chat.budget import cost_of, most_of
+from hornlens.models.chat.calls import Call, Manner
 from hornlens.models.chat.connection import Connection
 from hornlens.models.chat.elicitation import Asking, first_words
 from hornlens.models.chat.loop import answers_to, wait_for
+from hornlens.models.chat.showing import shown_calls
 from hornlens.models.chat.wording import ONLY, keys, orders
 from hornlens.models.checks import check_prompts, check_words
 from hornlens.models.protocol import (
@@ -170,17 +173,14 @@ class ChatModel:
         if prompts and self._asking().method not in self.connection.tried:
             self.check(candidates)
         words, asking = tuple(candidates), self._asking()
-        temperature = self._temperature(asking.method)
 
         async def ask(prompt: str) -> Answer:
             key = (asking.identity, self.repeat, prompt, words)
-            if self._shared and (known := self._shared.get(key)):
-                return self._concluded(asking, known, words, prompt)
             offered = self._offered(asking, words, prompt)
-            calls = [
-                asking.call(prompt, words, order, self._seed(prompt, order), temperature)
-                for order in offered
-            ]
+            calls = self._calls(asking, words, prompt, offered)
+            if self._shared and (known := self._shared.get(key)):
+                manner = self.connection.manner.written(calls[0].room)
+                return self._concluded(asking, known, words, prompt)._replace(manner=manner)
             sent = (self.connection.ask(call) for call in calls)
             # All of them end, whatever becomes of one: none is left under way.
             responses = await asyncio.gather(*sent, return_exceptions=True)
@@ -192,7 +192,9 @@ class ChatModel:
                 first.append(first_words(response) if call.top else ())
             if self._shared is not None and ONLY in asking.order:
                 self._shared[key] = tuple(replies)
-            return self._concluded(asking, replies, words, prompt)._replace(first=first[0])
+            manner = self.connection.manner.written(calls[0].room)
+            answer = self._concluded(asking, replies, words, prompt)
+            return answer._replace(first=first[0], manner=manner)
 
         return answers_to(prompts, ask, self.connection.at_once)
 
@@ -215,7 +217,32 @@ class ChatModel:
         counted = asking.counted_orders(words)
         own = answer.replies[0].order in counted  # the words are those of the first reply
         reading = asking.answer(answer.replies, words, prompt)
-        return reading._replace(first=answer.first if own else ())
+        return reading._replace(first=answer.first if own else (), manner=answer.manner)
+
+    def sent(self, prompt: str, candidates: Sequence[str], answer: Answer) -> Sent:
+        """Return what was sent for a prompt: the bodies of its calls, made as they are for sending.
+
+        The orders and the parameters are those that the answer was asked with.
+        """
+        words, asking, kept = tuple(candidates), self._asking(), Manner.read(answer.manner)
+        manner = None if kept is None else kept[0]
+        if kept is not None:
+            asking = replace(asking, room=kept[1])
+        orders = [reply.order for reply in answer.replies] or self._offered(asking, words, prompt)
+        calls = self._calls(asking, words, prompt, orders)
+        pairs = list(zip(orders, calls, strict=True))
+        own = (self.name, self.connection, asking, words, prompt, pairs)
+        return shown_calls(*own, manner=manner, drawn=self._draws(asking.method))
+
+    def _calls(
+        self, asking: Asking, words: Sequence[str], prompt: str, orders: Sequence[tuple[int, ...]]
+    ) -> list[Call]:
+        """Return the calls that a prompt takes, one for each order."""
+        temperature = self._temperature(asking.method)
+        return [
+            asking.call(prompt, words, order, self._seed(prompt, order), temperature)
+            for order in orders
+        ]
 
     def estimate(self, prompts: Sequence[str], candidates: Sequence[str]) -> Estimate:
         """Return the most that answers to these take; nothing is sent.

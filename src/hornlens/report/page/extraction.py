@@ -18,6 +18,8 @@ from hornlens.logic.warrants import Warrant
 from hornlens.report.page.assemble import assemble
 from hornlens.report.page.marking import marked, marked_template
 from hornlens.report.page.rates import rate_charts
+from hornlens.report.page.sent import STYLES as SENT_STYLES
+from hornlens.report.page.sent import is_chat, sent_examples
 from hornlens.report.page.sifting import sift_picture
 from hornlens.report.page.summaries import almost_rows, levels_picture
 from hornlens.report.page.survival import survival_picture
@@ -29,6 +31,7 @@ from hornlens.results.analysis.flips import labels_of
 from hornlens.results.analysis.possible import maybe, possible_rules, undecided_of
 from hornlens.results.analysis.ranking import EXPLAINED
 from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.replies import has_replies
 from hornlens.results.documents.writing import extraction_as_json
 from hornlens.results.wording.pages import (
     about_rules,
@@ -43,6 +46,8 @@ SCRIPTS = (
     "files.js",
     "extraction.js",
 )
+REPLIES = ("replies.js",)
+"""Before the last script, where there are replies."""
 SIFT_STYLES = ("sifting.css",)
 FINDINGS = 8
 """How many rules stand at the top as sentences."""
@@ -110,12 +115,16 @@ def extraction_page(
     record, question, space = extraction.record, extraction.question, extraction.space
     summary = Summary(extraction)
     levels, sift = levels_picture(summary), sift_picture(extraction)
+    examples, replied = sent_examples(extraction), fits and has_replies(extraction)
     return assemble(
         "extraction.html",
-        SCRIPTS,
+        (*SCRIPTS[:-1], *(REPLIES if replied else ()), SCRIPTS[-1]),
         content if fits else without_answers(content),
         view={**view_of(extraction, fits), "levels": None if levels is None else levels.as_view()},
-        styles=() if sift is None else SIFT_STYLES,
+        styles=(
+            *(() if sift is None else SIFT_STYLES),
+            *(SENT_STYLES if examples or replied else ()),
+        ),
         title=_titled(extraction),
         content=content,
         extraction=extraction,
@@ -170,6 +179,9 @@ def extraction_page(
         ],
         widest=widest,
         has_answers=fits and asked > 0,
+        examples=examples,
+        replied=replied,
+        chat=is_chat(extraction),
         rates=rate_charts(extraction),
         rate_condition=condition_of(extraction),
         rate_labels=[words_for(extraction).get(name, name) for name in labels_of(space)],

@@ -22,6 +22,7 @@ from hornlens.results.analysis.evidence import Evidence
 from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.answers import Position, answers_of, places_of
 from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.replies import named_words
 from hornlens.results.documents.rules import COLUMNS
 
 UNLABELLED = ("rejected", "accepted")
@@ -71,6 +72,10 @@ def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
                 "name": world.world,
                 "words": [world.question.words.get(name, name) for name in names],
                 "templates": world.question.templates,
+                "candidates": [
+                    named_words(world, number)
+                    for number in range(max(1, len(world.question.templates)))
+                ],
             }
             for world in each
         ],

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
+from hornlens.formats.sent import Sent
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import YES, Decision, Policy, accepts, reason_in_words
 from hornlens.logic.envelope import Envelope
@@ -111,6 +112,9 @@ class Findings(JudgedByAnswers):
     """The concept lattice, and what became of the columns, where the rules are those of a table."""
     context: Callable[[], TableDocument] | None = None
     """Works that out where it is not known yet: it may take longer than the rules."""
+    sent: tuple[Sent, ...] = ()
+    """What was sent to the model, with one full example for each phrasing; of several worlds, each
+    has its own. Empty: the target does not say."""
 
     @cached_property
     def tabled(self) -> TableDocument | None:

@@ -19,6 +19,7 @@ from hornlens.results.documents.details import Details, details_from_json
 from hornlens.results.documents.envelope import envelope_from_json, reading_envelope
 from hornlens.results.documents.findings import Findings, Record, ShownCells
 from hornlens.results.documents.question import ComparedAnswers, Question
+from hornlens.results.documents.sent import sent_from_json
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.sifting import with_order
 from hornlens.results.documents.writing import DECIDED
@@ -186,6 +187,7 @@ def _world(
         record or Record(),
         world,
         details=details,
+        sent=sent_from_json(content.get("sent", []), world),
     )
 
 

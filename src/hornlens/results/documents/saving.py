@@ -24,6 +24,7 @@ from hornlens.results.documents.question import Question
 from hornlens.results.documents.rate_files import flips_csv
 from hornlens.results.documents.reading import extraction_from_json
 from hornlens.results.documents.record import RUN, run_record
+from hornlens.results.documents.replies import has_replies, replies_csv
 from hornlens.results.documents.tables import SECTION, TABLE, is_table
 from hornlens.results.documents.writing import extraction_as_json
 
@@ -59,6 +60,8 @@ def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str
     if not extraction.asked:
         return files, content
     files["scores.csv"] = scores_csv(extraction)
+    if has_replies(extraction):
+        files["replies.csv"] = replies_csv(extraction)
     if extraction.has_rates:
         files |= {"rates.csv": extraction.rates.csv(), "flips.csv": flips_csv(extraction)}
     summary, sift = Summary(extraction), SiftSummary.of(extraction)

@@ -20,6 +20,7 @@ from hornlens.results.documents.details import details_as_json
 from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.rate_files import rates_as_json
+from hornlens.results.documents.sent import sent_as_json
 from hornlens.results.documents.sifting import point_to_answers
 from hornlens.results.wording.sentences import plain
 
@@ -127,6 +128,8 @@ def extraction_as_json(extraction: Findings) -> dict[str, Any]:
     told = {prompt: d for world in each for prompt, d in world.details.items()}
     if (orders := orders_of(told)) is not None:
         content["orders"] = orders.as_json()
+    if sent := [line for world in each for line in sent_as_json(world)]:
+        content["sent"] = sent
     content["answers"] = [_answer(each[place], cell) for cell, place in asked]
     at = {world.world: place for place, world in enumerate(each)}
     content["warnings"] = [w.as_json(position, at.get(w.variant, -1)) for w in extraction.warnings]

@@ -11,4 +11,5 @@ abstentionList(result);
 if (byId("open")?.querySelector("table")) filteredTable(byId("open"), "open rule");
 if (byId("map")) scoreMap(result, rules);
 if (byId("ask")) askYourself(result, rules);
+if (byId("replies")) replyList(result);
 document.documentElement.dataset.ready = "";

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.supersets import Supersets
 from hornlens.logic.warrants import OPEN, Warrant
+from hornlens.results.analysis.chance import chance_of, why_no_chance
 from hornlens.results.analysis.choices import choices_of
 from hornlens.results.analysis.evidence import (
     Evidence,
@@ -32,6 +33,7 @@ from hornlens.results.analysis.judged import JudgedByAnswers
 from hornlens.results.analysis.left import columns_of, left_by, masks_of
 from hornlens.results.analysis.ranking import order_of
 from hornlens.results.analysis.rates import Rates, rates_of
+from hornlens.results.documents.chance import Chance
 from hornlens.results.documents.details import Details
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.rules import RuleRow, Rules
@@ -441,6 +443,7 @@ class Findings(JudgedByAnswers):
             self._label_of(evidence.rule),
             f"{self.question.unit}s" if counted is None else "rows",
             len({exhibit.cell for exhibit in evidence.exhibits}) if self.asked else None,
+            by_chance=partial(self.p_value_of, place),
         )
 
     def _label_of(self, rule: Rule) -> str:
@@ -457,6 +460,35 @@ class Findings(JudgedByAnswers):
         if not self.has_rates:
             raise HornlensError(NO_RATES)
         return rates_of(self.space, [(each.world, each.decisions) for each in self.each])
+
+    def chance(self, permutations: int | None = None, seed: int = 0) -> Chance:
+        """Return what a target that answers at random, with the same rates of labels, would give.
+
+        The recorded answers are permuted among the cells; nothing is asked.
+
+        Args:
+            permutations: How many; by default as many as take no time to speak of, 999 or 199.
+            seed: The same seed gives the same permutations.
+
+        Raises:
+            HornlensError: where it cannot be told; `why_no_chance` says why.
+        """
+        if permutations is None and not seed:
+            return self._chance
+        return chance_of(self, permutations, seed)
+
+    @cached_property
+    def _chance(self) -> Chance:
+        return chance_of(self)
+
+    @cached_property
+    def why_no_chance(self) -> str:
+        """Why nothing can be said of chance; "" if `chance` can."""
+        return why_no_chance(self)
+
+    def p_value_of(self, place: int) -> float | None:
+        """Return how likely chance gives a rule as unlikely as a readable one; None if unknown."""
+        return None if self.why_no_chance else self._chance.p_values[place]
 
     @cached_property
     def warnings(self) -> tuple[Warning, ...]:

@@ -20,9 +20,11 @@ from hornlens.limits import ended_by_ctrl_c
 from hornlens.logic.almost import AlmostRules
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.logic.levels import Levels
+from hornlens.logic.rule import Rule
 from hornlens.models.protocol import HasWays
 from hornlens.probes.loading import DEFAULT, default_model, load_probe
 from hornlens.probes.probe import Probe
+from hornlens.report.chance import show_chance
 from hornlens.report.possible import show_possible
 from hornlens.report.progress import Live
 from hornlens.report.rates import show_rates
@@ -229,10 +231,12 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
         terminal.say()
         warrants = dict(zip(envelope.readable, envelope.warrants, strict=True))
         unproved = any(not warrant.proved for warrant in warrants.values())
+        p_values = _p_values(result)
         terminal.table(
             [
                 *(["rule", "warrant"] if unproved else ["rule"]),
                 *("support", f"{question.unit}s", "mean margin", "closest call"),
+                *(["by chance"] if p_values else []),
             ],
             [
                 [
@@ -242,6 +246,7 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
                     str(item.prompts),
                     "" if item.mean_margin is None else f"{item.mean_margin:.2f}",
                     f"{min(item.margins):.2f}" if item.margins else "",
+                    *([p_values[item.rule]] if p_values else []),
                 ]
                 for item in evidence[:SHOWN]
             ],
@@ -250,6 +255,8 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
             terminal.say(f"… and {len(evidence) - SHOWN} more: {out / 'rules.csv'}")
     if envelope.almost is not None:
         _show_almost(terminal, summary, envelope.almost, out)
+    if question.compared is None and not envelope.certificate.unanswered:
+        show_chance(terminal, result)
     if vacuous and not envelope.certificate.unanswered:
         terminal.say()
         terminal.say(
@@ -269,6 +276,19 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
         terminal.say(
             f"That is {share:.1%} of the {negatives:,} that {question.subject.lower()} rejects."
         )
+
+
+def _p_values(result: Result) -> dict[Rule, str]:
+    """Return beside each rule how likely chance gives one as unlikely; a star marks more."""
+    if result.why_no_chance:
+        return {}
+    chance = result.chance()
+    return {
+        rule: "" if p is None else f"{p:.3f}{' *' if chance.is_marked(place) else ''}"
+        for place, (rule, p) in enumerate(
+            zip(result.envelope.readable, chance.p_values, strict=True)
+        )
+    }
 
 
 def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:

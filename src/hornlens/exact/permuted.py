@@ -32,6 +32,7 @@ AT_A_TIME = 1 << 20
 DIGITS = 9
 """Logarithms of chances are compared to so many digits: equal chances are equal."""
 Bits = NDArray[np.uint64]
+NOT_COUNTED = np.zeros((0, 0), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +69,19 @@ class Permuted:
 class PermutedGrid:
     """The grid of a space, every cell of which was asked, and all rules that can be said of it."""
 
-    def __init__(self, space: Space, cells: Sequence[int], worlds: Sequence[WorldAnswers]):
-        """Take the cells in the order in which the worlds have their answers."""
+    def __init__(
+        self,
+        space: Space,
+        cells: Sequence[int],
+        worlds: Sequence[WorldAnswers],
+        free: NDArray[np.bool_] | None = None,
+    ):
+        """Take the cells in the order in which the worlds have their answers.
+
+        Only the `free` cells are permuted; by default, all are.
+        """
         self.space, self.worlds = space, tuple(worlds)
+        self.free = np.arange(len(cells)) if free is None else np.flatnonzero(free)
         self.shape = space.shape
         self.attributes = len(space.attributes)
         whole = np.array([space.places(cell)[: self.attributes] for cell in cells], np.intp)
@@ -117,7 +128,7 @@ class PermutedGrid:
     @cached_property
     def chances(self) -> NDArray[np.float64]:
         """For each right side and each left side, the logarithm of the chance that it holds."""
-        room = self._room()
+        room = self._room
         if self.space.label is None:
             return np.round(self._log_chances(room, ...), DIGITS)
         columns = self.shape[-1]
@@ -133,11 +144,12 @@ class PermutedGrid:
                 chances[v, ..., said] = self._log_chances(line, claimed)
         return np.round(chances, DIGITS)
 
+    @cached_property
     def _room(self) -> NDArray[np.int64]:
-        """Return how many cells above each combination of choices lack each variable."""
+        """How many free cells above each combination of choices lack each variable."""
         shape = self.shape[: self.attributes]
         cells = np.zeros(shape, np.int64)
-        cells[self.cell_places] = 1
+        cells[tuple(places[self.free] for places in self.cell_places)] = 1
         lacking = self.lacks[..., 0] if self.space.label is not None else self.lacks
         room: NDArray[np.int64] = lacking * cells
         for axis, attribute in enumerate(self.space.attributes):
@@ -150,10 +162,10 @@ class PermutedGrid:
         """Return the chance that no cell of some is answered by what accepts a claim."""
         found = np.zeros(room.shape)
         for world in self.worlds:
-            total = len(world.places)
+            total = len(self.free)
             logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, total + 1)))])
             breaking = np.atleast_2d(world.accepted.T).T[:, claimed].any(axis=1)  # type: ignore[index]
-            m = int(np.count_nonzero(breaking[world.places]))
+            m = int(np.count_nonzero(breaking[world.places[self.free]]))
             rest = total - room - m
             possible = rest >= 0
             chance = logs[total - room] + logs[total - m] - logs[np.maximum(rest, 0)] - logs[total]
@@ -175,11 +187,22 @@ class PermutedGrid:
             return None
         right = [len(self.variables)] if rule.is_negative else list(bits(rule.new & ~left))
         lines = [float(self.chances[(v, *point)]) for v in right if self.open_rules[(v, *point)]]
-        return max(lines, default=None)
+        likeliest = max(lines, default=None)
+        return None if likeliest == 0 and self._is_settled(point, right) else likeliest
+
+    def _is_settled(self, point: tuple[int, ...], right: Sequence[int]) -> bool:
+        """Return whether no free cell can break a rule with one of these right sides."""
+        room = self._room[(slice(None), *point[: self.attributes])]
+        lines = [v if self.variables_of(v) < self.attributes else -1 for v in right]
+        return not any(room[line] for line in lines)
+
+    def variables_of(self, v: int) -> int:
+        """Return the axis of a right side; of ⊥, one past the last."""
+        return len(self.shape) if v == len(self.variables) else self.variables[v][0]
 
     # --- permutations ---
 
-    def permute(self, permutations: int, seed: int) -> Permuted:
+    def permute(self, permutations: int, seed: int, counted: bool = True) -> Permuted:
         """Count the rules of the answers as they are, and of so many permutations of them.
 
         Every world is permuted by itself. The numbers come from PCG64 itself, whose stream is the
@@ -192,7 +215,7 @@ class PermutedGrid:
             holding = ~self._fold(self.lacks_words & accepted[:, None])
             holding &= self._as_words(self.open_rules)
             smallest.append(self._smallest(holding))
-            counts.append(self._count(holding))
+            counts.append(self._count(holding) if counted else NOT_COUNTED)
         return Permuted(np.concatenate(counts)[:total], np.concatenate(smallest)[:total])
 
     @cached_property
@@ -214,11 +237,11 @@ class PermutedGrid:
             rows = count * WORD
             accepted = np.zeros((rows, *self.shape), np.bool_)
             for world in self.worlds:
-                n = len(world.places)
+                n = len(self.free)
                 keys = source.random_raw(rows * n).reshape(rows, n)
-                order = np.argsort(keys, axis=1, kind="stable")
-                if not start:
-                    order[0] = np.arange(n)  # the answers as they are
+                order = np.tile(np.arange(len(world.places)), (rows, 1))
+                first = int(not start)  # the answers as they are
+                order[first:, self.free] = self.free[np.argsort(keys[first:], 1, kind="stable")]
                 accepted[(slice(None), *self.cell_places)] |= world.accepted[world.places[order]]
             if self.space.label is not None and self.space.complete:
                 accepted[..., 0] = False

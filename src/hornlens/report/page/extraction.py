@@ -16,6 +16,7 @@ from hornlens.logic.decisions import reason_in_words
 from hornlens.logic.named import NamedRule
 from hornlens.logic.warrants import Warrant
 from hornlens.report.page.assemble import assemble
+from hornlens.report.page.chance import chance_picture
 from hornlens.report.page.marking import marked, marked_template
 from hornlens.report.page.rates import rate_charts
 from hornlens.report.page.sifting import sift_picture
@@ -117,6 +118,7 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         question=question,
         plural=plural,
         marked_template=marked_template,
+        chance=chance_picture(extraction),
         survival=survival_picture(extraction),
         sift=sift,
         mapped=is_scored(extraction) and extraction.has_rates,

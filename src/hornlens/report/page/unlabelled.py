@@ -27,6 +27,7 @@ from hornlens.report.page.extraction import (
     rows_of,
     without_answers,
 )
+from hornlens.report.page.chance import chance_picture
 from hornlens.report.page.marking import marked_template
 from hornlens.report.page.rates import rate_charts
 from hornlens.report.page.sifting import sift_picture
@@ -126,6 +127,7 @@ def unlabelled_page(
         levels=levels,
         almost=envelope.almost,
         almost_rows=almost_rows(summary),
+        chance=chance_picture(listed),
         survival=survival_picture(result) if result.asked else None,
         rates=rate_charts(result) if result.asked else [],
         rate_condition=condition_of(result),
@@ -177,7 +179,10 @@ def _shortened(result: Findings, data: dict[str, Any]) -> tuple[Findings, dict[s
         own_warrants=some(envelope.warrants),
     )
     fewer = {key: list(some(data[key])) for key in ("rules", "readable")}
-    return replace(result, envelope=shorter), {**data, **fewer}
+    chance = result.table_chance
+    if chance is not None:
+        chance = replace(chance, p_values=some(chance.p_values))
+    return replace(result, envelope=shorter, table_chance=chance), {**data, **fewer}
 
 
 def _eyebrow(result: Findings) -> str:

@@ -7,6 +7,7 @@ permutations of its answers among the cells are equally likely. Nothing is asked
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError
 from hornlens.exact.permuted import Permuted, PermutedGrid, WorldAnswers
 from hornlens.logic.decisions import YES, Decision, Policy, accepts
+from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.results.documents.chance import LEVEL, Chance, ChanceCount
 
@@ -26,6 +28,8 @@ SMALL = 100_000
 MOST = 2_000_000
 """Where more rules can be said than this, they are not counted."""
 MANY, FEW = 999, 199
+ROUNDS = 4
+"""How often permutations are drawn again with what the surest rules say kept, at most."""
 QUANTILE = 0.95
 
 
@@ -55,8 +59,41 @@ def chance_of(result: Findings, permutations: int | None = None, seed: int = 0) 
     if permutations is None:
         permutations = MANY if PermutedGrid.size(space) <= SMALL else FEW
     permuted = grid.permute(permutations, seed)
-    chances = [grid.chance_of(rule) for rule in result.envelope.readable]
-    return summed_up(permuted, chances, seed)
+    rules = result.envelope.readable.rules
+    chance = summed_up(permuted, [grid.chance_of(rule) for rule in rules], seed)
+    p_values = _stepped_down(chance, rules, grid, cells)
+    return replace(chance, p_values=p_values)
+
+
+def _stepped_down(
+    chance: Chance, rules: Sequence[Rule], grid: PermutedGrid, cells: Sequence[int]
+) -> tuple[float | None, ...]:
+    """Return the p-values, corrected for what the surest rules explain.
+
+    Where no permutation has anything like a rule, the answers to the cells that it speaks of are
+    kept, and only the others are permuted again: what they have to do with one another must not
+    look like more than it is because the rule makes labels rarer elsewhere. P-values only grow.
+    """
+    p_values, space = list(chance.p_values), grid.space
+    least, free = 1 / (chance.permutations + 1), np.ones(len(cells), np.bool_)
+    settled: set[int] = set()
+    for _ in range(ROUNDS):
+        marked = [i for i, p in enumerate(p_values) if p is not None and p <= chance.level]
+        surest = [i for i in marked if i not in settled and (p_values[i] or 0) <= least]
+        if not surest or len(settled) + len(surest) == len(marked):
+            break
+        settled.update(surest)
+        lefts = [rules[i].antecedent & ~space.label_mask for i in surest]
+        free &= np.array([not any(left & ~cell == 0 for left in lefts) for cell in cells])
+        if not free.any():
+            break
+        rest = PermutedGrid(space, cells, grid.worlds, free)
+        permuted = rest.permute(chance.permutations, chance.seed, counted=False)
+        for i in set(marked) - settled:
+            likely = rest.chance_of(rules[i])
+            if likely is not None:  # else it only says what the surest rules say
+                p_values[i] = max(p_values[i] or 0.0, permuted.p_value(likely))
+    return tuple(p_values)
 
 
 def answers_of_world(space: Space, policy: Policy, decisions: Sequence[Decision]) -> WorldAnswers:

@@ -113,6 +113,8 @@ class Findings(JudgedByAnswers):
     """The concept lattice, and what became of the columns, where the rules are those of a table."""
     context: Callable[[], TableDocument] | None = None
     """Works that out where it is not known yet: it may take longer than the rules."""
+    table_chance: Chance | None = None
+    """What chance would give, where the rules are those of a table and that was asked for."""
 
     @cached_property
     def tabled(self) -> TableDocument | None:
@@ -488,6 +490,8 @@ class Findings(JudgedByAnswers):
 
     def p_value_of(self, place: int) -> float | None:
         """Return how likely chance gives a rule as unlikely as a readable one; None if unknown."""
+        if self.table_chance is not None:
+            return self.table_chance.p_values[place]
         return None if self.why_no_chance else self._chance.p_values[place]
 
     @cached_property

@@ -117,6 +117,8 @@ def extraction_as_json(extraction: Findings) -> dict[str, Any]:
         content["rates"] = rates_as_json(
             extraction.rates, lambda world, cell: position(cell, world)
         )
+    if not extraction.why_no_chance:
+        content["chance"] = extraction.chance().as_json()
     content["abstentions"] = [
         at for at, (cell, place) in enumerate(asked) if each[place].decisions[cell].winner is None
     ]

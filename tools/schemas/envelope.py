@@ -82,6 +82,7 @@ def _about_answers() -> Schema:
         "variants": _list(_ref("Variant"), "the ways of asking, where there are several"),
         "possible": _ref("Possible"),
         "rates": _ref("Rates"),
+        "chance": _ref("Chance"),
         "abstentions": _list(COUNT, "the answers that were none, as positions in `answers`"),
         "survival": _list(_ref("Survival"), "in which ways of asking a rule holds"),
         "orders": _ref("Orders"),
@@ -316,6 +317,29 @@ def _parts() -> Schema:
             "How often each label was the answer, by each attribute.",
             {"labels": _list(TEXT), "attributes": _list(_ref("AttributeRates"))},
             {"variants": _list(_ref("VariantRates"))},
+        ),
+        "Chance": _object(
+            "What permuted answers give: how many rules there are by chance, and how likely.",
+            {
+                "permutations": COUNT,
+                "seed": COUNT,
+                "level": _said(NUMBER, "the family-wise level at which rules are marked"),
+                "total": _ref("ChanceCount"),
+                "counts": _list(_ref("ChanceCount"), "by number of conditions"),
+                "p_values": _list(
+                    _or_null(NUMBER), "of each of `readable`, over all rules at once"
+                ),
+                "permuted": _said(TEXT, "answers, label or columns"),
+            },
+        ),
+        "ChanceCount": _object(
+            "How many rules there are, and how many by chance.",
+            {
+                "conditions": _said(_or_null(COUNT), "on the left side; null: any number"),
+                "rules": COUNT,
+                "mean": _said(NUMBER, "over the permutations"),
+                "high": _said(COUNT, "at most, in 95 % of the permutations"),
+            },
         ),
         "AttributeRates": _object("Of one attribute.", rates),
         "VariantRates": _object(

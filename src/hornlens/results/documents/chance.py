@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hornlens.results.documents.codec import Codec
+
 LEVEL = 0.05
 """The family-wise level at which rules are marked."""
 
@@ -67,3 +69,6 @@ class Chance:
         """Return the section of envelope.json."""
         content = asdict(self)
         return {**content, "counts": list(content["counts"]), "p_values": list(self.p_values)}
+
+
+CHANCE = Codec(Chance, "envelope.json")

@@ -475,6 +475,8 @@ class Findings(JudgedByAnswers):
         Raises:
             HornlensError: where it cannot be told; `why_no_chance` says why.
         """
+        if self.table_chance is not None:
+            return self.table_chance
         if permutations is None and not seed:
             return self._chance
         return chance_of(self, permutations, seed)

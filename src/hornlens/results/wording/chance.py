@@ -26,12 +26,16 @@ def sentences_of(chance: Chance, where: str = "") -> list[str]:
         "columns": "a table with every column shuffled by itself",
     }[chance.permuted]
     total = chance.total
+    short = "" if chance.permuted == "answers" else " with at most two conditions"
+    if chance.permuted == "label":
+        short += " that speak of the label"
     sentences = [
-        f"Rules{where}, counted by left sides: {total.rules:,}; {who} would have "
+        f"Rules{short}{where}, counted by left sides: {total.rules:,}; {who} would have "
         f"{number(total.mean)} on average, and at most {total.high:,} in 95% of "
         f"{chance.permutations:,} permutations."
     ]
-    rules, marked = len(chance.p_values), len(chance.marked)
+    rules = sum(p_value is not None for p_value in chance.p_values)
+    marked, others = len(chance.marked), len(chance.p_values) - rules
     if rules:
         kind = "rule" if rules == 1 else "rules"
         are = "is" if marked == 1 else "are"
@@ -42,7 +46,8 @@ def sentences_of(chance: Chance, where: str = "") -> list[str]:
         none = (
             f"None of {plural(rules, 'rule')} is {MARK} (level {chance.level:.0%}, over all rules)."
         )
-        sentences.append(beyond if marked else none)
+        left_out = f" {plural(others, 'other rule')} cannot be judged so." if others else ""
+        sentences.append((beyond if marked else none) + left_out)
     return sentences
 
 

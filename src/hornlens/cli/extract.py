@@ -25,6 +25,7 @@ from hornlens.models.protocol import HasWays
 from hornlens.probes.loading import DEFAULT, default_model, load_probe
 from hornlens.probes.probe import Probe
 from hornlens.report.chance import show_chance
+from hornlens.report.disparities import show_disparities
 from hornlens.report.possible import show_possible
 from hornlens.report.progress import Live
 from hornlens.report.rates import show_rates
@@ -73,6 +74,8 @@ def extract_command(options: ExtractOptions) -> int:
         else:
             result = _ask_model(options, settings, terminal)
     seconds = time.perf_counter() - clock
+    if options.intersections and result.has_rates and result.asked:
+        result = result.with_intersections(*_intersections(options))
     result.save(options.out)
     if options.format == "json":
         for warning in result.warnings:
@@ -86,6 +89,7 @@ def extract_command(options: ExtractOptions) -> int:
 def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) -> Result:
     """Put the probe's questions to the model."""
     repeats, probe = options.noise.options, _probe(options)
+    _check_intersections(options, [attribute.name for attribute in probe.attributes])
     settings, policy = _protocol(options, settings, probe.policy)
     everything = not options.versus.compares and settings.is_exhaustive(probe.prompt_count)
     store = options.store.open(terminal.warn)
@@ -109,6 +113,24 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
                 watch=live.watch,
             )
             return result
+
+
+def _intersections(options: ExtractOptions) -> list[tuple[str, ...]]:
+    """Return the attributes whose combinations have rates: names with commas between them."""
+    given = options.intersections or []
+    return [tuple(name.strip() for name in text.split(",")) for text in given]
+
+
+def _check_intersections(options: ExtractOptions, names: Sequence[str]) -> None:
+    """Reject what names no two attributes, before anything is asked."""
+    for group in _intersections(options):
+        if len(set(group)) < 2 or len(set(group)) < len(group):
+            raise HornlensError("--intersections needs two attributes or more: race,gender")
+        for name in group:
+            if name not in names:
+                raise HornlensError(
+                    f"--intersections: there is no attribute {name!r} ({', '.join(names)})"
+                )
 
 
 def _probe(options: ExtractOptions) -> Probe:
@@ -152,6 +174,7 @@ def _ask_target(options: ExtractOptions, settings: Settings, terminal: Terminal)
 
     _check_target_options(options)
     target = open_target(options.target or "")
+    _check_intersections(options, [attribute.name for attribute in target.space.attributes])
     ask = options.versus.asking(open_target, target)
     settings, policy = _protocol(options, settings, Policy())
     live = Live(f"Asking {target.name}")
@@ -190,6 +213,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         show_sifted(terminal, result, sift, out)
     _show_abstentions(terminal, result)
     show_rates(terminal, result)
+    show_disparities(terminal, result)
     policy = result.policy
     terminal.say(
         f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "

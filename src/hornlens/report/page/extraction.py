@@ -17,6 +17,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.warrants import Warrant
 from hornlens.report.page.assemble import assemble
 from hornlens.report.page.chance import chance_picture
+from hornlens.report.page.disparities import disparities_picture
 from hornlens.report.page.marking import marked, marked_template
 from hornlens.report.page.rates import rate_charts
 from hornlens.report.page.sifting import sift_picture
@@ -167,6 +168,7 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         widest=widest,
         has_answers=fits and asked > 0,
         rates=rate_charts(extraction),
+        disparities=disparities_picture(extraction),
         rate_condition=condition_of(extraction),
         rate_labels=[words_for(extraction).get(name, name) for name in labels_of(space)],
     )

@@ -28,6 +28,7 @@ from hornlens.report.page.extraction import (
     without_answers,
 )
 from hornlens.report.page.chance import chance_picture
+from hornlens.report.page.disparities import disparities_picture
 from hornlens.report.page.marking import marked_template
 from hornlens.report.page.rates import rate_charts
 from hornlens.report.page.sifting import sift_picture
@@ -130,6 +131,7 @@ def unlabelled_page(
         chance=chance_picture(listed),
         survival=survival_picture(result) if result.asked else None,
         rates=rate_charts(result) if result.asked else [],
+        disparities=disparities_picture(result),
         rate_condition=condition_of(result),
         rate_labels=labels_of(space) if result.asked else (),
         residue=_residue(result),

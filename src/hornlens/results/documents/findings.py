@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +22,7 @@ from hornlens.logic.supersets import Supersets
 from hornlens.logic.warrants import OPEN, Warrant
 from hornlens.results.analysis.chance import chance_of, why_no_chance
 from hornlens.results.analysis.choices import choices_of
+from hornlens.results.analysis.disparities import Disparities, disparities_of
 from hornlens.results.analysis.evidence import (
     Evidence,
     counts_for,
@@ -113,6 +114,8 @@ class Findings(JudgedByAnswers):
     """The concept lattice, and what became of the columns, where the rules are those of a table."""
     context: Callable[[], TableDocument] | None = None
     """Works that out where it is not known yet: it may take longer than the rules."""
+    intersections: tuple[tuple[str, ...], ...] = ()
+    """The attributes, two or more together, whose combinations of values have rates, too."""
     table_chance: Chance | None = None
     """What chance would give, where the rules are those of a table and that was asked for."""
 
@@ -462,6 +465,49 @@ class Findings(JudgedByAnswers):
         if not self.has_rates:
             raise HornlensError(NO_RATES)
         return rates_of(self.space, [(each.world, each.decisions) for each in self.each])
+
+    def disparities(
+        self, *attributes: str, level: float = 0.95, as_sample: bool = False
+    ) -> Disparities:
+        """Return how far the rates of an attribute's values are apart, with intervals.
+
+        Args:
+            *attributes: An attribute; several are taken together: all combinations of values.
+            level: That of the intervals; those of differences and ratios hold all together.
+            as_sample: Give intervals even if rates are exact, as if more could have been asked.
+
+        Raises:
+            HornlensError: where a sift chose the cells, or there is no such attribute.
+        """
+        if not self.has_rates:
+            raise HornlensError(NO_RATES)
+        return disparities_of(self, self._axes_of(attributes), level, as_sample)
+
+    def _axes_of(self, attributes: Sequence[str]) -> list[int]:
+        from hornlens.results.analysis.judging import check_names
+
+        names = [each.name for each in self.space.attributes]
+        check_names(self, attributes, names, "attribute")
+        if not attributes or len(set(attributes)) < len(attributes):
+            raise HornlensError("rates need the names of different attributes")
+        return [names.index(name) for name in attributes]
+
+    def with_intersections(self, *groups: Sequence[str]) -> Self:
+        """Return the result with rates of combinations of values: ("race", "gender"), and others.
+
+        They are then in its files, and on its page.
+        """
+        for group in groups:
+            self._axes_of(group)
+            if len(group) < 2:
+                raise HornlensError("an intersection needs two attributes or more")
+        return replace(self, intersections=tuple(tuple(group) for group in groups))
+
+    @cached_property
+    def all_disparities(self) -> tuple[Disparities, ...]:
+        """Those of each attribute, and of the intersections that were asked for."""
+        single = ((attribute.name,) for attribute in self.space.attributes)
+        return tuple(self.disparities(*group) for group in (*single, *self.intersections))
 
     def chance(self, permutations: int | None = None, seed: int = 0) -> Chance:
         """Return what a target that answers at random, with the same rates of labels, would give.

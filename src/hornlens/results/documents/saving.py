@@ -12,6 +12,7 @@ from hornlens.formats.files import read_text, write_files
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.scorefiles import parse_scores, scores_text
 from hornlens.results.analysis.almost import Summary
+from hornlens.results.analysis.disparities import disparities_csv
 from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.chance import CHANCE
 from hornlens.results.documents.codec import as_plain
@@ -64,6 +65,7 @@ def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str
     files["scores.csv"] = scores_csv(extraction)
     if extraction.has_rates:
         files |= {"rates.csv": extraction.rates.csv(), "flips.csv": flips_csv(extraction)}
+        files["disparities.csv"] = disparities_csv(extraction.all_disparities)
     summary, sift = Summary(extraction), SiftSummary.of(extraction)
     if sift is not None and sift.almost:
         files["almost.csv"] = sift.almost_csv()

@@ -38,8 +38,10 @@ if TYPE_CHECKING:
 Basis = Literal["exact", "vary", "part"]
 LEVEL = 0.95
 FOUR_FIFTHS = 0.8
-MOST_VALUES = 40
+MOST_VALUES = 25
 """Of more values than this, only those farthest apart are compared."""
+MOST_MATCHED = 10_000_000
+"""Matched cells are looked for in up to so many combinations of values and contexts."""
 
 
 @dataclass(frozen=True)
@@ -153,18 +155,18 @@ def disparities_of(
     if as_sample and basis == "exact":
         basis = "part"
     along = [Along(space, axes, each.decisions, i) for i, each in enumerate(result.each)]
-    names, answers = _matrix(along)
+    names, counts, answers = _counted(along, len(labels_of(space)))
     labels = [
         (place, label)
         for place, label in enumerate(labels_of(space))
         if space.label is not None or place == YES
     ]
     rates = tuple(
-        _rate(name, label, answers[:, column], place, basis, level)
-        for column, name in enumerate(names)
+        _rate(name, label, line, place, basis, level)
+        for name, line in zip(names, counts, strict=True)
         for place, label in labels
     )
-    comparing = _Comparing(names, answers, basis, level, len(labels))
+    comparing = _Comparing(names, counts, answers, basis, level, len(labels))
     differences = tuple(
         each for place, label in labels for each in comparing.differences(place, label)
     )
@@ -172,10 +174,13 @@ def disparities_of(
     return Disparities(attributes, basis, level, rates, differences)
 
 
-def _matrix(along: Sequence[Along]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the values that were asked about, and the answers: a line for each context.
+def _counted(
+    along: Sequence[Along], labels: int
+) -> tuple[list[str], NDArray[np.intp], NDArray[np.intp] | None]:
+    """Return the values that were asked about, their answers by label, and all answers.
 
-    An answer is the label's place, -1 for none, and -2 where nothing was asked.
+    The answers have a line for each context: a label's place, -1 for none, and -2 where nothing was
+    asked; None where these are too many to be laid out.
     """
     places = np.concatenate([each.places for each in along])
     offsets = np.cumsum([0, *(each.context_count for each in along)])
@@ -189,22 +194,31 @@ def _matrix(along: Sequence[Along]) -> tuple[list[str], NDArray[np.intp]]:
     for axis, length in enumerate(lengths):
         columns = columns * length + places[:, axis]
     seen = sorted(set(columns.tolist()))
-    answers = np.full((int(offsets[-1]), len(seen)), -2, np.intp)
-    answers[contexts, np.searchsorted(seen, columns)] = winners
-    names = []
-    for column in seen:
-        parts = []
-        for length, own in zip(reversed(lengths), reversed(values), strict=True):
-            column, place = divmod(column, length)
-            parts.append(own[place][0])
-        names.append(", ".join(reversed(parts)))
-    return names, answers
+    columns = np.searchsorted(seen, columns)
+    answered = winners >= 0
+    flat = np.bincount(
+        columns[answered] * labels + winners[answered], minlength=len(seen) * labels
+    )
+    answers = None
+    if int(offsets[-1]) * len(seen) <= MOST_MATCHED:
+        answers = np.full((int(offsets[-1]), len(seen)), -2, np.intp)
+        answers[contexts, columns] = winners
+    return [_named(column, values) for column in seen], flat.reshape(-1, labels), answers
+
+
+def _named(column: int, values: Sequence[Sequence[tuple[str, int]]]) -> str:
+    """Return the values of a combination, by its number."""
+    parts = []
+    for own in reversed(values):
+        column, place = divmod(column, len(own))
+        parts.append(own[place][0])
+    return ", ".join(reversed(parts))
 
 
 def _rate(
-    value: str, label: str, answers: NDArray[np.intp], place: int, basis: Basis, level: float
+    value: str, label: str, counts: NDArray[np.intp], place: int, basis: Basis, level: float
 ) -> GroupRate:
-    count, answered = int((answers == place).sum()), int((answers >= 0).sum())
+    count, answered = int(counts[place]), int(counts.sum())
     interval = None if basis == "exact" else share_interval(count, answered, level)
     return GroupRate(value, label, count, answered, interval)
 
@@ -215,58 +229,70 @@ class _Comparing:
     def __init__(
         self,
         names: Sequence[str],
-        answers: NDArray[np.intp],
+        counts: NDArray[np.intp],
+        answers: NDArray[np.intp] | None,
         basis: Basis,
         level: float,
         labels: int,
     ):
-        self.names, self.answers, self.basis = names, answers, basis
-        self.answered = (answers >= 0).sum(axis=0)
-        k = len(names)
-        # Of two labels, one says all that the other says.
-        self.level = shared_level(level, k * (k - 1) // 2 * (labels if labels > 2 else 1))
+        self.names, self.counts, self.answers, self.basis = names, counts, answers, basis
+        self.answered = counts.sum(axis=1)
+        pairs = len(names) * (len(names) - 1) // 2
+        # Of two labels, the difference of one is that of the other; ratios are not.
+        self.level = shared_level(level, pairs * (labels if labels > 2 else 1))
+        self.ratio_level = shared_level(level, pairs * labels)
 
     def differences(self, place: int, label: str) -> Iterator[RateDifference]:
         """Yield the differences of one label."""
         columns = np.flatnonzero(self.answered).tolist()
         if len(columns) > MOST_VALUES:
-            shares = [(self.answers[:, c] == place).sum() / self.answered[c] for c in columns]
+            shares = [self.counts[c, place] / self.answered[c] for c in columns]
             ends = columns[int(np.argmax(shares))], columns[int(np.argmin(shares))]
             columns = sorted(set(ends))
         for one, other in combinations(columns, 2):
             yield self._difference(one, other, place, label)
 
     def _difference(self, one: int, other: int, place: int, label: str) -> RateDifference:
-        first, second = self.answers[:, one], self.answers[:, other]
-        matched = (first >= 0) & (second >= 0)
-        paired = bool(2 * int(matched.sum()) >= self.answered[[one, other]].max())
+        pairs = self._pairs(one, other, place)
+        paired = bool(2 * pairs.count >= self.answered[[one, other]].max())
         if paired:
-            first, second = first[matched], second[matched]
-        counts = [(int((each == place).sum()), int((each >= 0).sum())) for each in (first, second)]
-        if counts[0][0] * counts[1][1] < counts[1][0] * counts[0][1]:
-            one, other, first, second = other, one, second, first
-            counts.reverse()
+            own = (pairs.both + pairs.first, pairs.count), (pairs.both + pairs.second, pairs.count)
+        else:
+            own = self._count(one, place), self._count(other, place)
+        if own[0][0] * own[1][1] < own[1][0] * own[0][1]:
+            one, other, own = other, one, own[::-1]
+            pairs = Pairs(pairs.both, pairs.second, pairs.first, pairs.neither)
         interval = ratio = None
         if self.basis != "exact" and paired:
-            a, b = first == place, second == place
-            pairs = Pairs(*(int(x.sum()) for x in (a & b, a & ~b, b & ~a, ~a & ~b)))
             turned = Pairs(pairs.both, pairs.second, pairs.first, pairs.neither)
             interval = paired_difference_interval(pairs, self.level)
-            ratio = paired_ratio_interval(turned, self.level)
+            ratio = paired_ratio_interval(turned, self.ratio_level)
         elif self.basis != "exact":
-            interval = difference_interval(counts[0], counts[1], self.level)
-            ratio = ratio_interval(counts[1], counts[0], self.level)
+            interval = difference_interval(own[0], own[1], self.level)
+            ratio = ratio_interval(own[1], own[0], self.ratio_level)
         return RateDifference(
             label,
             self.names[one],
             self.names[other],
-            counts[0][0] / counts[0][1],
-            counts[1][0] / counts[1][1],
-            (counts[0][1], counts[1][1]),
+            own[0][0] / own[0][1],
+            own[1][0] / own[1][1],
+            (own[0][1], own[1][1]),
             paired,
             interval,
             ratio,
         )
+
+    def _count(self, column: int, place: int) -> tuple[int, int]:
+        return int(self.counts[column, place]), int(self.answered[column])
+
+    def _pairs(self, one: int, other: int, place: int) -> Pairs:
+        """Count the matched cells with an answer to both."""
+        if self.answers is None:
+            return Pairs(0, 0, 0, 0)
+        first, second = self.answers[:, one], self.answers[:, other]
+        matched = (first >= 0) & (second >= 0)
+        a, b = first[matched] == place, second[matched] == place
+        return Pairs(*(int(x.sum()) for x in (a & b, a & ~b, b & ~a, ~a & ~b)))
 
 
 COLUMNS = (

@@ -14,7 +14,7 @@ from math import exp, inf, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-STEPS = 80
+STEPS = 50
 """How often the range in which a bound lies is halved."""
 TERMS = 500
 """How many terms of a continued fraction are taken, at most."""

@@ -22,8 +22,8 @@ def basis_in_words(basis: Basis, level: float, unit: str) -> str:
             "nothing is estimated."
         )
     together = (
-        f"Intervals of rates hold at {level:.0%} each; those of the differences and ratios of an "
-        f"attribute hold at {level:.0%} all together."
+        f"Intervals of rates hold at {level:.0%} each; those of all differences between values of "
+        f"an attribute hold at {level:.0%} together, and so do those of all ratios."
     )
     if basis == "vary":
         return f"Answers vary, so rates are estimates. {together}"

@@ -107,8 +107,7 @@ def count_by_hand(space, cells, worlds):
         below = [closure(points, y, space.width) for y in parts]
         if own == BOTTOM:
             derived = any(c == BOTTOM for c in below) or any(
-                closure(every, x | c, space.width) == BOTTOM
-                and _excludes(space, c, x)
+                closure(every, x | c, space.width) == BOTTOM and _excludes(space, c, x)
                 for c in below
             )
             is_new = not derived
@@ -124,9 +123,7 @@ def count_by_hand(space, cells, worlds):
 
 def _excludes(space, consequence, x):
     """Whether a consequence says of an attribute what nothing above x says of it."""
-    for attribute, group, at in zip(
-        space.all_attributes, space.groups, space.offsets, strict=True
-    ):
+    for attribute, group, at in zip(space.all_attributes, space.groups, space.offsets, strict=True):
         mine = (x & group) >> at
         union = 0
         for choice in attribute.choices:
@@ -200,7 +197,10 @@ def simulate(seed, rates, worlds, silent):
     chances = [silent, *((1 - silent) * rate for rate in rates)]
     policy = Policy()
     answers = [
-        (policy, [Decision(None if k == 0 else k - 1) for k in rng.choice(len(chances), 63, p=chances)])
+        (
+            policy,
+            [Decision(None if k == 0 else k - 1) for k in rng.choice(len(chances), 63, p=chances)],
+        )
         for _ in range(worlds)
     ]
     permuted = grid_of(space, cells, answers).permute(99, seed)
@@ -271,7 +271,9 @@ def test_planted_rules_are_marked_and_others_are_not():
     result = extract(noisy, coin_probe(), cache=False)
     chance = result.chance()
     texts = [str(row) for row in result.rules]
-    (place,) = (i for i, (rule, _) in enumerate(result.envelope.named) if str(rule) == "a3 ∧ yes → ⊥")
+    (place,) = (
+        i for i, (rule, _) in enumerate(result.envelope.named) if str(rule) == "a3 ∧ yes → ⊥"
+    )
     assert chance.marked == (place,) and len(texts) > 1
     (line,) = (line for line in chance.counts if line.conditions == 2)
     assert line.rules >= 1 and line.high == 0
@@ -285,7 +287,9 @@ def test_what_a_sure_rule_explains_makes_no_other_rule_more_than_chance():
         return [1.0, 0.0] if Random(prompt).random() < likely else [0.0, 1.0]
 
     result = extract(model, PAPER, cache=False)
-    assert [str(result.envelope.named[i][0]) for i in result.chance().marked] == ["nurse ∧ male → ⊥"]
+    assert [str(result.envelope.named[i][0]) for i in result.chance().marked] == [
+        "nurse ∧ male → ⊥"
+    ]
 
 
 def test_a_label_that_is_never_chosen_is_no_finding():
@@ -311,7 +315,9 @@ def test_in_every_file(tmp_path, capsys):
     show_chance(Terminal(), result)
     printed = capsys.readouterr().out
     assert f"1 of {len(result.rules)} rules is more than chance" in printed
-    assert f"Rules in every one of 3 phrasings, counted by left sides: {chance.total.rules}" in printed
+    assert (
+        f"Rules in every one of 3 phrasings, counted by left sides: {chance.total.rules}" in printed
+    )
 
 
 def test_more_permutations_and_another_seed():

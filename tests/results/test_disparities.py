@@ -17,7 +17,7 @@ from hornlens.report.terminal import Terminal
 from hornlens.results.analysis.intervals import (
     Interval,
     Pairs,
-    at_least,
+    chance_of_hits,
     difference_interval,
     paired_difference_interval,
     paired_ratio_interval,
@@ -53,9 +53,9 @@ def test_exact_intervals_are_exact(count):
     for hits in {0, 1, count // 3, count}:
         low, high = share_interval(hits, count)
         if hits:
-            assert at_least(hits, count, low) == pytest.approx(0.025)
+            assert chance_of_hits(hits, count, low) == pytest.approx(0.025)
         if hits < count:
-            assert 1 - at_least(hits + 1, count, high) == pytest.approx(0.025)
+            assert 1 - chance_of_hits(hits + 1, count, high) == pytest.approx(0.025)
         inner = wilson(hits, count)
         assert 0 <= inner.low <= hits / count <= inner.high <= 1
 
@@ -71,7 +71,7 @@ def test_the_incomplete_beta_function_sums_a_binomial():
         chance = sum(
             ways[k] * share**k * (1 - share) ** (count - k) for k in range(hits, count + 1)
         )
-        assert at_least(hits, count, share) == pytest.approx(chance, abs=1e-9)
+        assert chance_of_hits(hits, count, share) == pytest.approx(chance, abs=1e-9)
 
 
 def test_ends_of_ratios():
@@ -180,7 +180,9 @@ PROBE = probe(
 
 def lender(prompt, words):
     """Ann is always granted, Ben in two towns, Cem nowhere."""
-    yes = prompt.startswith("Ann") or (prompt.startswith("Ben") and ("Bonn" in prompt or "Ulm" in prompt))
+    yes = prompt.startswith("Ann") or (
+        prompt.startswith("Ben") and ("Bonn" in prompt or "Ulm" in prompt)
+    )
     return [1.0, 0.0] if yes else [0.0, 1.0]
 
 
@@ -193,9 +195,11 @@ def varying(seed):
 
 def test_all_answers_are_counted_and_nothing_is_estimated():
     names = extract(lender, PROBE, cache=False).disparities("name")
-    assert names.basis == "exact"
+    assert names.basis == "counted"
     assert {r.value: (r.count, r.answered) for r in names.rates if r.label == "granted"} == {
-        "Ann": (5, 5), "Ben": (2, 5), "Cem": (0, 5)
+        "Ann": (5, 5),
+        "Ben": (2, 5),
+        "Cem": (0, 5),
     }
     assert all(rate.interval is None for rate in names.rates)
     widest = names.widest("granted")
@@ -214,15 +218,13 @@ def test_as_a_sample_they_have_intervals_by_matched_pairs():
     )
     assert pair.paired and pair.cases == (5, 5)
     assert pair.interval == paired_difference_interval(Pairs(2, 3, 0, 0), shared_level(0.95, 3))
-    assert pair.ratio_interval == paired_ratio_interval(
-        Pairs(2, 0, 3, 0), shared_level(0.95, 6)
-    )
+    assert pair.ratio_interval == paired_ratio_interval(Pairs(2, 0, 3, 0), shared_level(0.95, 6))
     assert names.rates[0].interval == Interval(*share_interval(5, 5))
 
 
 def test_answers_that_vary_have_intervals(capsys):
     result = extract(varying(4), PROBE, cache=False, repeats=3)
-    assert result.disparities("town").basis == "vary"
+    assert result.disparities("town").basis == "varying"
     show_disparities(Terminal(), result)
     printed = capsys.readouterr().out
     assert "Answers vary, so rates are estimates." in printed
@@ -230,11 +232,14 @@ def test_answers_that_vary_have_intervals(capsys):
 
 
 def test_a_part_of_the_cells_is_no_count():
-    part = extract(
-        lender, PROBE, cache=False, settings=Settings(equivalence="budget", max_equivalence_queries=0)
-    )
-    if not part.asked_all and part.decisions:
-        assert part.disparities("name").basis == "part"
+    many = {"name": [f"n{i}" for i in range(9)], "town": [f"t{i}" for i in range(9)]}
+    wide = probe("wide", "{name} of {town}. [MASK].", many, {"granted": "Granted", "denied": "No"})
+    settings = Settings(equivalence="pac", samples=12, seed=1)
+    part = extract(lambda prompt, words: [1.0, 0.0], wide, cache=False, settings=settings)
+    assert part.decisions and not part.asked_all
+    names = part.disparities("name")
+    assert names.basis == "sample" and names.is_estimated
+    assert all(rate.interval is not None for rate in names.rates)
 
 
 def test_intersections_in_every_file(tmp_path, capsys):
@@ -245,11 +250,11 @@ def test_intersections_in_every_file(tmp_path, capsys):
     assert next(r for r in both.rates if r.value == "Ben, Ulm" and r.label == "granted").share == 1
     result.save(tmp_path)
     content = json.loads((tmp_path / "envelope.json").read_text())["disparities"]
-    assert content["basis"] == "exact"
+    assert content["basis"] == "counted"
     assert [each["attributes"] for each in content["attributes"]] == [["name", "town"]]
     lines = list(csv.DictReader(io.StringIO((tmp_path / "disparities.csv").read_text())))
     assert {line["attributes"] for line in lines} == {"name", "town", "name and town"}
-    assert {line["basis"] for line in lines} == {"exact"}
+    assert {line["basis"] for line in lines} == {"counted"}
     page = (tmp_path / "report.html").read_text()
     assert "name and town</bdi>, together" in page and "Ben, Bonn" in page
     assert "These rates are exact: every prompt was asked" in page
@@ -270,7 +275,9 @@ def test_wrong_names_are_rejected():
 
 
 def test_the_command(tmp_path):
-    done = hornlens("extract", "--intersections", "period,continent", "--out", tmp_path / "o", "--no-cache")
+    done = hornlens(
+        "extract", "--intersections", "period,continent", "--out", tmp_path / "o", "--no-cache"
+    )
     assert done.returncode == 0 and "Rates of period and continent together:" in done.stdout
     wrong = hornlens("extract", "--intersections", "period,colour", "--out", tmp_path / "o")
     assert wrong.returncode == 2 and "there is no attribute 'colour'" in wrong.stderr

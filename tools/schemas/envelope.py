@@ -322,7 +322,7 @@ def _parts() -> Schema:
         "Disparities": _object(
             "How far rates are apart: whether they are counted or estimated, with intervals.",
             {
-                "basis": {"enum": ["exact", "vary", "part"]},
+                "basis": {"enum": ["counted", "varying", "sample"]},
                 "level": NUMBER,
                 "attributes": _list(_ref("GroupRates"), "of exact rates, intersections only"),
             },
@@ -355,7 +355,7 @@ def _parts() -> Schema:
                 "high": NUMBER,
                 "low": NUMBER,
                 "cases": _list(COUNT),
-                "paired": _said({"type": "boolean"}, "compared by cells that differ in nothing else"),
+                "paired": _said({"type": "boolean"}, "by cells that differ in nothing else"),
                 "difference": NUMBER,
                 "interval": _or_null(_list(NUMBER)),
                 "ratio": _or_null(NUMBER),

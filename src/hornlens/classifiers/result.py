@@ -39,7 +39,7 @@ class Explanation(Explained):
         return len(self.rows), len(self.rows)
 
     @property
-    def why_no_chance(self) -> str:  # type: ignore[override]
+    def why_no_chance(self) -> str:
         """Why nothing is said of chance: the rules are boxes, and not all that can be said."""
         return "the rules of a classifier are not counted for permuted answers"
 

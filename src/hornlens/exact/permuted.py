@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +99,11 @@ class PermutedGrid:
             for axis in range(len(self.shape))
         ]
 
+    @cached_property
+    def _at_cells(self) -> Any:
+        """The index of the cells in a grid whose first axis is another's."""
+        return (slice(None), *self.cell_places)
+
     @staticmethod
     def size(space: Space) -> int:
         """Return how many rules can be said: each point of the grid with each right side."""
@@ -123,7 +129,8 @@ class PermutedGrid:
     @cached_property
     def conditions(self) -> NDArray[np.intp]:
         """For each point, how many attributes it speaks of; the label is one."""
-        return np.add.reduce(np.indices(self.shape) > 0, axis=0, dtype=np.intp)
+        counts: NDArray[np.intp] = (np.indices(self.shape) > 0).sum(axis=0, dtype=np.intp)
+        return counts
 
     @cached_property
     def chances(self) -> NDArray[np.float64]:
@@ -136,12 +143,12 @@ class PermutedGrid:
         for v in range(len(self.variables) + 1):
             own = v - self._starts[-1] + 1 if self._starts[-1] <= v < len(self.variables) else -1
             line = room[-1] if own > 0 else room[v]
-            for said in range(columns):
+            for column in range(columns):
                 claimed = np.zeros(columns, np.bool_)
-                claimed[said if said else slice(int(self.space.complete), None)] = True
+                claimed[column if column else slice(int(self.space.complete), None)] = True
                 if own > 0:
                     claimed[own] = False
-                chances[v, ..., said] = self._log_chances(line, claimed)
+                chances[v, ..., column] = self._log_chances(line, claimed)
         return np.round(chances, DIGITS)
 
     @cached_property
@@ -158,19 +165,20 @@ class PermutedGrid:
             room = np.moveaxis(np.array(sums), 0, axis + 1)
         return room
 
-    def _log_chances(self, room: NDArray[np.int64], claimed: object) -> NDArray[np.float64]:
+    def _log_chances(self, room: NDArray[np.int64], claimed: Any) -> NDArray[np.float64]:
         """Return the chance that no cell of some is answered by what accepts a claim."""
-        found = np.zeros(room.shape)
+        total_chance = np.zeros(room.shape)
         for world in self.worlds:
             total = len(self.free)
             logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, total + 1)))])
-            breaking = np.atleast_2d(world.accepted.T).T[:, claimed].any(axis=1)  # type: ignore[index]
+            lines = world.accepted.reshape(len(world.accepted), -1)
+            breaking = np.any(lines[:, claimed].reshape(len(lines), -1), axis=1)
             m = int(np.count_nonzero(breaking[world.places[self.free]]))
             rest = total - room - m
             possible = rest >= 0
             chance = logs[total - room] + logs[total - m] - logs[np.maximum(rest, 0)] - logs[total]
-            found += np.where(possible, chance, -np.inf)
-        return found
+            total_chance += np.where(possible, chance, -np.inf)
+        return total_chance
 
     def chance_of(self, rule: Rule) -> float | None:
         """Return the logarithm of the chance that a rule holds; None if nothing can break it.
@@ -192,7 +200,8 @@ class PermutedGrid:
 
     def _is_settled(self, point: tuple[int, ...], right: Sequence[int]) -> bool:
         """Return whether no free cell can break a rule with one of these right sides."""
-        room = self._room[(slice(None), *point[: self.attributes])]
+        own: Any = (slice(None), *point[: self.attributes])
+        room = self._room[own]
         lines = [v if self.variables_of(v) < self.attributes else -1 for v in right]
         return not any(room[line] for line in lines)
 
@@ -242,13 +251,13 @@ class PermutedGrid:
                 order = np.tile(np.arange(len(world.places)), (rows, 1))
                 first = int(not start)  # the answers as they are
                 order[first:, self.free] = self.free[np.argsort(keys[first:], 1, kind="stable")]
-                accepted[(slice(None), *self.cell_places)] |= world.accepted[world.places[order]]
+                accepted[self._at_cells] |= world.accepted[world.places[order]]
             if self.space.label is not None and self.space.complete:
                 accepted[..., 0] = False
             accepted &= self.inside
             yield _packed(accepted, count)
 
-    def _fold(self, points: NDArray[np.generic]) -> NDArray:
+    def _fold(self, points: NDArray[Any]) -> NDArray[Any]:
         """Return for each point whether any above it is set; axes of the grid come last."""
         points = points.copy()
         first = points.ndim - len(self.shape)
@@ -299,41 +308,41 @@ class PermutedGrid:
 
     def _from_parts(self, holding: Bits) -> Bits:
         """Return in which permutations a rule holds with a left side that says less."""
-        found = np.zeros_like(holding)
+        flags = np.zeros_like(holding)
         first = holding.ndim - len(self.shape)
         for axis, attribute in enumerate(self.space.all_attributes):
-            target, source = (np.moveaxis(each, first + axis, 0) for each in (found, holding))
+            target, source = (np.moveaxis(each, first + axis, 0) for each in (flags, holding))
             for place, above in attribute.covers():
                 target[above] |= source[place]
-        return found
+        return flags
 
     def _contradicted(self, holding: Bits) -> Bits:
         """Return in which permutations what follows from a part of a point excludes the point."""
-        found = np.zeros_like(holding[:, 0])
+        flags = np.zeros_like(holding[:, 0])
         for axis, attribute in enumerate(self.space.all_attributes):
             start, count = self._starts[axis], len(attribute.variables)
             own = np.moveaxis(holding[:, start : start + count], 2 + axis, 0)
-            target = np.moveaxis(found, 1 + axis, 0)
+            target = np.moveaxis(flags, 1 + axis, 0)
             excluded = _excluded_by(attribute)
             for place, above in attribute.covers():
                 for child in np.arange(attribute.count)[above].tolist():
                     if excluded[child]:
                         parts = own[place][:, excluded[child]]
                         target[child] |= np.bitwise_or.reduce(parts, axis=1)
-        return found
+        return flags
 
 
 def _excluded_by(attribute: Attribute) -> list[list[int]]:
     """Return for each choice the variables that no choice above it has."""
     choices = attribute.choices
-    found = []
+    excluded = []
     for place in range(attribute.count):
         above = np.arange(attribute.count)[attribute.above(place)].tolist()
         union = 0
         for each in above:
             union |= choices[each]
-        found.append([v for v in range(len(attribute.variables)) if not union >> v & 1])
-    return found
+        excluded.append([v for v in range(len(attribute.variables)) if not union >> v & 1])
+    return excluded
 
 
 def _packed(flags: NDArray[np.bool_], words: int) -> Bits:

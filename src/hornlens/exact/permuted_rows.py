@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ class PermutedRows:
     def choices(self) -> list[tuple[int, int]]:
         """What can be a condition, as (attribute, mask): all that some row has and some has not."""
         rows = self.table.rows
-        found = []
+        conditions = []
         for axis, (attribute, at) in enumerate(
             zip(self.space.attributes, self.space.offsets, strict=False)
         ):
@@ -47,8 +48,8 @@ class PermutedRows:
                 mask = choice << at
                 having = sum(mask & ~row == 0 for row in rows)
                 if 0 < having < len(rows):
-                    found.append((axis, mask))
-        return found
+                    conditions.append((axis, mask))
+        return conditions
 
     @cached_property
     def variables(self) -> list[tuple[int, int]]:
@@ -101,12 +102,12 @@ class PermutedRows:
         lacking = np.vstack([~y, np.ones((1, rows), np.bool_)])
         n, m = x.sum(axis=1, dtype=np.float64), lacking.sum(axis=1, dtype=np.float64)
         if not self.labelled:
-            one = -n[:, None] * m / rows
-            two = -n[:, None, None] * n[None, :, None] * m / rows**2
-            return np.round(one, DIGITS), np.round(two, DIGITS)
+            first: NDArray[np.float64] = -n[:, None] * m / rows
+            second: NDArray[np.float64] = first[:, None, :] * n[None, :, None] / rows
+            return np.round(first, DIGITS), np.round(second, DIGITS)
         logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, rows + 1)))])
 
-        def chance(first: NDArray, second: NDArray) -> NDArray[np.float64]:
+        def chance(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.float64]:
             f, s = np.broadcast_arrays(first.astype(np.intp), second.astype(np.intp))
             rest = rows - f - s
             line = logs[rows - f] + logs[rows - s] - logs[np.maximum(rest, 0)] - logs[rows]
@@ -118,14 +119,16 @@ class PermutedRows:
         flat = x.astype(np.float32)
         both = flat @ flat.T
         apart = flat @ lacking.T.astype(np.float32)  # rows with a choice that lack a variable
-        one = np.where(then, chance(n[:, None], m), chance(m[None, :], n[:, None]))
+        one: NDArray[np.float64] = np.where(
+            then, chance(n[:, None], m), chance(m[None, :], n[:, None])
+        )
         about = left == label
         inner = chance(both[..., None], m[None, None, :])
         by_first = chance(apart[None, :, :], n[:, None, None])
         by_second = chance(apart[:, None, :], n[None, :, None])
         two = np.where(about[:, None, None], by_first, by_second)
-        two = np.where(then, inner, two)
-        return np.round(one, DIGITS), np.round(two, DIGITS)
+        both_sides: NDArray[np.float64] = np.where(then, inner, two)
+        return np.round(one, DIGITS), np.round(both_sides, DIGITS)
 
     def permute(self, permutations: int, seed: int) -> Permuted:
         """Count the rules of the table as it is, and of so many shuffled ones."""
@@ -182,15 +185,18 @@ class PermutedRows:
         masks = [mask for _, mask in self.choices]
         left, _ = self._axes
         less = [[a != b and b & ~a == 0 for b in masks] for a in masks]
-        return np.array(less, np.bool_).reshape(len(masks), len(masks)) & (left[:, None] == left)
+        broader: Flags = np.array(less, np.bool_).reshape(len(masks), len(masks))
+        broader &= left[:, None] == left
+        return broader
 
     @cached_property
     def _excluded(self) -> Flags:
         """For each choice, the variables of the same attribute that no row has beside it."""
         x, y = self._data
         left, right = self._axes
-        together = (x.astype(np.float32) @ y.T.astype(np.float32)) > 0
-        return ~together & (left[:, None] == right)
+        apart: Flags = (x.astype(np.float32) @ y.T.astype(np.float32)) == 0
+        apart &= left[:, None] == right
+        return apart
 
     def _count(self, one: Flags, two: Flags) -> list[int]:
         """Count left sides from which something follows that follows from no part of them."""

@@ -26,7 +26,7 @@ def show_disparities(terminal: Terminal, result: Findings) -> None:
         terminal.say(basis_in_words(single[0].basis, single[0].level, unit))
     for each in single[:SHOWN]:
         widest = widest_of(each)
-        if widest is not None and each.basis != "exact":
+        if widest is not None and each.is_estimated:
             line = difference_in_words(widest, words, unit, each.level)
             terminal.say(f"  {each.name}: {line}.")
     for each in result.all_disparities[len(single) :]:
@@ -34,8 +34,8 @@ def show_disparities(terminal: Terminal, result: Findings) -> None:
         label = each.labels[-1] if len(each.labels) == 2 else None
         rates = [rate for rate in each.rates if label is None or rate.label == label]
         for rate in rates[:COMBINATIONS]:
-            said = words.get(rate.label, rate.label)
-            terminal.say(f"  {rate.value}: “{said}” in {rate_in_words(rate)}")
+            word = words.get(rate.label, rate.label)
+            terminal.say(f"  {rate.value}: “{word}” in {rate_in_words(rate)}")
         if len(rates) > COMBINATIONS:
             terminal.say(f"  … and {len(rates) - COMBINATIONS:,} more: disparities.csv")
         if (widest := widest_of(each)) is not None:

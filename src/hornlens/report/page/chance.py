@@ -11,7 +11,7 @@ from hornlens.results.wording.chance import (
     UNMARKED,
     chance_sentences,
     conditions_of,
-    number,
+    mean_in_words,
     sentences_of,
 )
 
@@ -54,4 +54,4 @@ def _picture(chance: Chance, sentences: list[str]) -> ChancePicture:
 
 
 def _line(line: ChanceCount) -> tuple[str, str, str, str]:
-    return conditions_of(line), f"{line.rules:,}", number(line.mean), f"{line.high:,}"
+    return conditions_of(line), f"{line.rules:,}", mean_in_words(line.mean), f"{line.high:,}"

@@ -50,7 +50,7 @@ def disparities_picture(result: Findings) -> DisparitiesPicture | None:
     words, unit = words_for(result), result.question.unit
     single = result.all_disparities[: len(result.space.attributes)]
     together = result.all_disparities[len(single) :]
-    estimated = [each for each in single if each.basis != "exact"]
+    estimated = [each for each in single if each.is_estimated]
     return DisparitiesPicture(
         basis_in_words(single[0].basis, single[0].level, unit),
         tuple(words.get(label, label) for label in single[0].labels),

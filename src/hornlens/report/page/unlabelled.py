@@ -13,6 +13,8 @@ from hornlens.logic.attributes import Nominal
 from hornlens.logic.named import NamedRule
 from hornlens.report.lattice import lattice_svg
 from hornlens.report.page.assemble import assemble
+from hornlens.report.page.chance import chance_picture
+from hornlens.report.page.disparities import disparities_picture
 from hornlens.report.page.extraction import (
     FINDINGS,
     MOST_ANSWERS,
@@ -27,8 +29,6 @@ from hornlens.report.page.extraction import (
     rows_of,
     without_answers,
 )
-from hornlens.report.page.chance import chance_picture
-from hornlens.report.page.disparities import disparities_picture
 from hornlens.report.page.marking import marked_template
 from hornlens.report.page.rates import rate_charts
 from hornlens.report.page.sifting import sift_picture

@@ -43,6 +43,8 @@ def why_no_chance(result: Findings) -> str:
         return "there are too many combinations of values to count all rules"
     if not result.asked_all:
         return "not every cell was asked"
+    if len(result.each[0].decisions) < 2:
+        return "a single answer cannot be permuted"
     return ""
 
 
@@ -54,7 +56,9 @@ def chance_of(result: Findings, permutations: int | None = None, seed: int = 0) 
         raise HornlensError(f"permutations must be 1 or more, not {permutations!r}")
     space = result.space
     cells = sorted(result.each[0].decisions)
-    worlds = [answers_of_world(space, w.policy, [w.decisions[c] for c in cells]) for w in result.each]
+    worlds = [
+        answers_of_world(space, w.policy, [w.decisions[c] for c in cells]) for w in result.each
+    ]
     grid = PermutedGrid(space, cells, worlds)
     if permutations is None:
         permutations = MANY if PermutedGrid.size(space) <= SMALL else FEW

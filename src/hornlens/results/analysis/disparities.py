@@ -35,7 +35,7 @@ from hornlens.results.analysis.intervals import (
 if TYPE_CHECKING:
     from hornlens.results.documents.findings import Findings
 
-Basis = Literal["exact", "vary", "part"]
+Basis = Literal["counted", "varying", "sample"]
 LEVEL = 0.95
 FOUR_FIFTHS = 0.8
 MOST_VALUES = 25
@@ -122,16 +122,21 @@ class Disparities:
         return tuple(dict.fromkeys(rate.label for rate in self.rates))
 
     @property
+    def is_estimated(self) -> bool:
+        """Whether rates have intervals, and are not just counted."""
+        return self.basis != "counted"
+
+    @property
     def name(self) -> str:
         """What people call it: race, or race and gender."""
         return " and ".join(self.attributes)
 
 
-def basis_of(result: Findings) -> Basis:
+def rate_basis(result: Findings) -> Basis:
     """Return what rates rest on: all answers, answers that vary, or a part of the cells."""
     if result.envelope.certificate.noise is not None or any(map(_varies, result.each)):
-        return "vary"
-    return "exact" if result.asked_all else "part"
+        return "varying"
+    return "counted" if result.asked_all else "sample"
 
 
 def _varies(world: Findings) -> bool:
@@ -151,9 +156,9 @@ def disparities_of(
     """
     if not 0 < level < 1:
         raise HornlensError(f"level must lie between 0 and 1, not {level!r}")
-    space, basis = result.space, basis_of(result)
-    if as_sample and basis == "exact":
-        basis = "part"
+    space, basis = result.space, rate_basis(result)
+    if as_sample and basis == "counted":
+        basis = "sample"
     along = [Along(space, axes, each.decisions, i) for i, each in enumerate(result.each)]
     names, counts, answers = _counted(along, len(labels_of(space)))
     labels = [
@@ -196,9 +201,7 @@ def _counted(
     seen = sorted(set(columns.tolist()))
     columns = np.searchsorted(seen, columns)
     answered = winners >= 0
-    flat = np.bincount(
-        columns[answered] * labels + winners[answered], minlength=len(seen) * labels
-    )
+    flat = np.bincount(columns[answered] * labels + winners[answered], minlength=len(seen) * labels)
     answers = None
     if int(offsets[-1]) * len(seen) <= MOST_MATCHED:
         answers = np.full((int(offsets[-1]), len(seen)), -2, np.intp)
@@ -219,7 +222,7 @@ def _rate(
     value: str, label: str, counts: NDArray[np.intp], place: int, basis: Basis, level: float
 ) -> GroupRate:
     count, answered = int(counts[place]), int(counts.sum())
-    interval = None if basis == "exact" else share_interval(count, answered, level)
+    interval = None if basis == "counted" else share_interval(count, answered, level)
     return GroupRate(value, label, count, answered, interval)
 
 
@@ -254,20 +257,20 @@ class _Comparing:
 
     def _difference(self, one: int, other: int, place: int, label: str) -> RateDifference:
         pairs = self._pairs(one, other, place)
-        paired = bool(2 * pairs.count >= self.answered[[one, other]].max())
+        paired = bool(2 * pairs.total >= self.answered[[one, other]].max())
         if paired:
-            own = (pairs.both + pairs.first, pairs.count), (pairs.both + pairs.second, pairs.count)
+            own = (pairs.both + pairs.first, pairs.total), (pairs.both + pairs.second, pairs.total)
         else:
             own = self._count(one, place), self._count(other, place)
         if own[0][0] * own[1][1] < own[1][0] * own[0][1]:
             one, other, own = other, one, own[::-1]
             pairs = Pairs(pairs.both, pairs.second, pairs.first, pairs.neither)
         interval = ratio = None
-        if self.basis != "exact" and paired:
+        if self.basis != "counted" and paired:
             turned = Pairs(pairs.both, pairs.second, pairs.first, pairs.neither)
             interval = paired_difference_interval(pairs, self.level)
             ratio = paired_ratio_interval(turned, self.ratio_level)
-        elif self.basis != "exact":
+        elif self.basis != "counted":
             interval = difference_interval(own[0], own[1], self.level)
             ratio = ratio_interval(own[1], own[0], self.ratio_level)
         return RateDifference(
@@ -306,9 +309,9 @@ def disparities_as_json(all_of: Sequence[Disparities]) -> dict[str, Any]:
 
     Of exact rates, which are in `rates`, it has the intersections only.
     """
-    kept = [each for each in all_of if each.basis != "exact" or len(each.attributes) > 1]
+    kept = [each for each in all_of if each.is_estimated or len(each.attributes) > 1]
     return {
-        "basis": all_of[0].basis if all_of else "exact",
+        "basis": all_of[0].basis if all_of else "counted",
         "level": all_of[0].level if all_of else LEVEL,
         "attributes": [
             {

@@ -37,7 +37,7 @@ class Pairs(NamedTuple):
     neither: int
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         """How many pairs there are."""
         return sum(self)
 
@@ -53,8 +53,10 @@ def share_interval(hits: int, count: int, level: float = 0.95) -> Interval:
     if not count:
         return Interval(0.0, 1.0)
     tail = (1 - level) / 2
-    low = 0.0 if not hits else _halved(lambda p: at_least(hits, count, p) < tail)
-    high = 1.0 if hits == count else _halved(lambda p: 1 - at_least(hits + 1, count, p) > tail)
+    low = 0.0 if not hits else _halved(lambda p: chance_of_hits(hits, count, p) < tail)
+    high = (
+        1.0 if hits == count else _halved(lambda p: 1 - chance_of_hits(hits + 1, count, p) > tail)
+    )
     return Interval(low, high)
 
 
@@ -119,7 +121,7 @@ def shared_level(level: float, count: int) -> float:
 
 
 def _margins(pairs: Pairs) -> tuple[tuple[int, int], tuple[int, int]]:
-    count = pairs.count
+    count = pairs.total
     return (pairs.both + pairs.first, count), (pairs.both + pairs.second, count)
 
 
@@ -131,7 +133,7 @@ def _correlation(pairs: Pairs) -> float:
         return 0.0
     crossed = a * d - b * c
     if crossed > 0:
-        crossed = max(0, crossed - pairs.count / 2)  # type: ignore[assignment]
+        crossed = max(0, crossed - pairs.total / 2)  # type: ignore[assignment]
     return float(crossed / sqrt(product))
 
 
@@ -194,10 +196,10 @@ def _halved(below: Callable[[float], bool]) -> float:
     return (low + high) / 2
 
 
-def at_least(hits: int, count: int, share: float) -> float:
+def chance_of_hits(hits: int, count: int, share: float) -> float:
     """Return the chance of at least so many hits: the incomplete beta function.
 
-    >>> round(at_least(1, 3, 0.5), 6)
+    >>> round(chance_of_hits(1, 3, 0.5), 6)
     0.875
     """
     if hits <= 0:

@@ -31,7 +31,7 @@ def sentences_of(chance: Chance, where: str = "") -> list[str]:
         short += " that speak of the label"
     sentences = [
         f"Rules{short}{where}, counted by left sides: {total.rules:,}; {who} would have "
-        f"{number(total.mean)} on average, and at most {total.high:,} in 95% of "
+        f"{mean_in_words(total.mean)} on average, and at most {total.high:,} in 95% of "
         f"{chance.permutations:,} permutations."
     ]
     rules = sum(p_value is not None for p_value in chance.p_values)
@@ -55,14 +55,14 @@ def by_conditions(chance: Chance) -> str:
     """Return how many rules there are by the number of conditions, beside what chance gives."""
     parts = [
         f"{plural(line.conditions or 0, 'condition')} {line.rules:,} "
-        f"(by chance {number(line.mean)}, 95%: {line.high:,})"
+        f"(by chance {mean_in_words(line.mean)}, 95%: {line.high:,})"
         for line in chance.counts
         if line.conditions is not None and line.conditions <= SHORT
     ]
     return f"By length: {', '.join(parts)}." if parts else ""
 
 
-def number(mean: float) -> str:
+def mean_in_words(mean: float) -> str:
     """Return a mean as people write it; what is not nothing is not said to be."""
     if 0 < mean < 0.05:
         return "fewer than 0.1"

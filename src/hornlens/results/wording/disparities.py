@@ -16,7 +16,7 @@ from hornlens.results.analysis.intervals import Interval
 
 def basis_in_words(basis: Basis, level: float, unit: str) -> str:
     """Return whether rates are counted or estimated, and what intervals mean."""
-    if basis == "exact":
+    if basis == "counted":
         return (
             f"These rates are exact: every {unit} was asked, and its answer does not vary, so "
             "nothing is estimated."
@@ -25,7 +25,7 @@ def basis_in_words(basis: Basis, level: float, unit: str) -> str:
         f"Intervals of rates hold at {level:.0%} each; those of all differences between values of "
         f"an attribute hold at {level:.0%} together, and so do those of all ratios."
     )
-    if basis == "vary":
+    if basis == "varying":
         return f"Answers vary, so rates are estimates. {together}"
     return (
         f"Not every {unit} was asked, so rates are estimates, which take those asked for a random "
@@ -38,7 +38,7 @@ def difference_in_words(
 ) -> str:
     """Return how far two values are apart in a label, with intervals where there are any."""
     label = words.get(difference.label, difference.label)
-    high, low = percent(difference.high), percent(difference.low)
+    high, low = share_in_words(difference.high), share_in_words(difference.low)
     points = f"a difference of {100 * difference.difference:.0f} points"
     if difference.interval is not None:
         ends = (f"{100 * end:.0f}".replace("-", "−") for end in difference.interval)
@@ -75,9 +75,9 @@ def rate_in_words(rate: GroupRate) -> str:
     share = rate.share
     if share is None:
         return "no answer"
-    text = f"{percent(share)} ({rate.count:,} of {rate.answered:,})"
+    text = f"{share_in_words(share)} ({rate.count:,} of {rate.answered:,})"
     if rate.interval is not None:
-        text += f", {percent(rate.interval.low)} to {percent(rate.interval.high)}"
+        text += f", {share_in_words(rate.interval.low)} to {share_in_words(rate.interval.high)}"
     return text
 
 
@@ -88,7 +88,7 @@ def widest_of(disparities: Disparities) -> RateDifference | None:
     return max(known, key=lambda one: one.difference, default=None)
 
 
-def percent(share: float) -> str:
+def share_in_words(share: float) -> str:
     """Return a share as people write it; what is not all or nothing is not said to be."""
     text = f"{100 * share:.0f}%"
     if text == "0%" and share > 0:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hornlens.probes.probe import Probe
     from hornlens.prompting import Function
     from hornlens.results.analysis.comparison import Comparison
+    from hornlens.results.documents.findings import Findings
     from hornlens.store.protocol import AnswerStore
     from hornlens.targets.classifiers.target import ClassifierTarget
     from hornlens.targets.opening import Background
@@ -127,6 +128,7 @@ def envelope(
     limits: Limits | None = None,
     progress: Callable[[int, float | None], None] | bool | None = None,
     watch: Watch | None = None,
+    chance: int | None = None,
 ) -> Result:
     """Return all rules of a formula or a table, exactly. They are worked out; nobody is asked.
 
@@ -144,6 +146,8 @@ def envelope(
         progress: True shows how far it is; a function is called with the number of rules that are
             proved and the share of the work that is done, or None where nobody knows.
         watch: A function that is called with an event for each rule, and for the end.
+        chance: For a table: how often to shuffle its label, or without one every column, to tell
+            rules that are more than chance. See `Result.chance`.
 
     Returns:
         The rules and what may be claimed of them. There are no answers beside them.
@@ -177,7 +181,25 @@ def envelope(
         else:
             showing = nullcontext(progress or None)
         with showing as note:
-            return Result.of(work_out(target, engine, chosen, None, watch, limits, progress=note))
+            made = work_out(target, engine, chosen, None, watch, limits, progress=note)
+        if chance is not None:
+            made = _with_chance(made, target, chance)
+        return Result.of(made)
+
+
+def _with_chance(made: Findings, target: Target, permutations: int) -> Findings:
+    """Return the result of a table with what shuffled columns say of its rules."""
+    from hornlens.results.analysis.chance_rows import chance_of_table
+    from hornlens.targets.formulas import TableTarget
+
+    if not isinstance(target, TableTarget):
+        raise InputError("a formula has no rows to shuffle: --chance is for tables")
+    labelled = target.columns is not None and target.columns.label is not None
+    seed = made.settings.seed
+    chance = chance_of_table(
+        target.table, target.space, labelled, made.envelope, permutations, seed
+    )
+    return replace(made, table_chance=chance)
 
 
 def _is_explained(target: Target, settings: Settings | None) -> TypeGuard[ClassifierTarget]:

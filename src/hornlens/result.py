@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hornlens.results.documents.requirements_file import Source
 
 
-ANSWERED = ("scores.csv", "replies.csv", "rates.csv", "flips.csv", "run.json")
+ANSWERED = ("scores.csv", "replies.csv", "rates.csv", "flips.csv", "disparities.csv", "run.json")
 """Files that only results with answers have; a sifted one has no rates and flips, and only one of
 a chat model has replies."""
 OTHERS = ("open.csv", "almost.csv", "levels.csv", "explanation.json", "table.json", *ANSWERED)

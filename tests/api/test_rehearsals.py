@@ -203,8 +203,8 @@ def test_a_target_without_prompts_is_extracted_saved_and_loaded(tmp_path):
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "age &lt; 18" in page or "age < 18" in page
     assert sorted(file.name for file in tmp_path.iterdir()) == [
-        *("envelope.json", "flips.csv", "levels.csv", "rates.csv", "report.html"),
-        *("rules.csv", "run.json", "scores.csv"),
+        *("disparities.csv", "envelope.json", "flips.csv", "levels.csv", "rates.csv"),
+        *("report.html", "rules.csv", "run.json", "scores.csv"),
     ]
 
     again.save(tmp_path / "twice")

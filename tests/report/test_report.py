@@ -20,6 +20,7 @@ from hornlens.errors import InputError
 from hornlens.logic.certificates import pac
 from hornlens.report.page import assemble, environment, extraction, page, read_page
 from hornlens.report.page.assemble import embedded_json, number, rounded
+from hornlens.report.page.chance import chance_picture
 from tests import report_cases as cases
 from tests.command import hornlens
 
@@ -165,7 +166,7 @@ def test_compiled_templates_are_kept_for_the_user_alone(saved, tmp_path, monkeyp
         assert page("envelope.json", content, run) == text
         assert kept.stat().st_mode & 0o777 == 0o700
         found = {file.name: file.read_bytes() for file in kept.iterdir()}
-        assert len(found) == 5  # the page's, what it extends, imports, includes
+        assert len(found) == 7  # the page's, what it extends, imports, includes
         if whole is not None:  # what was damaged has been made again, what was not has been used
             assert found == whole
             made = {file.stat().st_mtime == LONG_AGO for file in kept.iterdir()}
@@ -272,6 +273,7 @@ def test_without_scripts_the_table_has_every_rule_with_the_numbers_of_the_result
                 rule_text(line),
                 line["sentence"].replace("“", "").replace("”", ""),
                 f"broken by {broken} recorded answer{'s' * (broken > 1)}" if broken else "",
+                "" if result.why_no_chance else chance_picture(result).beside(i),
                 {"tested": "tested, at most 20%", "learned": "none" if broken else "open"}.get(
                     name, ""
                 ),

@@ -83,6 +83,8 @@ def _about_answers() -> Schema:
         "variants": _list(_ref("Variant"), "the ways of asking, where there are several"),
         "possible": _ref("Possible"),
         "rates": _ref("Rates"),
+        "disparities": _ref("Disparities"),
+        "chance": _ref("Chance"),
         "abstentions": _list(COUNT, "the answers that were none, as positions in `answers`"),
         "survival": _list(_ref("Survival"), "in which ways of asking a rule holds"),
         "orders": _ref("Orders"),
@@ -322,6 +324,74 @@ def _parts() -> Schema:
             "How often each label was the answer, by each attribute.",
             {"labels": _list(TEXT), "attributes": _list(_ref("AttributeRates"))},
             {"variants": _list(_ref("VariantRates"))},
+        ),
+        "Disparities": _object(
+            "How far rates are apart: whether they are counted or estimated, with intervals.",
+            {
+                "basis": {"enum": ["counted", "varying", "sample"]},
+                "level": NUMBER,
+                "attributes": _list(_ref("GroupRates"), "of exact rates, intersections only"),
+            },
+        ),
+        "GroupRates": _object(
+            "Of the values of an attribute, or of all combinations of several.",
+            {
+                "attributes": _list(TEXT),
+                "rates": _list(_ref("GroupRate")),
+                "widest": _list(_ref("RateDifference"), "for each label"),
+            },
+        ),
+        "GroupRate": _object(
+            "How often a value gets a label.",
+            {
+                "value": TEXT,
+                "label": TEXT,
+                "count": COUNT,
+                "answered": COUNT,
+                "share": _or_null(NUMBER),
+                "interval": _or_null(_list(NUMBER)),
+            },
+        ),
+        "RateDifference": _object(
+            "The values that are farthest apart; intervals hold for all pairs at once.",
+            {
+                "label": TEXT,
+                "highest": TEXT,
+                "lowest": TEXT,
+                "high": NUMBER,
+                "low": NUMBER,
+                "cases": _list(COUNT),
+                "paired": _said({"type": "boolean"}, "by cells that differ in nothing else"),
+                "difference": NUMBER,
+                "interval": _or_null(_list(NUMBER)),
+                "ratio": _or_null(NUMBER),
+                "ratio_interval": _said(
+                    _or_null(_list(_or_null(NUMBER))), "null at its end: any ratio"
+                ),
+            },
+        ),
+        "Chance": _object(
+            "What permuted answers give: how many rules there are by chance, and how likely.",
+            {
+                "permutations": COUNT,
+                "seed": COUNT,
+                "level": _said(NUMBER, "the family-wise level at which rules are marked"),
+                "total": _ref("ChanceCount"),
+                "counts": _list(_ref("ChanceCount"), "by number of conditions"),
+                "p_values": _list(
+                    _or_null(NUMBER), "of each of `readable`, over all rules at once"
+                ),
+                "permuted": _said(TEXT, "answers, label or columns"),
+            },
+        ),
+        "ChanceCount": _object(
+            "How many rules there are, and how many by chance.",
+            {
+                "conditions": _said(_or_null(COUNT), "on the left side; null: any number"),
+                "rules": COUNT,
+                "mean": _said(NUMBER, "over the permutations"),
+                "high": _said(COUNT, "at most, in 95 % of the permutations"),
+            },
         ),
         "AttributeRates": _object("Of one attribute.", rates),
         "VariantRates": _object(

@@ -38,6 +38,15 @@ class Explanation(Explained):
         """How many questions were answered, of how many: a classifier says a class of every row."""
         return len(self.rows), len(self.rows)
 
+    @property
+    def why_no_chance(self) -> str:
+        """Why nothing is said of chance: the rules are boxes, and not all that can be said."""
+        return "the rules of a classifier are not counted for permuted answers"
+
+    def p_value_of(self, place: int) -> float | None:
+        """Return nothing: see `why_no_chance`."""
+        return None
+
     def basis(self) -> Envelope:
         """Return all that holds of the cells, as the DG basis: more than what implies a class.
 

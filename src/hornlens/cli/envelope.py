@@ -22,8 +22,11 @@ from hornlens.formats.writers import WRITERS
 from hornlens.limits import ended_by_ctrl_c
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
+from hornlens.logic.rule import Rule
+from hornlens.report.chance import show_table_chance
 from hornlens.report.summaries import show_almost, show_claim_only, show_level
 from hornlens.report.terminal import Terminal, show_envelope
+from hornlens.result import Result
 from hornlens.results.documents.rules import COLUMNS, Rules
 from hornlens.results.documents.saving import result_as_json
 from hornlens.results.documents.settings import Settings
@@ -51,7 +54,9 @@ def envelope_command(options: EnvelopeOptions) -> int:
         if table is None and options.rank is not None:
             raise InputError("a formula has no rows: --rank is for tables", path)
         with errors_about(path):
-            made = envelope(target, settings=settings, limits=limits, progress=progress)
+            made = envelope(
+                target, settings=settings, limits=limits, progress=progress, chance=options.chance
+            )
             result = made.envelope
     with errors_about(path):
         shown = in_basis(result, options.basis, table)
@@ -74,8 +79,10 @@ def envelope_command(options: EnvelopeOptions) -> int:
         else:
             if options.rank is not None and len(shown.basis) > 1:
                 terminal.say(f"In order: {EXPLAINED[options.rank]}.")
-            show_envelope(terminal, shown)
+            show_envelope(terminal, shown, _p_values(made, shown))
         show_almost(terminal, result)
+        if made.table_chance is not None:
+            show_table_chance(terminal, made.table_chance)
         if options.out is not None:
             terminal.written(options.out / "report.html", "envelope.json", "rules.csv")
     elif form == "json":
@@ -90,7 +97,8 @@ def envelope_command(options: EnvelopeOptions) -> int:
         if result.almost is not None:
             terminal.warn(f"{form} has the exact rules only: almost-rules are in text and json")
         if form == "csv":
-            listed = replace(made, envelope=shown)
+            chance = made.table_chance if shown is result else None
+            listed = replace(made, envelope=shown, table_chance=chance)
             places = range(len(shown.readable)) if options.rank is not None else listed.order
             lines = Rules([listed.row(place) for place in places]).lines
             shown_lines = ([visible(str(cell)) for cell in line] for line in lines)
@@ -98,6 +106,21 @@ def envelope_command(options: EnvelopeOptions) -> int:
         else:
             sys.stdout.write(WRITERS[form](shown))
     return options.exit_code
+
+
+def _p_values(made: Result, shown: Envelope) -> dict[Rule, str]:
+    """Return what stands beside each rule: its p-value, and a star if it is more than chance."""
+    chance = made.table_chance
+    if chance is None:
+        return {}
+    known = dict(zip(made.envelope.readable, range(len(chance.p_values)), strict=True))
+    words = {}
+    for rule in shown.readable:
+        place = known.get(rule)
+        p_value = None if place is None else chance.p_values[place]
+        if place is not None and p_value is not None:
+            words[rule] = f"{p_value:.3f}{' *' if chance.is_marked(place) else ''}"
+    return words
 
 
 def _size(target: FormulaTarget | TableTarget) -> str:

@@ -20,9 +20,12 @@ from hornlens.limits import ended_by_ctrl_c
 from hornlens.logic.almost import AlmostRules
 from hornlens.logic.decisions import Policy, reason_in_words
 from hornlens.logic.levels import Levels
+from hornlens.logic.rule import Rule
 from hornlens.models.protocol import HasWays
 from hornlens.probes.loading import DEFAULT, default_model, load_probe
 from hornlens.probes.probe import Probe
+from hornlens.report.chance import show_chance
+from hornlens.report.disparities import show_disparities
 from hornlens.report.possible import show_possible
 from hornlens.report.progress import Live
 from hornlens.report.rates import show_rates
@@ -71,6 +74,8 @@ def extract_command(options: ExtractOptions) -> int:
         else:
             result = _ask_model(options, settings, terminal)
     seconds = time.perf_counter() - clock
+    if options.intersections and result.has_rates and result.asked:
+        result = result.with_intersections(*_intersections(options))
     result.save(options.out)
     if options.format == "json":
         for warning in result.warnings:
@@ -84,6 +89,7 @@ def extract_command(options: ExtractOptions) -> int:
 def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) -> Result:
     """Put the probe's questions to the model."""
     repeats, probe = options.noise.options, _probe(options)
+    _check_intersections(options, [attribute.name for attribute in probe.attributes])
     settings, policy = _protocol(options, settings, probe.policy)
     everything = not options.versus.compares and settings.is_exhaustive(probe.prompt_count)
     store = options.store.open(terminal.warn)
@@ -107,6 +113,24 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
                 watch=live.watch,
             )
             return result
+
+
+def _intersections(options: ExtractOptions) -> list[tuple[str, ...]]:
+    """Return the attributes whose combinations have rates: names with commas between them."""
+    given = options.intersections or []
+    return [tuple(name.strip() for name in text.split(",")) for text in given]
+
+
+def _check_intersections(options: ExtractOptions, names: Sequence[str]) -> None:
+    """Reject what names no two attributes, before anything is asked."""
+    for group in _intersections(options):
+        if len(set(group)) < 2 or len(set(group)) < len(group):
+            raise HornlensError("--intersections needs two attributes or more: race,gender")
+        for name in group:
+            if name not in names:
+                raise HornlensError(
+                    f"--intersections: there is no attribute {name!r} ({', '.join(names)})"
+                )
 
 
 def _probe(options: ExtractOptions) -> Probe:
@@ -150,6 +174,7 @@ def _ask_target(options: ExtractOptions, settings: Settings, terminal: Terminal)
 
     _check_target_options(options)
     target = open_target(options.target or "")
+    _check_intersections(options, [attribute.name for attribute in target.space.attributes])
     ask = options.versus.asking(open_target, target)
     settings, policy = _protocol(options, settings, Policy())
     live = Live(f"Asking {target.name}")
@@ -188,6 +213,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         show_sifted(terminal, result, sift, out)
     _show_abstentions(terminal, result)
     show_rates(terminal, result)
+    show_disparities(terminal, result)
     policy = result.policy
     terminal.say(
         f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
@@ -229,10 +255,12 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
         terminal.say()
         warrants = dict(zip(envelope.readable, envelope.warrants, strict=True))
         unproved = any(not warrant.proved for warrant in warrants.values())
+        p_values = _p_values(result)
         terminal.table(
             [
                 *(["rule", "warrant"] if unproved else ["rule"]),
                 *("support", f"{question.unit}s", "mean margin", "closest call"),
+                *(["by chance"] if p_values else []),
             ],
             [
                 [
@@ -242,6 +270,7 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
                     str(item.prompts),
                     "" if item.mean_margin is None else f"{item.mean_margin:.2f}",
                     f"{min(item.margins):.2f}" if item.margins else "",
+                    *([p_values[item.rule]] if p_values else []),
                 ]
                 for item in evidence[:SHOWN]
             ],
@@ -250,6 +279,8 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
             terminal.say(f"… and {len(evidence) - SHOWN} more: {out / 'rules.csv'}")
     if envelope.almost is not None:
         _show_almost(terminal, summary, envelope.almost, out)
+    if question.compared is None and not envelope.certificate.unanswered:
+        show_chance(terminal, result)
     if vacuous and not envelope.certificate.unanswered:
         terminal.say()
         terminal.say(
@@ -269,6 +300,19 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
         terminal.say(
             f"That is {share:.1%} of the {negatives:,} that {question.subject.lower()} rejects."
         )
+
+
+def _p_values(result: Result) -> dict[Rule, str]:
+    """Return beside each rule how likely chance gives one as unlikely; a star marks more."""
+    if result.why_no_chance:
+        return {}
+    chance = result.chance()
+    return {
+        rule: "" if p is None else f"{p:.3f}{' *' if chance.is_marked(place) else ''}"
+        for place, (rule, p) in enumerate(
+            zip(result.envelope.readable, chance.p_values, strict=True)
+        )
+    }
 
 
 def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:

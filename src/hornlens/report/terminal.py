@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from hornlens.logic.certificates import Certificate
     from hornlens.logic.envelope import Envelope
+    from hornlens.logic.rule import Rule
     from hornlens.report.progress import NoteRules
 
 OPEN = 25
@@ -211,8 +212,13 @@ def show_claim(certificate: Certificate) -> str:
     return f"{certificate.title.lower()}: {sentence[0].lower()}{sentence[1:]}"
 
 
-def show_envelope(terminal: Terminal, envelope: Envelope) -> None:
-    """Print an envelope: its rules, what it cannot say, and what is claimed of it."""
+def show_envelope(
+    terminal: Terminal, envelope: Envelope, by_chance: Mapping[Rule, str] | None = None
+) -> None:
+    """Print an envelope: its rules, what it cannot say, and what is claimed of it.
+
+    `by_chance`, if anything, stands beside the rules.
+    """
     names = envelope.vocabulary
     rules = plural(len(envelope.basis), "rule")
     terminal.say(f"{rules}; {show_claim(envelope.certificate)}", "bold")
@@ -229,6 +235,8 @@ def show_envelope(terminal: Terminal, envelope: Envelope) -> None:
         support = envelope.support
         if support is not None:
             columns.append("support")
+        if by_chance:
+            columns.append("by chance")
         canonical = [
             "" if short.show(names) == full.show(names) else full.show(names)
             for short, full in zip(envelope.readable, envelope.basis, strict=True)
@@ -242,6 +250,8 @@ def show_envelope(terminal: Terminal, envelope: Envelope) -> None:
                 row.append(envelope.warrants[i].words)
             if support is not None:
                 row.append(str(support[i]))
+            if by_chance:
+                row.append(by_chance.get(rule, ""))
             if any(canonical):
                 row.append(canonical[i])
             rows.append(row)

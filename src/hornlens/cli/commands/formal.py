@@ -74,6 +74,15 @@ class EnvelopeOptions(CommandOptions):
             "break in the most rows. Without it, small antecedents first."
         ),
     ] = None
+    chance: Annotated[
+        Optional[int],
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Tables: shuffle the label, or without one every column, so many times (999, "
+            "say), and mark rules that are more than chance.",
+        ),
+    ] = None
     time_limit: TimeLimit = None
     max_rules: MaxRules = None
     out: Annotated[

@@ -87,6 +87,14 @@ class ExtractOptions(CommandOptions):
             "that no other rule says."
         ),
     ] = "support"
+    intersections: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            help="Rates of all combinations of values of these attributes, such as race,gender. "
+            "May be given several times.",
+            metavar="NAME,NAME",
+        ),
+    ] = None
     protocol: Annotated[
         Literal["default", "paper"],
         typer.Option(help="paper: everything as the paper's experiment had it."),

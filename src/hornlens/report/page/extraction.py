@@ -16,6 +16,8 @@ from hornlens.logic.decisions import reason_in_words
 from hornlens.logic.named import NamedRule
 from hornlens.logic.warrants import Warrant
 from hornlens.report.page.assemble import assemble
+from hornlens.report.page.chance import chance_picture
+from hornlens.report.page.disparities import disparities_picture
 from hornlens.report.page.marking import marked, marked_template
 from hornlens.report.page.rates import rate_charts
 from hornlens.report.page.sent import STYLES as SENT_STYLES
@@ -132,6 +134,7 @@ def extraction_page(
         question=question,
         plural=plural,
         marked_template=marked_template,
+        chance=chance_picture(extraction),
         survival=survival_picture(extraction),
         sift=sift,
         mapped=is_scored(extraction) and extraction.has_rates,
@@ -183,6 +186,7 @@ def extraction_page(
         replied=replied,
         chat=is_chat(extraction),
         rates=rate_charts(extraction),
+        disparities=disparities_picture(extraction),
         rate_condition=condition_of(extraction),
         rate_labels=[words_for(extraction).get(name, name) for name in labels_of(space)],
     )

@@ -13,6 +13,8 @@ from hornlens.logic.attributes import Nominal
 from hornlens.logic.named import NamedRule
 from hornlens.report.lattice import lattice_svg
 from hornlens.report.page.assemble import assemble
+from hornlens.report.page.chance import chance_picture
+from hornlens.report.page.disparities import disparities_picture
 from hornlens.report.page.extraction import (
     FINDINGS,
     MOST_ANSWERS,
@@ -126,8 +128,10 @@ def unlabelled_page(
         levels=levels,
         almost=envelope.almost,
         almost_rows=almost_rows(summary),
+        chance=chance_picture(listed),
         survival=survival_picture(result) if result.asked else None,
         rates=rate_charts(result) if result.asked else [],
+        disparities=disparities_picture(result),
         rate_condition=condition_of(result),
         rate_labels=labels_of(space) if result.asked else (),
         residue=_residue(result),
@@ -177,7 +181,10 @@ def _shortened(result: Findings, data: dict[str, Any]) -> tuple[Findings, dict[s
         own_warrants=some(envelope.warrants),
     )
     fewer = {key: list(some(data[key])) for key in ("rules", "readable")}
-    return replace(result, envelope=shorter), {**data, **fewer}
+    chance = result.table_chance
+    if chance is not None:
+        chance = replace(chance, p_values=some(chance.p_values))
+    return replace(result, envelope=shorter, table_chance=chance), {**data, **fewer}
 
 
 def _eyebrow(result: Findings) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,7 +21,9 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.supersets import Supersets
 from hornlens.logic.warrants import OPEN, Warrant
+from hornlens.results.analysis.chance import chance_of, why_no_chance
 from hornlens.results.analysis.choices import choices_of
+from hornlens.results.analysis.disparities import Disparities, disparities_of
 from hornlens.results.analysis.evidence import (
     Evidence,
     counts_for,
@@ -33,6 +35,7 @@ from hornlens.results.analysis.judged import JudgedByAnswers
 from hornlens.results.analysis.left import columns_of, left_by, masks_of
 from hornlens.results.analysis.ranking import order_of
 from hornlens.results.analysis.rates import Rates, rates_of
+from hornlens.results.documents.chance import Chance
 from hornlens.results.documents.details import Details
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.rules import RuleRow, Rules
@@ -115,6 +118,10 @@ class Findings(JudgedByAnswers):
     sent: tuple[Sent, ...] = ()
     """What was sent to the model, with one full example for each phrasing; of several worlds, each
     has its own. Empty: the target does not say."""
+    intersections: tuple[tuple[str, ...], ...] = ()
+    """The attributes, two or more together, whose combinations of values have rates, too."""
+    table_chance: Chance | None = None
+    """What chance would give, where the rules are those of a table and that was asked for."""
 
     @cached_property
     def tabled(self) -> TableDocument | None:
@@ -445,6 +452,7 @@ class Findings(JudgedByAnswers):
             self._label_of(evidence.rule),
             f"{self.question.unit}s" if counted is None else "rows",
             len({exhibit.cell for exhibit in evidence.exhibits}) if self.asked else None,
+            by_chance=partial(self.p_value_of, place),
         )
 
     def _label_of(self, rule: Rule) -> str:
@@ -461,6 +469,82 @@ class Findings(JudgedByAnswers):
         if not self.has_rates:
             raise HornlensError(NO_RATES)
         return rates_of(self.space, [(each.world, each.decisions) for each in self.each])
+
+    def disparities(
+        self, *attributes: str, level: float = 0.95, as_sample: bool = False
+    ) -> Disparities:
+        """Return how far the rates of an attribute's values are apart, with intervals.
+
+        Args:
+            *attributes: An attribute; several are taken together: all combinations of values.
+            level: That of the intervals; those of differences and ratios hold all together.
+            as_sample: Give intervals even if rates are exact, as if more could have been asked.
+
+        Raises:
+            HornlensError: where a sift chose the cells, or there is no such attribute.
+        """
+        if not self.has_rates:
+            raise HornlensError(NO_RATES)
+        return disparities_of(self, self._axes_of(attributes), level, as_sample)
+
+    def _axes_of(self, attributes: Sequence[str]) -> list[int]:
+        from hornlens.results.analysis.judging import check_names
+
+        names = [each.name for each in self.space.attributes]
+        check_names(self, attributes, names, "attribute")
+        if not attributes or len(set(attributes)) < len(attributes):
+            raise HornlensError("rates need the names of different attributes")
+        return [names.index(name) for name in attributes]
+
+    def with_intersections(self, *groups: Sequence[str]) -> Self:
+        """Return the result with rates of combinations of values: ("race", "gender"), and others.
+
+        They are then in its files, and on its page.
+        """
+        for group in groups:
+            self._axes_of(group)
+            if len(group) < 2:
+                raise HornlensError("an intersection needs two attributes or more")
+        return replace(self, intersections=tuple(tuple(group) for group in groups))
+
+    @cached_property
+    def all_disparities(self) -> tuple[Disparities, ...]:
+        """Those of each attribute, and of the intersections that were asked for."""
+        single = ((attribute.name,) for attribute in self.space.attributes)
+        return tuple(self.disparities(*group) for group in (*single, *self.intersections))
+
+    def chance(self, permutations: int | None = None, seed: int = 0) -> Chance:
+        """Return what a target that answers at random, with the same rates of labels, would give.
+
+        The recorded answers are permuted among the cells; nothing is asked.
+
+        Args:
+            permutations: How many; by default as many as take no time to speak of, 999 or 199.
+            seed: The same seed gives the same permutations.
+
+        Raises:
+            HornlensError: where it cannot be told; `why_no_chance` says why.
+        """
+        if self.table_chance is not None:
+            return self.table_chance
+        if permutations is None and not seed:
+            return self._chance
+        return chance_of(self, permutations, seed)
+
+    @cached_property
+    def _chance(self) -> Chance:
+        return chance_of(self)
+
+    @cached_property
+    def why_no_chance(self) -> str:
+        """Why nothing can be said of chance; "" if `chance` can."""
+        return why_no_chance(self)
+
+    def p_value_of(self, place: int) -> float | None:
+        """Return how likely chance gives a rule as unlikely as a readable one; None if unknown."""
+        if self.table_chance is not None:
+            return self.table_chance.p_values[place]
+        return None if self.why_no_chance else self._chance.p_values[place]
 
     @cached_property
     def warnings(self) -> tuple[Warning, ...]:

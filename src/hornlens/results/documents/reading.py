@@ -38,7 +38,16 @@ def extraction_from_json(
     with reading_envelope(content, path):
         if "probe" not in content:
             raise InputError("has no answers of a model or another target: extract writes those")
-        return _extraction(content, path, record or Record(), scores or {})
+        findings = _extraction(content, path, record or Record(), scores or {})
+        return findings.with_intersections(*_intersections(content))
+
+
+def _intersections(content: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return the attributes whose combinations have rates."""
+    groups = [
+        _texts(each["attributes"]) for each in content.get("disparities", {}).get("attributes", ())
+    ]
+    return [group for group in groups if len(group) > 1]
 
 
 def _extraction(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
@@ -48,6 +48,13 @@ class RuleRow:
     """For a rule of a classifier: the place of its class."""
     needs: int | None = None
     """For an open rule of a sift: about how many clean random cases would list it."""
+    by_chance: Callable[[], float | None] | None = field(default=None, repr=False, compare=False)
+    """Works out `p_value`, which takes longer than the rest."""
+
+    @property
+    def p_value(self) -> float | None:
+        """How likely chance gives any rule as unlikely as this one; None where it is not known."""
+        return None if self.by_chance is None else self.by_chance()
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -64,13 +71,13 @@ class RuleRow:
 COLUMNS = (
     *("if", "then", "support", "prompts", "mean_margin", "smallest_margin", "sentence"),
     *("canonical_if", "canonical_then", "vacuous", "share", "warrant", "bound"),
-    *("rule", "class", "unit", "cells", "confidence", "tested", "needs"),
+    *("rule", "class", "unit", "cells", "confidence", "tested", "needs", "p_value"),
 )
 """The columns of rules.csv and open.csv, whatever the result is of."""
 FRAME = (
     *("rule", "support", "prompts", "mean_margin", "smallest_margin", "sentence", "canonical"),
     *("vacuous", "share", "warrant", "bound", "class", "unit", "cells", "confidence"),
-    *("tested", "needs"),
+    *("tested", "needs", "p_value"),
 )
 """The columns of a data frame."""
 
@@ -160,6 +167,7 @@ def _csv_line(row: RuleRow) -> list[Any]:
         *(visible(str(row)), visible(row.label), row.unit),
         *("" if row.cells is None else row.cells, _short(row.confidence)),
         *(row.warrant.tested or "", "" if row.needs is None else row.needs),
+        _short(row.p_value),
     ]
 
 
@@ -169,7 +177,7 @@ def _frame_line(row: RuleRow) -> list[Any]:
         *(row.sentence, str(row.canonical), row.vacuous, row.share),
         *(row.warrant.kind, row.warrant.bound),
         *(row.label, row.unit, row.cells, row.confidence),
-        *(row.warrant.tested or None, row.needs),
+        *(row.warrant.tested or None, row.needs, row.p_value),
     ]
 
 

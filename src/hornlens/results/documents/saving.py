@@ -7,11 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hornlens.errors import InputError
 from hornlens.formats.files import read_text, write_files
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.scorefiles import parse_scores, scores_text
 from hornlens.results.analysis.almost import Summary
+from hornlens.results.analysis.disparities import disparities_csv
 from hornlens.results.analysis.sifted import SiftSummary
+from hornlens.results.documents.chance import CHANCE
 from hornlens.results.documents.codec import as_plain
 from hornlens.results.documents.envelope import (
     envelope_as_json,
@@ -42,6 +45,7 @@ def result_as_json(extraction: Findings) -> dict[str, Any]:
             else {}
         ),
         **({} if tabled is None else {"table": as_plain(tabled)}),
+        **({} if (chance := extraction.table_chance) is None else {"chance": chance.as_json()}),
     }
 
 
@@ -64,6 +68,7 @@ def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str
         files["replies.csv"] = replies_csv(extraction)
     if extraction.has_rates:
         files |= {"rates.csv": extraction.rates.csv(), "flips.csv": flips_csv(extraction)}
+        files["disparities.csv"] = disparities_csv(extraction.all_disparities)
     summary, sift = Summary(extraction), SiftSummary.of(extraction)
     if sift is not None and sift.almost:
         files["almost.csv"] = sift.almost_csv()
@@ -113,6 +118,11 @@ def worked_out(content: Any, file: Path, name: str = "") -> Findings:
     findings = Findings.of_envelope(envelope, own, identity)
     if not own:
         findings = replace(findings, question=Question(name))
+    if "chance" in content:
+        chance = CHANCE.parse(content["chance"], file)
+        if len(chance.p_values) != len(envelope.readable):
+            raise InputError("has p-values of other rules under chance", file)
+        findings = replace(findings, table_chance=chance)
     if "table" in content:
         return replace(findings, table=SECTION.parse(content["table"], file))
     if file.name == TABLE.file_name and is_table(kept := read_json(file)):

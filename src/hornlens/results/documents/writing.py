@@ -11,6 +11,7 @@ from hornlens.logic.decisions import NO, YES
 from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
 from hornlens.results.analysis.almost import Summary
+from hornlens.results.analysis.disparities import disparities_as_json
 from hornlens.results.analysis.evidence import Evidence
 from hornlens.results.analysis.orders import orders_of
 from hornlens.results.analysis.possible import possible_as_json
@@ -118,6 +119,9 @@ def extraction_as_json(extraction: Findings) -> dict[str, Any]:
         content["rates"] = rates_as_json(
             extraction.rates, lambda world, cell: position(cell, world)
         )
+        content["disparities"] = disparities_as_json(extraction.all_disparities)
+    if not extraction.why_no_chance:
+        content["chance"] = extraction.chance().as_json()
     content["abstentions"] = [
         at for at, (cell, place) in enumerate(asked) if each[place].decisions[cell].winner is None
     ]

@@ -1,0 +1,30 @@
+"""What chance would give, in the terminal."""
+
+from __future__ import annotations
+
+from hornlens.report.terminal import Terminal
+from hornlens.results.documents.chance import Chance
+from hornlens.results.documents.findings import Findings
+from hornlens.results.wording.chance import by_conditions, chance_sentences, sentences_of
+
+
+def show_chance(terminal: Terminal, result: Findings) -> None:
+    """Print how many rules chance would give, and how many of these it would hardly give."""
+    if result.why_no_chance:
+        if result.asked and len(result.envelope.readable):
+            terminal.say(f"More than chance? Not known: {result.why_no_chance}.")
+        return
+    chance = result.chance()
+    if chance.total.rules or chance.total.high:
+        _show(terminal, chance_sentences(result, chance), chance)
+
+
+def show_table_chance(terminal: Terminal, chance: Chance) -> None:
+    """Print the same of the rules of a table."""
+    _show(terminal, sentences_of(chance), chance)
+
+
+def _show(terminal: Terminal, sentences: list[str], chance: Chance) -> None:
+    for sentence in (*sentences, by_conditions(chance)):
+        if sentence:
+            terminal.say(sentence)

@@ -23,6 +23,7 @@ from hornlens.logic.warrants import OPEN, Warrant
 from hornlens.results.analysis.choices import choices_of
 from hornlens.results.analysis.evidence import (
     Evidence,
+    Exhibit,
     counts_for,
     evidence_for,
     rejects_in,
@@ -36,6 +37,7 @@ from hornlens.results.documents.details import Details
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.rules import RuleRow, Rules
 from hornlens.results.documents.settings import Settings
+from hornlens.results.wording.odds import Odds, are_probabilities
 from hornlens.results.wording.pages import behind
 from hornlens.results.wording.sentences import Part, Telling, plain
 from hornlens.results.wording.sifting import NO_RATES
@@ -325,7 +327,40 @@ class Findings(JudgedByAnswers):
             self.asked,
             self.envelope.certificate.word is not None,
             self.envelope.certificate.unanswered,
+            self.scored,
+            self.in_odds,
         )
+
+    @cached_property
+    def scored(self) -> bool:
+        """Whether every answer is the best of its scores; not so if one was named, or repeated."""
+        given = [d for each in self.each for d in each.decisions.values()]
+        answers = [d for d in given if d.winner is not None]
+        measured = {bool(d.scores) and not d.repeats for d in answers or given}
+        without = self.question.compared is not None or self.space.label is None
+        return measured == {True} and not without
+
+    @cached_property
+    def in_odds(self) -> bool:
+        """Whether the scores are log-probabilities, so that leads are odds."""
+        every = (d.scores for each in self.each for d in each.decisions.values())
+        return self.scored and self.policy.calibration == "none" and are_probabilities(every)
+
+    def odds_of(self, evidence: Evidence) -> Odds | None:
+        """Return the odds by which a rule holds, where every case that could break it has some."""
+        if not self.in_odds or self.space.label is None:
+            return None
+        could = self.could_break(evidence)
+        margins = [e.margin for e in could if e.margin is not None]
+        if not margins or len(margins) < len(could):
+            return None
+        proved = self._warrants.get(evidence.rule, OPEN).proved
+        return Odds.of(margins, self.has_rates or proved)
+
+    def could_break(self, evidence: Evidence) -> list[Exhibit]:
+        """Return the recorded answers, or missing ones, that could have broken a rule."""
+        rule, space = evidence.rule, self.space
+        return [e for e in evidence.exhibits if rejects_in(rule, space, e.cell)]
 
     def parts(self, evidence: Evidence) -> list[Part]:
         """Return what a rule says in words, in parts that pages may mark up."""
@@ -333,13 +368,25 @@ class Findings(JudgedByAnswers):
         if key not in self._parts:
             broken, of = evidence.broken, evidence.prompts
             warrant = None if broken else self._warrants.get(evidence.rule)
+            if warrant is not None and warrant.proved and not self._is_covered(evidence):
+                warrant = None  # its canonical form is proved, which says less without the others
+            odds = None if broken else self.odds_of(evidence)
+            could = self.could_break(evidence)
+            cases = len(could) if all(e.decision.winner is not None for e in could) else None
             if warrant is not None and warrant.tested:
-                of = self.cases_of(evidence)
-            self._parts[key] = (
-                evidence,
-                self.telling.parts(evidence.rule, broken, of, warrant=warrant),
+                of, cases = self.cases_of(evidence), None
+            sentence = self.telling.parts(
+                evidence.rule, broken, of, warrant=warrant, odds=odds, cases=cases or None
             )
+            self._parts[key] = evidence, sentence
         return self._parts[key][1]
+
+    def _is_covered(self, evidence: Evidence) -> bool:
+        """Return whether every cell that could break a rule was asked, or no more is claimed."""
+        if self.telling.proved or self.asked_all:
+            return True
+        room = room_of(evidence.rule, self.space)
+        return room is None or len(self.could_break(evidence)) >= room * len(self.each)
 
     @cached_property
     def _warrants(self) -> dict[Rule, Warrant]:

@@ -37,8 +37,12 @@ from hornlens.report.terminal import (
 )
 from hornlens.result import Result
 from hornlens.results.analysis.almost import Nearly, Summary
+from hornlens.results.analysis.evidence import Evidence
 from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.settings import Settings, paper_protocol
+from hornlens.results.wording.measures import decided_words, lead_words, toy_words, tried_words
+from hornlens.results.wording.odds import Odds, odds
+from hornlens.results.wording.pages import vacuous_because
 
 if TYPE_CHECKING:
     from hornlens.cli.commands.models import ExtractOptions
@@ -184,6 +188,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         _show_findings(terminal, result, out)
     else:
         show_sift_title(terminal, result, sift)
+        _show_measure(terminal, result)
         _show_warnings(terminal, result, out)
         show_sifted(terminal, result, sift, out)
     _show_abstentions(terminal, result)
@@ -216,6 +221,7 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
         + f"; {show_claim(envelope.certificate)}",
         "bold",
     )
+    _show_measure(terminal, result)
     _show_warnings(terminal, result, out)
     show_compared(terminal, result)
     levels, summary = envelope.levels, Summary(result)
@@ -224,38 +230,19 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
     elif evidence:
         terminal.say()
         for item in evidence[:8]:
-            count = f"{item.support} of {item.prompts} {question.unit}s"
-            terminal.say(f"  • {result.sentence(item)} ({count})")
+            lead = lead_words(result, item)
+            terminal.say(f"  • {result.sentence(item)}")
+            terminal.say(f"    {tried_words(result, item)}{f'; {lead}' if lead else ''}")
         terminal.say()
-        warrants = dict(zip(envelope.readable, envelope.warrants, strict=True))
-        unproved = any(not warrant.proved for warrant in warrants.values())
-        terminal.table(
-            [
-                *(["rule", "warrant"] if unproved else ["rule"]),
-                *("support", f"{question.unit}s", "mean margin", "closest call"),
-            ],
-            [
-                [
-                    result.space.show(item.rule),
-                    *([warrants[item.rule].words] if unproved else []),
-                    str(item.support),
-                    str(item.prompts),
-                    "" if item.mean_margin is None else f"{item.mean_margin:.2f}",
-                    f"{min(item.margins):.2f}" if item.margins else "",
-                ]
-                for item in evidence[:SHOWN]
-            ],
-        )
+        terminal.table(*_rules_table(result, evidence[:SHOWN]))
         if len(evidence) > SHOWN:
             terminal.say(f"… and {len(evidence) - SHOWN} more: {out / 'rules.csv'}")
     if envelope.almost is not None:
         _show_almost(terminal, summary, envelope.almost, out)
     if vacuous and not envelope.certificate.unanswered:
         terminal.say()
-        terminal.say(
-            f"{plural(vacuous, 'rule')} more, in {out / 'rules.csv'}: they hold only because a "
-            "label was never, or always, chosen."
-        )
+        why = vacuous_because(result.vacuity, question.unit)
+        terminal.say(f"{plural(vacuous, 'rule')} more, in {out / 'rules.csv'}, no findings: {why}.")
     terminal.say()
     show_open(terminal, envelope)
     show_possible(terminal, result)
@@ -269,6 +256,27 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
         terminal.say(
             f"That is {share:.1%} of the {negatives:,} that {question.subject.lower()} rejects."
         )
+
+
+def _rules_table(
+    result: Result, evidence: Sequence[Evidence]
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return the columns and the lines of the table of rules."""
+    envelope, question = result.envelope, result.question
+    warrants = dict(zip(envelope.readable, envelope.warrants, strict=True))
+    unproved = any(not warrant.proved for warrant in warrants.values())
+    columns = ["rule", *(["warrant"] if unproved else []), f"{question.unit}s that could break it"]
+    if result.in_odds:
+        columns += ["odds, at least", "on average"]
+    lines = []
+    for item in evidence:
+        line = [result.space.show(item.rule), *([warrants[item.rule].words] if unproved else [])]
+        line.append(f"{len(result.could_break(item)):,}")
+        if result.in_odds:
+            known = Odds.of(item.margins) if item.margins else None
+            line += ["", ""] if known is None else [odds(known.least, "down"), odds(known.mean or 0)]
+        lines.append(line)
+    return columns, lines
 
 
 def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:
@@ -295,6 +303,14 @@ def _with_exceptions(summary: Summary, rules: Sequence[Nearly]) -> list[tuple[st
         shown = [" / ".join(each[e.world].show(e.cell)) for e in nearly.exhibits]
         found.append((summary.sentence(nearly), shown))
     return found
+
+
+def _show_measure(terminal: Terminal, result: Result) -> None:
+    """Print how a score becomes an answer, and whether the model is a toy."""
+    if toy := toy_words(result):
+        terminal.say(f"Note: {toy}", "yellow")
+    if decided := decided_words(result):
+        terminal.say(decided)
 
 
 def _show_warnings(terminal: Terminal, result: Result, out: Path) -> None:

@@ -30,11 +30,15 @@ from hornlens.results.analysis.possible import maybe, possible_rules, undecided_
 from hornlens.results.analysis.ranking import EXPLAINED
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.writing import extraction_as_json
+from hornlens.results.wording.measures import decided_words, lead_words, toy_words, tried_words
+from hornlens.results.wording.odds import Odds, odds, share
 from hornlens.results.wording.pages import (
     about_rules,
     no_rules,
     non_horn_words,
     possible_beside,
+    vacuous_because,
+    vacuous_words,
 )
 
 SCRIPTS = (
@@ -75,11 +79,27 @@ class Row:
     support: int | None
     cases: int
     """Of a sifted rule: how many cells that could break it were asked."""
+    could: int
+    """How many recorded answers could have broken it."""
+    tried: str
+    lead: str
+    vacuous_because: str
 
     @property
     def closest(self) -> float | None:
         """The smallest margin."""
         return min(self.evidence.margins, default=None)
+
+    @property
+    def odds_at_least(self) -> str:
+        """The smallest margin as odds, of scores that are log-probabilities."""
+        return "–" if self.closest is None else odds(share(self.closest), "down")
+
+    @property
+    def odds_on_average(self) -> str:
+        """The average share as odds."""
+        margins = self.evidence.margins
+        return odds(Odds.of(margins).mean or 0.0) if margins else "–"
 
 
 class Finding(NamedTuple):
@@ -87,6 +107,7 @@ class Finding(NamedTuple):
 
     row: Row
     strip: str
+    said: str
 
 
 def extraction_page(extraction: Findings, content: dict[str, Any] | None = None) -> str:
@@ -128,6 +149,10 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         sampled=is_sampled(extraction),
         unproved=any(not row.warrant.proved for row in rows),
         scored=is_scored(extraction),
+        odds=extraction.in_odds,
+        toy=toy_words(extraction),
+        decided=decided_words(extraction),
+        vacuous=vacuous_because(extraction.vacuity, question.unit),
         complete=is_complete(extraction),
         space=space,
         attributes=[(attribute.name, described(attribute)) for attribute in space.attributes],
@@ -142,7 +167,7 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         counts={
             "rules": plural(len(rows), "rule"),
             "answers": plural(asked, "answer"),
-            "abstentions": plural(len(extraction.abstentions), "abstention"),
+            "abstentions": plural(len(extraction.abstentions), question.unit),
         },
         non_horn=non_horn_words(envelope, question),
         absence=no_rules(envelope.certificate, question, is_scored(extraction)),
@@ -160,7 +185,8 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
         warnings=content["warnings"],
         rows=rows,
         findings=[
-            Finding(row, _strip(margins, widest)) for row, margins in zip(found, top, strict=True)
+            Finding(row, *_strip(margins, widest, extraction.in_odds))
+            for row, margins in zip(found, top, strict=True)
         ],
         widest=widest,
         has_answers=fits and asked > 0,
@@ -205,7 +231,8 @@ def rows_of(extraction: Findings) -> list[Row]:
         rule = evidence.rule
         sentence = marked(extraction.parts(evidence))
         shown = in_conditions(rule, space)
-        vacuous, warrant = extraction.vacuous[place], envelope.warrants[place]
+        reason, warrant = extraction.vacuity[place], envelope.warrants[place]
+        vacuous = reason is not None
         words = extraction.behind(place)
         cases = extraction.cases_of(evidence) if envelope.sifted is not None else 0
         support: int | None = evidence.support
@@ -215,7 +242,9 @@ def rows_of(extraction: Findings) -> list[Row]:
         rows.append(
             Row(
                 *(number, place, shown, sentence, evidence, broken, vacuous, warrant),
-                *(*words, support, cases),
+                *(*words, support, cases, len(extraction.could_break(evidence))),
+                *(tried_words(extraction, evidence), lead_words(extraction, evidence)),
+                "" if reason is None else vacuous_words(reason, extraction.question.unit),
             )
         )
     return rows
@@ -238,10 +267,19 @@ def _possible(extraction: Findings) -> list[tuple[NamedRule, str, int, list[str]
     ]
 
 
-def _strip(margins: Sequence[float], widest: float) -> str:
-    """Return a path with a tick at each margin, on a scale that all findings share."""
-    places = {round(min(m, widest) / (widest or 1.0) * (STRIP - 2)) + 1 for m in margins}
-    return "".join(f"M{x} 0v12" for x in sorted(places))
+def _strip(margins: Sequence[float], widest: float, in_odds: bool) -> tuple[str, str]:
+    """Return a path with a tick at each margin, and what it shows in words.
+
+    All findings share a scale: of odds, from even to certain; of other scores, to the widest.
+    """
+    if in_odds:
+        shares = [2 * share(margin) - 1 for margin in margins]
+        said = f"Odds of {Odds.of(margins).words}, on a scale from even to certain" if margins else ""
+    else:
+        shares = [min(margin, widest) / (widest or 1.0) for margin in margins]
+        said = f"Leads from {min(margins):.2f}, on a scale to {widest:.2f}" if margins else ""
+    places = {round(part * (STRIP - 2)) + 1 for part in shares}
+    return "".join(f"M{x} 0v12" for x in sorted(places)), said
 
 
 def without_answers(content: dict[str, Any]) -> dict[str, Any]:

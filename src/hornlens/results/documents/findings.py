@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,9 @@ from hornlens.results.wording.sifting import NO_RATES
 if TYPE_CHECKING:
     from hornlens.results.analysis.warnings import Warning
     from hornlens.results.documents.tables import TableDocument
+
+Vacuity = Literal["label", "silence"]
+"""Why a rule holds vacuously: what its label is, or that there are no answers."""
 
 
 @dataclass(frozen=True)
@@ -226,13 +229,27 @@ class Findings(JudgedByAnswers):
 
     @cached_property
     def vacuous(self) -> tuple[bool, ...]:
-        """For each readable rule, whether it holds only because of labels never or always chosen.
+        """For each readable rule, whether it holds vacuously. Such a rule is true, and no finding.
 
-        Such a rule is true, and no finding.
+        It holds only because of labels that are never, or always, chosen, or because no question
+        that could break it got an answer.
         """
+        return tuple(bool(reason) for reason in self.vacuity)
+
+    @cached_property
+    def vacuity(self) -> tuple[Vacuity | None, ...]:
+        """For each readable rule, why it holds vacuously; None: it does not."""
         given = (decision for each in self.each for decision in each.decisions.values())
         choices = choices_of(self.space, given)
-        return tuple(choices.explain(rule, self.space) for rule in self.envelope.readable)
+        reasons: list[Vacuity | None] = []
+        for rule, evidence in zip(self.envelope.readable, self.evidence, strict=True):
+            if choices.explain(rule, self.space):
+                reasons.append("label")
+            elif self.asked and not any(e.decision.answered for e in self.could_break(evidence)):
+                reasons.append("silence")
+            else:
+                reasons.append(None)
+        return tuple(reasons)
 
     @cached_property
     def shares(self) -> Mapping[int, float]:

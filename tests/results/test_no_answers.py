@@ -160,6 +160,53 @@ def test_reasons_are_kept_apart_everywhere(tmp_path):
     assert shown.returncode == 0, shown.stderr
 
 
+class FirstOffered(Desk):
+    """Names whatever stands first: what it names depends on the order, and so it is no answer."""
+
+    def __init__(self, honest=()):
+        self.honest = honest
+
+    def answer(self, prompt):
+        if any(name in prompt for name in self.honest):
+            return Answer(named=0)
+        return Answer(outcome="order")
+
+
+@pytest.mark.parametrize("abstain", ["accept", "reject"])
+def test_a_model_that_names_what_stands_first_never_never_names(abstain):
+    """What went wrong: “the model never fills in …”, of what it named once in every prompt."""
+    probe, policy = parse_probe(json.dumps(LOANS), "loans"), Policy(abstain=abstain)
+    result = extract(FirstOffered(), probe, policy=policy, cache=False)
+    (silence,) = result.warnings
+    assert silence.sentence == (
+        "No answer in 16 of 16 prompts (16: its answer depends on the order of the options)."
+    )
+    assert result.findings() == []
+    said = [row.sentence for row in result.rules]
+    assert not any("never" in text or "always" in text for text in said) or all(result.vacuous)
+    assert abstain == "accept" or all(result.vacuous)
+    some = extract(FirstOffered(("Emily",)), probe, policy=policy, cache=False)
+    for evidence in some.findings():
+        assert any(e.decision.winner is not None for e in some.could_break(evidence))
+    assert "“denied” is never the answer, in 4 cases with an answer (12 have none)." in [
+        warning.sentence.split(" 1 rule")[0].split(" 2 rules")[0] for warning in some.warnings
+    ]
+
+
+def test_rules_that_hold_because_there_were_no_answers_are_no_findings(tmp_path):
+    """They hold whatever the model would say: nothing was said where they could be broken."""
+    result = loans(policy=Policy(abstain="reject", label_unset="reject"))
+    silent = [place for place, reason in enumerate(result.vacuity) if reason == "silence"]
+    assert silent
+    for place in silent:
+        could = result.could_break(result.evidence[place])
+        assert could and all(e.decision.winner is None for e in could)
+        assert result.evidence[place].rule not in [item.rule for item in result.findings()]
+    result.save(tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "holds vacuously: no prompt that could break it got an answer" in page
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_counts_by_value_are_those_of_the_replies(seed):
     """Warnings and rates say of each value how often there was no answer, counted by hand."""

@@ -15,6 +15,7 @@ from hornlens.results.analysis.orders import orders_of
 from hornlens.results.analysis.rates import ValueRate
 from hornlens.results.documents.answers import Position
 from hornlens.results.documents.details import NOTHING, Details
+from hornlens.results.wording.odds import odds_of_lead
 
 if TYPE_CHECKING:
     from hornlens.results.documents.findings import Findings
@@ -268,7 +269,12 @@ def _labels(extraction: Findings) -> Iterator[Warning]:
     space, question = extraction.space, extraction.question
     if space.label is None:
         return
-    names, answers = space.label.variables, len(extraction.decisions)
+    names = space.label.variables
+    answers = sum(d.answered for d in extraction.decisions.values())
+    silent = len(extraction.decisions) - answers
+    if not answers:  # that is said, and why: no label is never chosen where nothing is
+        return
+    cases = f"{answers:,} cases" + (f" with an answer ({silent:,} have none)" if silent else "")
     choices = choices_of(space, extraction.decisions.values())
 
     def word(place: int) -> str:
@@ -293,7 +299,7 @@ def _labels(extraction: Findings) -> Iterator[Warning]:
         yield Warning(
             "label_never",
             f"{listed} {'is' if len(never) == 1 else 'are'} never the answer, "
-            f"in {answers:,} cases." + (held if vacuous else ""),
+            f"in {cases}." + (held if vacuous else ""),
             tuple(names[place] for place in never),
         )
 
@@ -311,15 +317,16 @@ def _small_margins(extraction: Findings) -> Iterator[Warning]:
         return
     resting = sum(any(m < CLOSE for m in evidence.margins) for evidence in extraction.evidence)
     rules = len(extraction.evidence)
+    one = len(close) == 1
+    if extraction.in_odds:
+        closer = f"{'is' if one else 'are'} closer than {odds_of_lead(CLOSE)}"
+    else:
+        closer = f"{'leads' if one else 'lead'} by less than {CLOSE:g}"
     yield Warning(
         "small_margins",
-        f"{len(close):,} of {len(said):,} answers {'leads' if len(close) == 1 else 'lead'} by "
-        f"less than {CLOSE:g}: little would turn {'it' if len(close) == 1 else 'them'}."
-        + (
-            f" {resting:,} of {rules:,} rules hold by less than that in some answer."
-            if resting
-            else ""
-        ),
+        f"{len(close):,} of {len(said):,} answers {closer}: little would turn "
+        f"{'it' if one else 'them'}."
+        + (f" {resting:,} of {rules:,} rules rest on such an answer." if resting else ""),
         cells=() if extraction.worlds else close,
     )
 

@@ -21,7 +21,7 @@ ODDS = r"[\d.]+ : [\d.]+"
 MEASURE = re.compile(
     rf" \((?P<where>otherwise )?(?P<next>over the next word, )?"
     rf"(?:its answer leads “(?P<own>[^”]*)” by |“(?P<ahead>[^”]*)” leads by )?"
-    rf"(?:at least (?P<least>{ODDS})(?:, on average (?P<mean>{ODDS}))?|(?P<one>{ODDS}))\)$"
+    rf"(?:at least (?P<least>{ODDS})(?:, on average (?P<mean>{ODDS}))?|(?P<one>{ODDS})|about (?P<each>{ODDS}) in each)\)$"
 )
 
 
@@ -175,7 +175,11 @@ class Reader:
             lead = scores[winner] - max(scores[i] for i in against)
             shares.append(1 / (1 + exp(-lead)))
         return self.is_share(measure["least"], min(shares), down=True) and all(
-            self.is_share(measure[name], sum(shares) / len(shares)) for name in ("mean", "one")
+            self.is_share(measure[name], share)
+            for name, share in [
+                *((name, sum(shares) / len(shares)) for name in ("mean", "one")),
+                *(("each", share) for share in (min(shares), max(shares))),
+            ]
         )
 
     def is_share(self, text, share, down=False):
@@ -506,7 +510,7 @@ def test_a_word_said_in_one_phrasing_is_not_one_that_is_never_said():
     (row,) = averaged.rules
     assert row.sentence == (
         "On average over 2 phrasings, the model always scores “lazy” higher than “honest” "
-        "(at least 73 : 27, on average 73 : 27)."
+        "(about 73 : 27 in each)."
     )
     assert averaged.question.unit == "cell"
 

@@ -198,7 +198,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
         f"margin {policy.margin:g}"
         + (f", top {policy.top_k}" if policy.top_k else "")
-        + (f", abstentions {policy.abstain}ed" if result.abstentions else "")
+        + (f", no answer {policy.abstain}ed" if result.abstentions else "")
         + "."
     )
     terminal.say(
@@ -343,4 +343,5 @@ def _show_abstentions(terminal: Terminal, result: Result) -> None:
         first = next(c for c, decision in result.abstentions if decision.abstained == reason)
         why = reason_in_words(reason)
         shown = next(iter(result.show(first)), "")
-        terminal.say(f"{plural(count, 'abstention')}, because {why}; the first: {shown}")
+        cells = plural(count, result.question.unit)
+        terminal.say(f"No answer in {cells}, because {why}; the first: {shown}")

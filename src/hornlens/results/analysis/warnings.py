@@ -148,7 +148,8 @@ def _no_answers(extraction: Findings) -> Iterator[Warning]:
     if not silent:
         return
     question, asked = extraction.question, len(extraction.decisions)
-    reasons = Counter(decision.abstained for decision in silent.values()).most_common()
+    counts = Counter(decision.abstained for decision in silent.values())
+    reasons = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     why = "; ".join(f"{count:,}: {reason_in_words(reason)}" for reason, count in reasons)
     text = f"No answer in {len(silent):,} of {_units(asked, question.unit)} ({why})."
     if extraction.has_rates:  # a sift chooses its cells: what is missing there is no share

@@ -505,6 +505,7 @@ class Findings(JudgedByAnswers):
             self._label_of(evidence.rule),
             f"{self.question.unit}s" if counted is None else "rows",
             len({exhibit.cell for exhibit in evidence.exhibits}) if self.asked else None,
+            could_break=len(self.could_break(evidence)) if self.asked else None,
         )
 
     def _label_of(self, rule: Rule) -> str:

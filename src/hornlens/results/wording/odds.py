@@ -26,25 +26,29 @@ class Odds:
 
     >>> Odds.of([0.4, 3.0]).words
     'at least 59 : 41, on average 78 : 22'
-    >>> Odds.of([0.4]).words
-    '60 : 40'
+    >>> Odds.of([0.4]).words, Odds.of([2.8, 2.81]).words
+    ('60 : 40', 'about 94 : 6 in each')
     """
 
     least: float
     mean: float | None
+    most: float
     cases: int
 
     @classmethod
     def of(cls, margins: Sequence[float], averaged: bool = True) -> Odds:
         """Return the odds of some leads; `averaged`: their average says something."""
         shares = [share(margin) for margin in margins]
-        return cls(min(shares), fsum(shares) / len(shares) if averaged else None, len(shares))
+        mean = fsum(shares) / len(shares) if averaged else None
+        return cls(min(shares), mean, max(shares), len(shares))
 
     @property
     def words(self) -> str:
         """The odds in words: what is said to be the least is never rounded up."""
         if self.cases == 1 and self.mean is not None:
             return odds(self.mean)
+        if self.mean is not None and odds(self.least, "down") == odds(self.most):
+            return f"about {odds(self.most)} in each"
         least = f"at least {odds(self.least, 'down')}"
         return least if self.mean is None else f"{least}, on average {odds(self.mean)}"
 

@@ -109,7 +109,7 @@ function headline(result, answers, { allowed, rejecting }) {
   const says = result.odds ? "scores higher: " : result.averaged ? "prefers " : "says ";
   const average = result.averaged ? ` on average over ${plural(answer?.prompts.length ?? 0, "phrasing")}` : "";
   if (answer && answer.winner >= 0) return [`${result.subject} ${says}`, word(answer.winner), `${average}${lead}.`];
-  if (answer) return [`${result.subject} gave no answer: ${result.reasons[answer.abstained] ?? "no answer"}.`];
+  if (answer) return [`${result.subject} has no answer: ${result.reasons[answer.abstained] ?? "no answer"}.`];
   if (allowed.length === result.labels.length) return ["Not asked. The rules leave it open."];
   const proved = rejecting.flat().every(({ warrant }) => warrant.kind === "proved");
   const rules = proved ? "The rules" : "The rules, not all of which are proved,";

@@ -302,7 +302,9 @@ def test_findings_are_the_strongest_rules_as_sentences(saved):
     assert said == [re.sub("[“”]", "", r["sentence"]) for r in strongest[: len(said)]]
     assert len(said) == extraction.FINDINGS
     assert "<em><bdi>He</bdi></em> where <b><bdi>the person is a nurse</bdi></b> (at least" in text
-    assert "60 prompts could break it, none does" in " ".join(document.one("ol", class_="findings")["text"].split())
+    assert "60 prompts could break it, none does" in " ".join(
+        document.one("ol", class_="findings")["text"].split()
+    )
 
 
 def test_each_tick_of_a_finding_is_a_margin():

@@ -11,8 +11,8 @@ from hornlens.api import extract
 from hornlens.logic.decisions import REASONS, Policy
 from hornlens.models.protocol import Answer
 from hornlens.probes.loading import parse_probe
-from hornlens.report.rates import flips_in_words, spread_in_words
 from hornlens.report.page.rates import rate_charts
+from hornlens.report.rates import flips_in_words, spread_in_words
 from tests.command import hornlens as run_command
 from tests.results.test_sentences import NamingModel
 from tests.varied import random_probe

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from math import exp, floor
+from math import exp
 from random import Random
 
 import pytest
@@ -16,12 +16,12 @@ from hornlens.results.documents.writing import extraction_as_json
 from tests.report_cases import probe
 from tests.varied import SeededModel, random_policy, random_probe
 
-
 ODDS = r"[\d.]+ : [\d.]+"
 MEASURE = re.compile(
     rf" \((?P<where>otherwise )?(?P<next>over the next word, )?"
     rf"(?:its answer leads “(?P<own>[^”]*)” by |“(?P<ahead>[^”]*)” leads by )?"
-    rf"(?:at least (?P<least>{ODDS})(?:, on average (?P<mean>{ODDS}))?|(?P<one>{ODDS})|about (?P<each>{ODDS}) in each)\)$"
+    rf"(?:at least (?P<least>{ODDS})(?:, on average (?P<mean>{ODDS}))?|"
+    rf"(?P<one>{ODDS})|about (?P<each>{ODDS}) in each)\)$"
 )
 
 
@@ -134,11 +134,9 @@ class Reader:
         return measure is None or self.has_odds(claim, measure, cases)
 
     def covered(self, claim, cases):
-        """The cases that could break a claim: those that it covers, and of which it rejects some."""
+        """The cases that could break a claim: it covers them, and rejects an answer there."""
         parts = self.read(claim)[1]
-        within = [
-            (way, cell) for way, cell in cases if not self.conditions(parts.get("c")) & ~cell
-        ]
+        within = [(way, cell) for way, cell in cases if not self.conditions(parts.get("c")) & ~cell]
         if parts.get("d"):
             within = [(way, cell) for way, cell in within if self.conditions(parts["d"]) & ~cell]
         return within
@@ -385,7 +383,9 @@ def test_every_sentence_about_replies_is_true_of_the_replies(block, repeats):
     forms = Counter()
     for seed in range(40 * block, 40 * block + 40):
         question, model, policy, result = reply_case(seed, repeats)
-        reader = ReplyReader(question, model, policy, [list(each.decisions) for each in result.each])
+        reader = ReplyReader(
+            question, model, policy, [list(each.decisions) for each in result.each]
+        )
         content = extraction_as_json(result)
         told = [line["sentence"] for line in content["readable"]]
         told += [line["sentence"] for line in content.get("survival", [])]

@@ -40,7 +40,12 @@ from hornlens.results.analysis.almost import Nearly, Summary
 from hornlens.results.analysis.evidence import Evidence
 from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.settings import Settings, paper_protocol
-from hornlens.results.wording.measures import decided_words, lead_words, toy_words, tried_words
+from hornlens.results.wording.measures import (
+    could_break_words,
+    decided_words,
+    lead_words,
+    toy_words,
+)
 from hornlens.results.wording.odds import Odds, odds
 from hornlens.results.wording.pages import vacuous_because
 
@@ -232,7 +237,7 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
         for item in evidence[:8]:
             lead = lead_words(result, item)
             terminal.say(f"  • {result.sentence(item)}")
-            terminal.say(f"    {tried_words(result, item)}{f'; {lead}' if lead else ''}")
+            terminal.say(f"    {could_break_words(result, item)}{f'; {lead}' if lead else ''}")
         terminal.say()
         terminal.table(*_rules_table(result, evidence[:SHOWN]))
         if len(evidence) > SHOWN:
@@ -274,7 +279,9 @@ def _rules_table(
         line.append(f"{len(result.could_break(item)):,}")
         if result.in_odds:
             known = Odds.of(item.margins) if item.margins else None
-            line += ["", ""] if known is None else [odds(known.least, "down"), odds(known.mean or 0)]
+            line += (
+                ["", ""] if known is None else [odds(known.least, "down"), odds(known.mean or 0)]
+            )
         lines.append(line)
     return columns, lines
 

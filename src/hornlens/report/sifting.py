@@ -9,7 +9,7 @@ from hornlens.counts import plural
 from hornlens.report.terminal import Terminal
 from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.findings import Findings
-from hornlens.results.wording.odds import odds, share
+from hornlens.results.wording.odds import odds, share_of_lead
 from hornlens.results.wording.pages import vacuous_because
 from hornlens.results.wording.sifting import RARE, asked_words, needed
 
@@ -84,7 +84,7 @@ def _closest(result: Findings, margin: float | None) -> str:
     """Return the smallest lead: as odds, where scores are log-probabilities."""
     if margin is None:
         return ""
-    return odds(share(margin), "down") if result.in_odds else f"{margin:.2f}"
+    return odds(share_of_lead(margin), "down") if result.in_odds else f"{margin:.2f}"
 
 
 def _show_beside(terminal: Terminal, summary: SiftSummary, out: Path) -> None:

@@ -30,8 +30,13 @@ from hornlens.results.analysis.possible import maybe, possible_rules, undecided_
 from hornlens.results.analysis.ranking import EXPLAINED
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.writing import extraction_as_json
-from hornlens.results.wording.measures import decided_words, lead_words, toy_words, tried_words
-from hornlens.results.wording.odds import Odds, odds, share
+from hornlens.results.wording.measures import (
+    could_break_words,
+    decided_words,
+    lead_words,
+    toy_words,
+)
+from hornlens.results.wording.odds import Odds, odds, share_of_lead
 from hornlens.results.wording.pages import (
     about_rules,
     no_rules,
@@ -93,7 +98,7 @@ class Row:
     @property
     def odds_at_least(self) -> str:
         """The smallest margin as odds, of scores that are log-probabilities."""
-        return "–" if self.closest is None else odds(share(self.closest), "down")
+        return "–" if self.closest is None else odds(share_of_lead(self.closest), "down")
 
     @property
     def odds_on_average(self) -> str:
@@ -243,7 +248,7 @@ def rows_of(extraction: Findings) -> list[Row]:
             Row(
                 *(number, place, shown, sentence, evidence, broken, vacuous, warrant),
                 *(*words, support, cases, len(extraction.could_break(evidence))),
-                *(tried_words(extraction, evidence), lead_words(extraction, evidence)),
+                *(could_break_words(extraction, evidence), lead_words(extraction, evidence)),
                 "" if reason is None else vacuous_words(reason, extraction.question.unit),
             )
         )
@@ -273,13 +278,15 @@ def _strip(margins: Sequence[float], widest: float, in_odds: bool) -> tuple[str,
     All findings share a scale: of odds, from even to certain; of other scores, to the widest.
     """
     if in_odds:
-        shares = [2 * share(margin) - 1 for margin in margins]
-        said = f"Odds of {Odds.of(margins).words}, on a scale from even to certain" if margins else ""
+        shares = [2 * share_of_lead(margin) - 1 for margin in margins]
+        text = (
+            f"Odds of {Odds.of(margins).words}, on a scale from even to certain" if margins else ""
+        )
     else:
         shares = [min(margin, widest) / (widest or 1.0) for margin in margins]
-        said = f"Leads from {min(margins):.2f}, on a scale to {widest:.2f}" if margins else ""
+        text = f"Leads from {min(margins):.2f}, on a scale to {widest:.2f}" if margins else ""
     places = {round(part * (STRIP - 2)) + 1 for part in shares}
-    return "".join(f"M{x} 0v12" for x in sorted(places)), said
+    return "".join(f"M{x} 0v12" for x in sorted(places)), text
 
 
 def without_answers(content: dict[str, Any]) -> dict[str, Any]:

@@ -117,24 +117,26 @@ def _sentence(rates: AttributeRates, unit: str) -> str:
         return f"No two {unit}s that were asked differ in it only."
     pairs = f"{rates.pairs:,} {'pair' if rates.pairs == 1 else 'pairs'} of {unit}s"
     if not rates.compared:
-        said = f"Of {pairs} that differ in it only, none has an answer on both sides"
+        text = f"Of {pairs} that differ in it only, none has an answer on both sides"
     else:
         if rates.undecided:
             pairs = f"{plural(rates.compared, 'pair')} of {unit}s with two answers"
         if rates.flips:
-            said = f"Changing only this changed the answer in {rates.flips:,} of {pairs}"
+            text = f"Changing only this changed the answer in {rates.flips:,} of {pairs}"
         else:
-            said = f"Changing only this never changed the answer, in {pairs}"
+            text = f"Changing only this never changed the answer, in {pairs}"
     whole = f"all {plural(rates.pairs, 'pair')}"
     if rates.half_answered:
-        said += f". In {rates.half_answered:,} of {whole} it decided whether there was an answer at all"
+        text += (
+            f". In {rates.half_answered:,} of {whole} it decided whether there was an answer at all"
+        )
     if rates.unanswered and rates.compared:
-        said += f". In {rates.unanswered:,} of {whole} neither side got an answer"
+        text += f". In {rates.unanswered:,} of {whole} neither side got an answer"
     if rates.possible is None:
-        said += "; not all pairs were asked"
+        text += "; not all pairs were asked"
     elif rates.possible > rates.pairs:
-        said += f"; there are {rates.possible:,}, of the others at least one side was not asked"
-    return f"{said}."
+        text += f"; there are {rates.possible:,}, of the others at least one side was not asked"
+    return f"{text}."
 
 
 def _pair(extraction: Findings, flip: FlippedCells) -> Pair:

@@ -122,7 +122,9 @@ class AttributeRates:
     @property
     def widest(self) -> Spread | None:
         """The spread with the largest difference; where answers are missing, of all cells asked."""
-        return max(self.of_asked or self.spreads, key=lambda spread: spread.difference, default=None)
+        return max(
+            self.of_asked or self.spreads, key=lambda spread: spread.difference, default=None
+        )
 
 
 @dataclass(frozen=True)
@@ -264,9 +266,7 @@ def _spreads(space: Space, values: Sequence[ValueRate]) -> Iterator[Spread]:
     return _spreads_of(space, shared)
 
 
-def _spreads_of(
-    space: Space, shared: Sequence[tuple[str, tuple[float, ...]]]
-) -> Iterator[Spread]:
+def _spreads_of(space: Space, shared: Sequence[tuple[str, tuple[float, ...]]]) -> Iterator[Spread]:
     if len(shared) < 2:
         return
     for place, label in enumerate(labels_of(space)):

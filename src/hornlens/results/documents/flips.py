@@ -45,8 +45,8 @@ class Flips:
 
     `pairs` of `of_pairs` pairs of cells that differ only in it have different answers; None where
     the cells could not all be asked. In `half_answered` further pairs, one cell got an answer and
-    the other none; in `unanswered`, neither got one. `rows` of `of_rows` rows of X get another class if only this is changed; there
-    are none where no rows were given. `proved`: whether this is so of all cells, and not of some;
+    the other none; in `unanswered`, neither got one. `rows` of `of_rows` rows of X get another
+    class if only this is changed; there are none where no rows were given. `proved`: whether this is so of all cells, and not of some;
     with `every_input`, of all inputs.
     """
 
@@ -170,7 +170,9 @@ class Flips:
             text = f"Changing only {name} changed the answer in {some} of {there} that were asked."
         elif pairs:
             share = percent(pairs / compared)
-            text = f"Changing only {name} changes the answer in {pairs:,} of {there}{cells} ({share})."
+            text = (
+                f"Changing only {name} changes the answer in {pairs:,} of {there}{cells} ({share})."
+            )
         elif self.proved:
             text = f"Changing only {name} never changes the answer, in {there}{cells}."
         else:

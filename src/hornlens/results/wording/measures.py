@@ -78,7 +78,7 @@ def _replied_words(result: Findings) -> str:
     )
 
 
-def tried_words(result: Findings, evidence: Evidence) -> str:
+def could_break_words(result: Findings, evidence: Evidence) -> str:
     """Return how many answers could have broken a rule, and how many do.
 
     "60 prompts could break it, none does": a share would be taken for how often it holds.

@@ -38,7 +38,7 @@ class Odds:
     @classmethod
     def of(cls, margins: Sequence[float], averaged: bool = True) -> Odds:
         """Return the odds of some leads; `averaged`: their average says something."""
-        shares = [share(margin) for margin in margins]
+        shares = [share_of_lead(margin) for margin in margins]
         mean = fsum(shares) / len(shares) if averaged else None
         return cls(min(shares), mean, max(shares), len(shares))
 
@@ -53,7 +53,7 @@ class Odds:
         return least if self.mean is None else f"{least}, on average {odds(self.mean)}"
 
 
-def share(margin: float) -> float:
+def share_of_lead(margin: float) -> float:
     """Return what the first of two candidates has of both, if it leads by this much."""
     return 1 / (1 + exp(-margin)) if margin > -700 else 0.0
 
@@ -67,14 +67,16 @@ def odds(part: float, rounding: Rounding = "near") -> str:
     percent = 100 * part
     digits = 0 if 51 <= percent < 99 or percent <= 49 else 1
     scale = 10**digits
-    rounded = (floor(percent * scale + 1e-9) if rounding == "down" else round(percent * scale)) / scale
+    rounded = (
+        floor(percent * scale + 1e-9) if rounding == "down" else round(percent * scale)
+    ) / scale
     rounded = min(rounded, TOP)
     return f"{rounded:.{digits}f} : {100 - rounded:.{digits}f}"
 
 
 def odds_of_lead(margin: float) -> str:
-    """Return a lead in log-probability as odds; one is nothing to be proud of, so to the nearest."""
-    return odds(share(margin))
+    """Return a lead in log-probability as odds, rounded."""
+    return odds(share_of_lead(margin))
 
 
 def are_probabilities(scores: Iterable[Sequence[float]]) -> bool:

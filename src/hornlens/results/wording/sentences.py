@@ -32,8 +32,8 @@ class Telling:
     and `noun` what people call one. `repeated`: every answer is what most of several said; if it is
     `noisy`, what was said most often. `asked`: a target was; the rules of a formula or a table say
     what goes together, and of an exploration so `by_word` of its experts. `unanswered`: it gave no
-    answer at all. `scored`: every answer is the best of its scores, and nothing was said; `in_odds`:
-    these are log-probabilities.
+    answer at all. `scored`: every answer is the best of its scores, and nothing was said;
+    `in_odds`: these are log-probabilities.
     """
 
     space: Space

@@ -106,9 +106,10 @@ function headline(result, answers, { allowed, rejecting }) {
   const asked = answer?.repeats?.reduce((sum, count) => sum + count, answer.silent ?? 0);
   const often = asked ? `, in ${answer.repeats[answer.winner]} of ${asked} answers` : "";
   const lead = answer?.scores.length ? `, by ${leadText(result, answer.margin)}` : often;
-  const says = result.odds ? "scores higher: " : result.averaged ? "prefers " : "says ";
+  const says = result.odds ? "scores" : result.averaged ? "prefers" : "says";
+  const highest = result.odds ? " highest" : "";
   const average = result.averaged ? ` on average over ${plural(answer?.prompts.length ?? 0, "phrasing")}` : "";
-  if (answer && answer.winner >= 0) return [`${result.subject} ${says}`, word(answer.winner), `${average}${lead}.`];
+  if (answer && answer.winner >= 0) return [`${result.subject} ${says} `, word(answer.winner), `${highest}${average}${lead}.`];
   if (answer) return [`${result.subject} has no answer: ${result.reasons[answer.abstained] ?? "no answer"}.`];
   if (allowed.length === result.labels.length) return ["Not asked. The rules leave it open."];
   const proved = rejecting.flat().every(({ warrant }) => warrant.kind === "proved");

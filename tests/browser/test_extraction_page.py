@@ -654,7 +654,7 @@ def test_a_result_without_rules(visit):
     rates = tab.locator("#rates").inner_text()
     assert "none has an answer on both sides" in rates and "never changed" not in rates
     assert tab.locator("#rule-table").count() == 0
-    assert tab.locator("#ask-answer .verdict").inner_text() == "The model abstains: a tie."
+    assert tab.locator("#ask-answer .verdict").inner_text() == "The model has no answer: a tie."
 
 
 def test_infinite_scores_are_shown_as_such(visit):

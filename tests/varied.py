@@ -14,8 +14,8 @@ from hornlens.probes.probe import (
     Variant,
 )
 
-SCORES = (-3.0, -2.5, -2.0, -1.0, -0.75)
-"""Few enough that candidates tie, and that leads are exact in binary."""
+SCORES = (-4.0, -3.5, -3.0, -2.0, -1.75)
+"""Few enough that candidates tie, and that leads are exact in binary; three are probabilities."""
 
 
 @dataclass

@@ -13,6 +13,7 @@ from hornlens.api import extract
 from hornlens.report.page import page as page_of
 from hornlens.report.page.assemble import number
 from hornlens.results.documents.settings import Settings
+from hornlens.results.wording.odds import odds
 from tests import report_cases as cases
 from tests.report.test_report import rule_text
 
@@ -234,12 +235,12 @@ def test_a_rule_opens_to_its_prompts_with_scores_and_the_closest_call(visit, pag
             assert cells == [
                 PAPER.render(exhibit.cell)[0].replace("[MASK]", word),
                 *map(number, exhibit.decision.scores),
-                number(exhibit.margin),
+                lead_text(result, exhibit.margin),
             ]
         closest = content["answers"][line["closest"]["answer"]]["prompts"][0]
         facts = detail.locator(".facts").inner_text()
         assert closest.removeprefix("[MASK]") in facts
-        assert f"by {number(line['closest']['margin'])}" in facts
+        assert f"by {lead_text(result, line['closest']['margin'])}" in facts
     detail.get_by_role("button", name="1 other").click()
     assert "nurse" in detail.locator(".prompts tbody").inner_text()
     tab.click("#rule-8 .open")
@@ -317,7 +318,21 @@ def expected_map(result, rows, columns, fixed, label):
         lead = decision.scores[label] - max(others)
         key = tuple("all prompts" if a is None else chosen[a][0] for a in (rows, columns))
         table.setdefault(key, []).append(lead)
-    return {key: sum(leads) / len(leads) for key, leads in table.items()}
+    if result.in_odds:
+        shares = {k: [1 / (1 + math.exp(-lead)) for lead in leads] for k, leads in table.items()}
+        return {key: share_text(sum(each) / len(each)) for key, each in shares.items()}
+    return {key: signed(sum(leads) / len(leads)) for key, leads in table.items()}
+
+
+def share_text(share):
+    if 0 < share < 0.01:
+        return "<1%"
+    return ">99%" if 0.99 < share < 1 else f"{math.floor(100 * share + 0.5)}%"
+
+
+def lead_text(result, margin):
+    """How far an answer is ahead, as the page says it."""
+    return odds(1 / (1 + math.exp(-margin))) if result.in_odds else number(margin)
 
 
 def shown_map(tab):
@@ -335,7 +350,7 @@ def signed(value):
 
 
 def agrees(tab, expected):
-    assert shown_map(tab) == {key: signed(value) for key, value in expected.items()}
+    assert shown_map(tab) == expected
 
 
 def test_the_map_shows_the_mean_leads_for_any_choice_of_axes(visit, pages):
@@ -490,10 +505,14 @@ def test_asking_gives_the_recorded_answer_and_the_rules_that_reject_the_others(v
         card = ask(tab, chosen)
         said = card.locator(".verdict").inner_text()
         if answer["winner"] is None:
-            assert said == "The model abstains: a tie."
+            assert said == "The model has no answer: a tie."
         else:
             word = content["probe"]["label"][answer["winner"]]
-            assert said == f"The model says {word}, by {number(answer['margin'])}."
+            assert result.in_odds
+            assert (
+                said
+                == f"The model scores {word} highest, by {lead_text(result, answer['margin'])}."
+            )
             filled = answer["prompts"][0].replace("[MASK]", word)
             assert card.locator(".sentence").inner_text() == filled
         cell = PAPER.vocabulary.mask(answer["set"])
@@ -524,7 +543,7 @@ def test_of_complete_cells_nothing_can_be_left_unset_and_every_question_was_aske
         chosen = dict(zip([a.name for a in space.attributes], space.conditions(cell), strict=True))
         said = ask(tab, chosen).locator(".verdict").inner_text()
         if answer["winner"] is None:
-            assert said == "The target abstains: no answer."
+            assert said == "The target has no answer: no answer."
         else:
             assert said == f"The target says {answer['winner']}, by {number(answer['margin'])}."
     assert "unset" not in tab.locator("main").inner_text().replace("label unset", "")
@@ -586,7 +605,7 @@ def test_all_non_horn_negatives_are_listed(visit, pages, name):
 
 def test_abstentions_are_listed_with_their_reason(visit):
     tab = visit("abstaining")
-    assert "60 abstentions: 60 because the candidates tied" in tab.locator("#details").inner_text()
+    assert "60 prompts: 60 because the candidates tied" in tab.locator("#details").inner_text()
     rows = tab.locator("#abstentions tbody tr")
     assert rows.count() == 10 and all("a tie" in text for text in rows.all_inner_texts())
 
@@ -638,7 +657,7 @@ def test_a_result_without_rules(visit):
     rates = tab.locator("#rates").inner_text()
     assert "none has an answer on both sides" in rates and "never changed" not in rates
     assert tab.locator("#rule-table").count() == 0
-    assert tab.locator("#ask-answer .verdict").inner_text() == "The model abstains: a tie."
+    assert tab.locator("#ask-answer .verdict").inner_text() == "The model has no answer: a tie."
 
 
 def test_infinite_scores_are_shown_as_such(visit):
@@ -670,7 +689,7 @@ def test_a_target_without_prompts_is_spoken_of_in_its_own_words(visit, pages, na
         field(tab, "#map-controls", "sex").select_option(label="female")
         last = tab.locator(".map tbody tr").first.locator(".cell").last  # Asia: it says nothing
         assert "No scores" in last.get_attribute("aria-label")
-    heads = ["Rule", "Support", "Mean margin", "Closest call"]
+    heads = ["Rule", "Could break it", "Mean margin", "Closest call"]
     assert texts(tab, "#rule-table > thead th") == heads[: 4 if scored else 2]
     assert re.findall(OF_PROMPTS, tab.evaluate(SEEN), re.IGNORECASE) == []
     assert "NaN" not in tab.evaluate(SEEN) and "undefined" not in tab.evaluate(SEEN)
@@ -697,7 +716,7 @@ def test_asking_a_target_without_prompts_shows_the_row_of_what_is_set(visit, pag
         if decision is None:
             assert said.startswith("Not asked.") and "The target was not asked" in card.inner_text()
         elif decision.winner is None:
-            assert said == "The target abstains: no answer."
+            assert said == "The target has no answer: no answer."
         else:
             word = space.label.variables[decision.winner]
             lead = f", by {number(decision.margin)}" if decision.scores else ""
@@ -797,7 +816,14 @@ def test_everything_can_be_done_with_the_keyboard_alone(visit):
             assert tab.locator("#rule-1-evidence").is_visible()
         if tab.evaluate("document.activeElement.matches('.cell')"):
             break
-    for wanted in ("JSON", "Canonical", "Support", "Mean margin", "Copy LaTeX", "Next rules"):
+    for wanted in (
+        "JSON",
+        "Canonical",
+        "Could break it",
+        "Odds on average",
+        "Copy LaTeX",
+        "Next rules",
+    ):
         assert wanted in reached, wanted
     tab.keyboard.press("ArrowDown")
     tab.keyboard.press("ArrowDown")
@@ -821,7 +847,7 @@ def test_sorting_by_keyboard_keeps_the_focus(visit):
     button = tab.locator("th[data-key=mean] button")
     button.focus()
     tab.keyboard.press("Enter")
-    assert tab.evaluate("document.activeElement.textContent") == "Mean margin"
+    assert tab.evaluate("document.activeElement.textContent") == "Odds on average"
     tab.get_by_role("button", name="Next rules").focus()
     for _ in range(3):
         tab.keyboard.press("Enter")

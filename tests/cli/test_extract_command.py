@@ -58,7 +58,8 @@ def test_without_arguments_the_built_in_probe_meets_the_built_in_model(whole):
     assert shown.stderr == ""
     assert "gender-occupation on demo" in shown.stdout and "exact" in shown.stdout
     assert (
-        "The model never fills in “He” where the person is a nurse. (60 of 60 prompts)"
+        "The model always scores “She” higher than “He” where the person is a nurse "
+        "(at least 78 : 22, on average 89 : 11).\n    60 prompts could break it, none does\n"
         in shown.stdout
     )
     assert f"Report: {folder / 'out' / 'report.html'}" in shown.stdout

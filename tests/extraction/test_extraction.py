@@ -104,16 +104,19 @@ def test_rules_come_with_evidence():
     assert (nurse.support, nurse.prompts) == (60, 60)
     assert nurse.mean_margin == pytest.approx(2.9)
     assert all("nurse" in PAPER.render(e.cell)[0] for e in nurse.exhibits)
-    assert result.sentence(nurse) == "The model never fills in “He” where the person is a nurse."
+    assert result.sentence(nurse) == (
+        "The model always scores “She” higher than “He” where the person is a nurse "
+        "(at least 94 : 6, on average 95 : 5)."
+    )
     singer = found["singer ∧ female → after 1970"]
     assert (singer.support, singer.prompts) == (50, 60)
     assert result.sentence(singer) == (
-        "The model fills in “She” where the person is a singer only if the person was born "
-        "after 1970."
+        "The model scores “She” higher than “He” where the person is a singer only if the person "
+        "was born after 1970 (otherwise “He” leads by about 94 : 6 in each)."
     )
     strict = extract(planted, PAPER, policy=Policy(label_unset="reject"), cache=False)
     sentences = {strict.sentence(e): e for e in strict.evidence}
-    assert sentences["The model always fills in “She” where the person is a nurse."].support == 60
+    assert sentences[result.sentence(nurse)].support == 60
 
 
 def test_every_rule_of_an_exact_run_is_borne_out_by_its_evidence():

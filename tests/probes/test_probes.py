@@ -50,6 +50,20 @@ def test_every_sentence_can_be_read_back(name):
         probe.read("Something else.")
 
 
+def test_the_second_version_asks_the_same_in_english():
+    """The paper's probe stays as it is: “a not known occupation”, “in Americas”."""
+    second = load_probe("gender-occupation-2")
+    assert second.vocabulary == PAPER.vocabulary and second.space == PAPER.space
+    unset, americas = 0, second.vocabulary.mask(["Americas"])
+    assert PAPER.render(americas)[0].endswith("in Americas and is a not known occupation.")
+    assert second.render(americas)[0].endswith(
+        "in the Americas and is a person of unknown occupation."
+    )
+    assert second.render(unset)[0].endswith(
+        "in an unknown place and is a person of unknown occupation."
+    )
+
+
 def test_the_mask_is_the_one_that_models_know():
     assert MASK == protocol.MASK
 

@@ -10,6 +10,7 @@ import re
 from fractions import Fraction
 from html.parser import HTMLParser
 from importlib import resources
+from math import exp, log
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from hornlens.logic.certificates import pac
 from hornlens.report.page import assemble, environment, extraction, page, read_page
 from hornlens.report.page.assemble import embedded_json, number, rounded
 from hornlens.report.page.chance import chance_picture
+from hornlens.results.wording.odds import odds
 from tests import report_cases as cases
 from tests.command import hornlens
 
@@ -268,18 +270,28 @@ def test_without_scripts_the_table_has_every_rule_with_the_numbers_of_the_result
         for cell, decision in result.decisions.items():
             if decision.winner is not None:
                 broken += not rule.satisfied_by(result.space.with_label(cell, decision.winner))
+        evidence = result.evidence[i]
+        measures = [number(line["mean_margin"])]
+        measures.append(number(line["closest"]["margin"] if line["closest"] else None))
+        if result.in_odds:
+            shares = [1 / (1 + exp(-margin)) for margin in evidence.margins]
+            measures = ["–", "–"]
+            if shares:
+                measures = [odds(sum(shares) / len(shares)), odds(min(shares), "down")]
         assert row["text"] == "".join(
             [
                 rule_text(line),
                 line["sentence"].replace("“", "").replace("”", ""),
+                "holds vacuously: no prompt that could break it got an answer"
+                if result.vacuity[i] == "silence"
+                else "",
                 f"broken by {broken} recorded answer{'s' * (broken > 1)}" if broken else "",
                 "" if result.why_no_chance else chance_picture(result).beside(i),
                 {"tested": "tested, at most 20%", "learned": "none" if broken else "open"}.get(
                     name, ""
                 ),
-                f"{line['support']} of {line['prompts']}",
-                number(line["mean_margin"]),
-                number(line["closest"]["margin"] if line["closest"] else None),
+                f"{len(result.could_break(evidence)):,}",
+                *measures,
             ]
         )
 
@@ -291,15 +303,22 @@ def test_findings_are_the_strongest_rules_as_sentences(saved):
     strongest = sorted(content["readable"], key=lambda r: (-r["support"], -r["mean_margin"]))
     assert said == [re.sub("[“”]", "", r["sentence"]) for r in strongest[: len(said)]]
     assert len(said) == extraction.FINDINGS
-    assert "<em><bdi>He</bdi></em> where <b><bdi>the person is a nurse</bdi></b>." in text
-    assert "60 of 60 prompts" in " ".join(document.one("ol", class_="findings")["text"].split())
+    assert "<em><bdi>He</bdi></em> where <b><bdi>the person is a nurse</bdi></b> (at least" in text
+    assert "60 prompts could break it, none does" in " ".join(
+        document.one("ol", class_="findings")["text"].split()
+    )
 
 
 def test_each_tick_of_a_finding_is_a_margin():
-    assert (
-        extraction._strip([0.0, 5.0, 10.0, 10.0, float("inf")], 10.0) == "M1 0v12M80 0v12M159 0v12"
+    leads = [0.0, 5.0, 10.0, 10.0, float("inf")]
+    path, said = extraction._strip(leads, 10.0, in_odds=False)
+    assert path == "M1 0v12M80 0v12M159 0v12" and said == "Leads from 0.00, on a scale to 10.00"
+    path, said = extraction._strip([0.0, log(3), float("inf")], 10.0, in_odds=True)
+    assert path == "M1 0v12M80 0v12M159 0v12"
+    assert said == (
+        "Odds of at least 50.0 : 50.0, on average 75 : 25, on a scale from even to certain"
     )
-    assert extraction._strip([], 0.0) == ""
+    assert extraction._strip([], 0.0, in_odds=True) == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -362,7 +381,7 @@ def test_seeds_and_tolerances_are_told_only_where_something_was_drawn(saved):
 
 def test_words_are_explained_on_the_page_and_so_is_what_rules_do_not_show(saved):
     _, _, _, text = saved("demo")
-    for word in ("interpretation", "rejects", "non-Horn negative", "lead"):
+    for word in ("interpretation", "rejects", "non-Horn negative", "odds"):
         assert text.count(f"<dfn>{word}</dfn>") == 1, word
     assert "No rule is no all-clear" in text and "not about people" in text
 

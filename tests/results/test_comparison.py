@@ -191,7 +191,13 @@ def test_on_the_command_line(tmp_path):
     saved(tmp_path / "b", without_singers)
     shown = compared(tmp_path / "a", tmp_path / "b")
     assert shown.returncode == 0 and shown.stderr == ""
-    assert "broken: banker ∧ female → ⊥; but b accepts {banker, female}: " in shown.stdout
+    assert (
+        "broken: The model always scores “He” higher than “She” where the person is a banker "
+        "(about 94 : 6 in each); but b accepts {banker, female}: "
+    ) in shown.stdout
+    differing = json.loads(compared(tmp_path / "a", tmp_path / "b", "--format", "json").stdout)
+    assert f"Rates: {len(differing['rates'])} differ, the most first.\n" in shown.stdout
+    assert "“female” with banker (occupation): 0 of 60 in a, 60 of 60 in b\n" in shown.stdout
     assert "They were made under the same settings." in shown.stdout
     assert " in common: all that follows from every one of the results follows" in shown.stdout
     assert compared(tmp_path / "a", tmp_path / "b", "--fail-on-new").returncode == 1

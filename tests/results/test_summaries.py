@@ -147,8 +147,8 @@ def test_almost_rules_are_required_and_forbidden_only_where_that_is_said(tmp_pat
     (outcome,) = result.check({"require": [required]}).outcomes
     assert outcome.passed and outcome.status == "almost"
     assert outcome.finding == (
-        "But for 3 of 60 prompts, the model never fills in “He” where the person is a fashion "
-        "designer. That is a confidence of 95%."
+        "But for 3 of 60 prompts, the model always scores “She” higher than “He” where the person "
+        "is a fashion designer. That is a confidence of 95%."
     )
     assert len(outcome.answers) == 3 == outcome.count  # all exceptions
     assert not result.check({"require": [{"rule": rule, "confidence": 0.951}]})
@@ -185,7 +185,8 @@ def test_of_several_phrasings_one_is_enough_for_an_exception():
     ((_, nearly),) = Summary(result).almost
     assert [e.world for e in nearly.exhibits] == [1]
     assert Summary(result).sentence(nearly) == (
-        "In every one of 2 phrasings, but for 1 of 15 cells, the model never fills in “dishonest”."
+        "In every one of 2 phrasings, but for 1 of 15 cells, the model always scores “honest” "
+        "higher than “dishonest”."
     )
 
 

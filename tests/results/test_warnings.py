@@ -238,7 +238,11 @@ def hold_against_answers(seed, result, model):
     never = [w for i, w in enumerate(words) if i not in chosen]
     always = len(set(chosen)) == 1 and chosen[0] is not None
     assert ("label_always" in found) == always, told
-    assert ("label_never" in found) == (bool(never) and not always), told
+    answered = any(place is not None for place in chosen)
+    assert ("label_never" in found) == (bool(never) and not always and answered), told
+    assert ("no_answers" in found) == (None in chosen), told
+    for warning in found.get("no_answers", []):
+        assert f"o answer in {chosen.count(None)} of {len(chosen)} " in warning.sentence, told
     for warning in found.get("label_always", []):
         word, count = re.match(
             r"“(\w+)” is the answer in all ([\d,]+) cases", warning.sentence
@@ -266,13 +270,23 @@ def test_a_rule_is_vacuous_just_when_all_it_rejects_has_a_label_that_is_never_ch
     space = result.space
     said = (decision for each in result.each for decision in each.decisions.values())
     choices = choices_of(space, said)
-    for rule, vacuous in zip(result.envelope.readable, result.vacuous, strict=True):
+    for place, (rule, vacuous) in enumerate(
+        zip(result.envelope.readable, result.vacuous, strict=True)
+    ):
+        could = result.could_break(result.evidence[place])
+        assert {e.cell for e in could} == {
+            x & ~space.label_mask
+            for x in space
+            if not rule.satisfied_by(x) and (x & ~space.label_mask) in result.each[0].decisions
+        }
+        silent = all(e.decision.winner is None for e in could)
         rejected = [space.label_of(x) for x in space if not rule.satisfied_by(x)]
         wanted = all(
             choices.always is not None if label is None else label in choices.never
             for label in rejected
         )
-        assert vacuous == wanted, (seed, space.show(rule))
+        assert vacuous == (wanted or silent), (seed, space.show(rule))
+        assert result.vacuity[place] == ("label" if wanted else "silence" if silent else None)
     found = [item.rule for item in result.findings()]
     assert len(found) + sum(result.vacuous) == len(result.rules)
     assert [row.vacuous for row in result.rules] == [result.vacuous[i] for i in result.order]

@@ -153,8 +153,8 @@ def test_any_targets_of_one_space_are_worlds():
     both = Worlds("both", {"one": one, "two": two}, noun="model")
     result = extract(both)
     assert [row.sentence for row in result.rules] == [
-        "In every one of 2 models, the target never says “he” where work is nurse.",
-        "In every one of 2 models, the target never says “she” where work is priest.",
+        "In every one of 2 models, the target always says “she” where work is nurse.",
+        "In every one of 2 models, the target always says “he” where work is priest.",
     ]
     assert [d.winner for d in both.decide([0, 1, 2])] == [None, 1, 0]
     assert both.decide([0])[0].abstained == "worlds"

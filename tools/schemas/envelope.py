@@ -422,11 +422,12 @@ def _parts() -> Schema:
             "Pairs that differ in this attribute only, and in the answer.",
             {
                 "count": COUNT,
-                "pairs": _said(COUNT, "of which both sides were answered"),
-                "undecided": COUNT,
+                "pairs": _said(COUNT, "of which both sides were asked"),
+                "undecided": _said(COUNT, "pairs without an answer on one side or both"),
                 "possible": COUNT,
                 "examples": _list(positions),
             },
+            {"half_answered": _said(COUNT, "of the undecided, those with an answer on one side")},
         ),
         "Survival": _object(
             "In which ways of asking a rule holds.",

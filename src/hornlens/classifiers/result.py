@@ -87,6 +87,16 @@ class Explanation(Explained):
         return tuple(NamedRule(rule.conditions, (rule.label,)) for rule in self.rules)
 
     @property
+    def compared_sentences(self) -> tuple[str, ...]:
+        """What each of them says, in words."""
+        return tuple(rule.sentence for rule in self.rules)
+
+    @property
+    def compared_rates(self) -> None:
+        """Nothing: how often a class is given depends on the rows."""
+        return None
+
+    @property
     def compared_over(self) -> dict[str, tuple[str, ...]]:
         """The columns and classes, which other results must have as well, in whatever order."""
         names, labels = self.feature_names, self.binned.classifier.labels

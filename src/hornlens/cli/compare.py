@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hornlens.api import compare
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 SHOWN = 25
 """How many rules of one outcome the terminal shows; the JSON has all of them."""
+RATES = 10
+"""How many rates that differ the terminal shows."""
 OUTCOMES = {"contradicted": "broken", "unknown": "not known", "vacuous": "vacuous"}
 """What is listed of a pair, in this order, and in which word."""
 
@@ -81,6 +84,7 @@ def _show(terminal: Terminal, comparison: Comparison) -> None:
             terminal.say(f"  {each.in_words(names)}")
     else:
         terminal.say("They were made under the same settings.")
+    _show_rates(terminal, comparison, names)
     for pair in comparison.comparisons:
         _show_pair(terminal, pair)
     outcomes = [
@@ -96,6 +100,19 @@ def _show(terminal: Terminal, comparison: Comparison) -> None:
         terminal.say(f"  {rule_text(rule)}")
 
 
+def _show_rates(terminal: Terminal, comparison: Comparison, names: Sequence[str]) -> None:
+    """Print the rates that differ most."""
+    if not comparison.in_rates:
+        return
+    terminal.say()
+    terminal.say(comparison.in_rates, "bold")
+    lines = comparison.rates or ()
+    for line in lines[:RATES]:
+        terminal.say(f"  {line.in_words(names)}")
+    if len(lines) > RATES:
+        terminal.say(f"  … and {len(lines) - RATES:,} more")
+
+
 def _show_pair(terminal: Terminal, pair: ComparedPair) -> None:
     """Print both ways of a pair as lines, which can be read at any width."""
     both = (pair.rules_of_left_in_right, pair.rules_of_right_in_left)
@@ -106,7 +123,8 @@ def _show_pair(terminal: Terminal, pair: ComparedPair) -> None:
         for outcome, word in OUTCOMES.items():
             found = [line for line in lines if line.outcome == outcome]
             for line in found[:SHOWN]:
-                terminal.say(f"  {word}: {rule_text(line.rule)}{_witness(line, other)}")
+                text = line.sentence.rstrip(".") or rule_text(line.rule)
+                terminal.say(f"  {word}: {text}{_witness(line, other)}")
             if len(found) > SHOWN:
                 terminal.say(f"  … and {len(found) - SHOWN:,} more that are {word}")
 

@@ -40,8 +40,17 @@ from hornlens.report.terminal import (
 )
 from hornlens.result import Result
 from hornlens.results.analysis.almost import Nearly, Summary
+from hornlens.results.analysis.evidence import Evidence
 from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.settings import Settings, paper_protocol
+from hornlens.results.wording.measures import (
+    could_break_words,
+    decided_words,
+    lead_words,
+    toy_words,
+)
+from hornlens.results.wording.odds import Odds, odds
+from hornlens.results.wording.pages import vacuous_because
 
 if TYPE_CHECKING:
     from hornlens.cli.commands.models import ExtractOptions
@@ -209,6 +218,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         _show_findings(terminal, result, out)
     else:
         show_sift_title(terminal, result, sift)
+        _show_measure(terminal, result)
         _show_warnings(terminal, result, out)
         show_sifted(terminal, result, sift, out)
     _show_abstentions(terminal, result)
@@ -219,7 +229,7 @@ def show(terminal: Terminal, result: Result, out: Path, seconds: float) -> None:
         f"Policy: label unset {policy.label_unset}ed, calibration {policy.calibration}, "
         f"margin {policy.margin:g}"
         + (f", top {policy.top_k}" if policy.top_k else "")
-        + (f", abstentions {policy.abstain}ed" if result.abstentions else "")
+        + (f", no answer {policy.abstain}ed" if result.abstentions else "")
         + "."
     )
     terminal.say(
@@ -242,6 +252,7 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
         + f"; {show_claim(envelope.certificate)}",
         "bold",
     )
+    _show_measure(terminal, result)
     _show_warnings(terminal, result, out)
     show_compared(terminal, result)
     levels, summary = envelope.levels, Summary(result)
@@ -250,31 +261,11 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
     elif evidence:
         terminal.say()
         for item in evidence[:8]:
-            count = f"{item.support} of {item.prompts} {question.unit}s"
-            terminal.say(f"  • {result.sentence(item)} ({count})")
+            lead = lead_words(result, item)
+            terminal.say(f"  • {result.sentence(item)}")
+            terminal.say(f"    {could_break_words(result, item)}{f'; {lead}' if lead else ''}")
         terminal.say()
-        warrants = dict(zip(envelope.readable, envelope.warrants, strict=True))
-        unproved = any(not warrant.proved for warrant in warrants.values())
-        p_values = _p_values(result)
-        terminal.table(
-            [
-                *(["rule", "warrant"] if unproved else ["rule"]),
-                *("support", f"{question.unit}s", "mean margin", "closest call"),
-                *(["by chance"] if p_values else []),
-            ],
-            [
-                [
-                    result.space.show(item.rule),
-                    *([warrants[item.rule].words] if unproved else []),
-                    str(item.support),
-                    str(item.prompts),
-                    "" if item.mean_margin is None else f"{item.mean_margin:.2f}",
-                    f"{min(item.margins):.2f}" if item.margins else "",
-                    *([p_values[item.rule]] if p_values else []),
-                ]
-                for item in evidence[:SHOWN]
-            ],
-        )
+        terminal.table(*_rules_table(result, evidence[:SHOWN]))
         if len(evidence) > SHOWN:
             terminal.say(f"… and {len(evidence) - SHOWN} more: {out / 'rules.csv'}")
     if envelope.almost is not None:
@@ -283,10 +274,8 @@ def _show_findings(terminal: Terminal, result: Result, out: Path) -> None:
         show_chance(terminal, result)
     if vacuous and not envelope.certificate.unanswered:
         terminal.say()
-        terminal.say(
-            f"{plural(vacuous, 'rule')} more, in {out / 'rules.csv'}: they hold only because a "
-            "label was never, or always, chosen."
-        )
+        why = vacuous_because(result.vacuity, question.unit)
+        terminal.say(f"{plural(vacuous, 'rule')} more, in {out / 'rules.csv'}, no findings: {why}.")
     terminal.say()
     show_open(terminal, envelope)
     show_possible(terminal, result)
@@ -315,6 +304,31 @@ def _p_values(result: Result) -> dict[Rule, str]:
     }
 
 
+def _rules_table(
+    result: Result, evidence: Sequence[Evidence]
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return the columns and the lines of the table of rules."""
+    envelope, question = result.envelope, result.question
+    warrants = dict(zip(envelope.readable, envelope.warrants, strict=True))
+    unproved = any(not warrant.proved for warrant in warrants.values())
+    p_values = _p_values(result)
+    columns = ["rule", *(["warrant"] if unproved else []), f"{question.unit}s that could break it"]
+    columns += ["odds, at least", "on average"] if result.in_odds else []
+    columns += ["by chance"] if p_values else []
+    lines = []
+    for item in evidence:
+        line = [result.space.show(item.rule), *([warrants[item.rule].words] if unproved else [])]
+        line.append(f"{len(result.could_break(item)):,}")
+        if result.in_odds:
+            known = Odds.of(item.margins) if item.margins else None
+            line += (
+                ["", ""] if known is None else [odds(known.least, "down"), odds(known.mean or 0)]
+            )
+        line += [p_values[item.rule]] if p_values else []
+        lines.append(line)
+    return columns, lines
+
+
 def _show_level(terminal: Terminal, summary: Summary, levels: Levels, out: Path) -> None:
     """Print the level of detail that was asked for: its rules, and all that it gets wrong."""
     say_level(terminal, levels)
@@ -339,6 +353,14 @@ def _with_exceptions(summary: Summary, rules: Sequence[Nearly]) -> list[tuple[st
         shown = [" / ".join(each[e.world].show(e.cell)) for e in nearly.exhibits]
         found.append((summary.sentence(nearly), shown))
     return found
+
+
+def _show_measure(terminal: Terminal, result: Result) -> None:
+    """Print how a score becomes an answer, and whether the model is a toy."""
+    if toy := toy_words(result):
+        terminal.say(f"Note: {toy}", "yellow")
+    if decided := decided_words(result):
+        terminal.say(decided)
 
 
 def _show_warnings(terminal: Terminal, result: Result, out: Path) -> None:
@@ -371,4 +393,5 @@ def _show_abstentions(terminal: Terminal, result: Result) -> None:
         first = next(c for c, decision in result.abstentions if decision.abstained == reason)
         why = reason_in_words(reason)
         shown = next(iter(result.show(first)), "")
-        terminal.say(f"{plural(count, 'abstention')}, because {why}; the first: {shown}")
+        cells = plural(count, result.question.unit)
+        terminal.say(f"No answer in {cells}, because {why}; the first: {shown}")

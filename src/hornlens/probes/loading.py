@@ -24,7 +24,10 @@ from hornlens.probes.schema import AttributeFile, ElicitationFile, ProbeFile
 from hornlens.probes.wording import AS_USUAL, LABEL, MASK, SLOT, ProbeElicitation
 
 DEFAULT = "gender-occupation"
-DEFAULT_MODELS = {"gender-occupation-variants": "demo-polyglot"}
+DEFAULT_MODELS = {
+    "gender-occupation-2": "demo-polyglot",
+    "gender-occupation-variants": "demo-polyglot",
+}
 """The built-in models that know the words of built-in probes which `demo` cannot read."""
 PHRASE_SLOT = re.compile(r"\{(?:a:)?value\}")
 

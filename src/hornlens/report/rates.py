@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hornlens.counts import plural
 from hornlens.report.terminal import Terminal
-from hornlens.results.analysis.rates import AttributeRates
+from hornlens.results.analysis.rates import AttributeRates, Spread
 from hornlens.results.documents.findings import Findings
 from hornlens.results.wording.sifting import CHOSEN
 
@@ -23,7 +23,9 @@ def show_rates(terminal: Terminal, extraction: Findings) -> None:
     if not told:
         return
     words = words_for(extraction)
-    shares = f"shares of the answers{condition_of(extraction)}"
+    silent = any(each.silence for each in told)
+    of = "all that was asked" if silent else "the answers"
+    shares = f"shares of {of}{condition_of(extraction)}"
     terminal.say(f"Rates ({shares}) and flips (changing only this attribute):")
     for each in told[:SHOWN]:
         terminal.say(f"  {each.attribute}: {spread_in_words(each, words)}{flips_in_words(each)}.")
@@ -49,15 +51,25 @@ def condition_of(extraction: Findings) -> str:
 
 
 def spread_in_words(rates: AttributeRates, words: Mapping[str, str]) -> str:
-    """Return how far the values of an attribute are apart, before a semicolon; "" if unknown."""
-    spread = rates.widest
+    """Return how far the values of an attribute are apart, before a semicolon; "" if unknown.
+
+    Where answers are missing, shares are those of all that was asked, and so is what is missing.
+    """
+    spread, silence = rates.widest, rates.silence
     if spread is None:
         return ""
     label = words.get(spread.label, spread.label)
+    parts = [_apart(f"“{label}”", spread)]
+    if silence is not None:
+        parts.append(_apart(silence.label, silence))
+    return f"{', '.join(parts)}; "
+
+
+def _apart(what: str, spread: Spread) -> str:
     if not spread.difference:
-        return f"“{label}” in {percent(spread.high)} for every value; "
+        return f"{what} in {percent(spread.high)} for every value"
     low, high = percent(spread.low), percent(spread.high)
-    return f"“{label}” from {low} ({spread.lowest}) to {high} ({spread.highest}); "
+    return f"{what} from {low} ({spread.lowest}) to {high} ({spread.highest})"
 
 
 def flips_in_words(rates: AttributeRates) -> str:
@@ -68,8 +80,16 @@ def flips_in_words(rates: AttributeRates) -> str:
     if rates.possible is None or rates.possible > rates.pairs:
         every = "" if rates.possible is None else f" of {rates.possible:,}"
         asked += f" asked{every}"
-    found = f"{rates.flips:,} flips in {asked}" if rates.flips != 1 else f"1 flip in {asked}"
-    return found + (f", {rates.undecided:,} undecided" if rates.undecided else "")
+    if rates.undecided == rates.pairs and not rates.half_answered:
+        return f"no flips to count: none of {asked} has two answers"
+    if rates.undecided:
+        asked = f"{rates.compared:,} of {asked} with two answers"
+    text = f"{rates.flips:,} flips in {asked}" if rates.flips != 1 else f"1 flip in {asked}"
+    if rates.half_answered:
+        text += f"; {plural(rates.half_answered, 'pair')} with one answer"
+    if rates.unanswered:
+        text += f"; {plural(rates.unanswered, 'pair')} with none"
+    return text
 
 
 def percent(share: float) -> str:

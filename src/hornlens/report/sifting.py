@@ -9,6 +9,8 @@ from hornlens.counts import plural
 from hornlens.report.terminal import Terminal
 from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.findings import Findings
+from hornlens.results.wording.odds import odds, share_of_lead
+from hornlens.results.wording.pages import vacuous_because
 from hornlens.results.wording.sifting import RARE, asked_words, needed
 
 SENTENCES, LINES, OPEN, EXCEPTIONS = 8, 25, 8, 3
@@ -48,17 +50,14 @@ def _show_listed(terminal: Terminal, result: Findings, summary: SiftSummary, out
     tested = not all(row.warrant.proved for row in result.rules)
     terminal.say(f"Listed: {summary.sieve.listed(len(result.rules), tested)}.")
     for row in result.rules[:SENTENCES]:
-        terminal.say(f"  • {row.sentence}")
+        terminal.say(f"  • {row.sentence}{' (vacuous)' if row.vacuous else ''}")
     terminal.say()
     terminal.table(*_listed_table(result))
     if len(result.rules) > LINES:
         terminal.say(f"… and {len(result.rules) - LINES:,} more: {out / 'rules.csv'}")
     if vacuous := sum(result.vacuous):
-        what = "They hold" if vacuous > 1 else "It holds"
-        terminal.say(
-            f"{plural(vacuous, 'rule')} of these: {what.lower()} only because a label was never or "
-            "always, chosen."
-        )
+        why = vacuous_because(result.vacuity, result.question.unit)
+        terminal.say(f"{plural(vacuous, 'rule')} of these hold vacuously: {why}.")
     terminal.say()
 
 
@@ -73,15 +72,19 @@ def _listed_table(result: Findings) -> tuple[Sequence[str], Sequence[Sequence[st
             row.warrant.words,
             f"{row.warrant.tested:,}" if row.warrant.tested else "",
             f"{row.cells:,}",
-            *([_margin(row.smallest_margin)] if scored else []),
+            *([_closest(result, row.smallest_margin)] if scored else []),
         ]
         for row in rows
     ]
-    return [*columns, "closest call"] if scored else columns, lines
+    closest = "odds, at least" if result.in_odds else "closest call"
+    return [*columns, closest] if scored else columns, lines
 
 
-def _margin(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
+def _closest(result: Findings, margin: float | None) -> str:
+    """Return the smallest lead: as odds, where scores are log-probabilities."""
+    if margin is None:
+        return ""
+    return odds(share_of_lead(margin), "down") if result.in_odds else f"{margin:.2f}"
 
 
 def _show_beside(terminal: Terminal, summary: SiftSummary, out: Path) -> None:

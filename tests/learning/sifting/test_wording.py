@@ -22,7 +22,7 @@ def test_a_tested_rule_says_on_how_many_random_cases_it_was_tried():
     tested = row.warrant.tested
     assert 0 < tested < asked
     assert row.sentence == (
-        f"In all {asked} cases asked ({tested} at random), the target never says “yes” where a is "
+        f"In all {asked} cases asked ({tested} at random), the target always says “no” where a is "
         "a1."
     )
     assert result.behind(0)[1] == (
@@ -59,8 +59,8 @@ def test_a_rule_of_several_worlds_holds_in_every_one():
     result = case("worlds")
     (row,) = result.rules
     assert re.fullmatch(
-        r"In all \d+ cases asked \(\d+ at random\), in every one of 2 ways, the target never says "
-        "“yes” where a is a1.",
+        r"In all \d+ cases asked \(\d+ at random\), in every one of 2 ways, the target always says "
+        "“no” where a is a1.",
         row.sentence,
     )
 

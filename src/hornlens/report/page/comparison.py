@@ -15,6 +15,8 @@ from hornlens.results.analysis.comparison import (
 )
 
 SCRIPTS = ("dom.js", "table.js", "comparison.js")
+RATES = 25
+"""How many rates that differ the page shows; comparison.json has all of them."""
 ORDER = ("contradicted", "unknown", "vacuous", "entailed")
 """What comes first in a table of rules."""
 
@@ -48,6 +50,7 @@ def comparison_page(comparison: Comparison) -> str:
         pairs=[_pair(pair) for pair in comparison.comparisons],
         common=comparison.common,
         vacuously=VACUOUSLY,
+        rates=(comparison.rates or ())[:RATES],
     )
 
 

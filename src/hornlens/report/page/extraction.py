@@ -35,11 +35,20 @@ from hornlens.results.analysis.ranking import EXPLAINED
 from hornlens.results.documents.findings import Findings
 from hornlens.results.documents.replies import has_replies
 from hornlens.results.documents.writing import extraction_as_json
+from hornlens.results.wording.measures import (
+    could_break_words,
+    decided_words,
+    lead_words,
+    toy_words,
+)
+from hornlens.results.wording.odds import Odds, odds, share_of_lead
 from hornlens.results.wording.pages import (
     about_rules,
     no_rules,
     non_horn_words,
     possible_beside,
+    vacuous_because,
+    vacuous_words,
 )
 
 SCRIPTS = (
@@ -82,11 +91,27 @@ class Row:
     support: int | None
     cases: int
     """Of a sifted rule: how many cells that could break it were asked."""
+    could: int
+    """How many recorded answers could have broken it."""
+    tried: str
+    lead: str
+    vacuous_because: str
 
     @property
     def closest(self) -> float | None:
         """The smallest margin."""
         return min(self.evidence.margins, default=None)
+
+    @property
+    def odds_at_least(self) -> str:
+        """The smallest margin as odds, of scores that are log-probabilities."""
+        return "–" if self.closest is None else odds(share_of_lead(self.closest), "down")
+
+    @property
+    def odds_on_average(self) -> str:
+        """The average share as odds."""
+        margins = self.evidence.margins
+        return odds(Odds.of(margins).mean or 0.0) if margins else "–"
 
 
 class Finding(NamedTuple):
@@ -94,6 +119,7 @@ class Finding(NamedTuple):
 
     row: Row
     strip: str
+    said: str
 
 
 def extraction_page(
@@ -146,6 +172,10 @@ def extraction_page(
         sampled=is_sampled(extraction),
         unproved=any(not row.warrant.proved for row in rows),
         scored=is_scored(extraction),
+        odds=extraction.in_odds,
+        toy=toy_words(extraction),
+        decided=decided_words(extraction),
+        vacuous=vacuous_because(extraction.vacuity, question.unit),
         complete=is_complete(extraction),
         space=space,
         attributes=[(attribute.name, described(attribute)) for attribute in space.attributes],
@@ -160,7 +190,7 @@ def extraction_page(
         counts={
             "rules": plural(len(rows), "rule"),
             "answers": plural(asked, "answer"),
-            "abstentions": plural(len(extraction.abstentions), "abstention"),
+            "abstentions": plural(len(extraction.abstentions), question.unit),
         },
         non_horn=non_horn_words(envelope, question),
         absence=no_rules(envelope.certificate, question, is_scored(extraction)),
@@ -178,7 +208,8 @@ def extraction_page(
         warnings=content["warnings"],
         rows=rows,
         findings=[
-            Finding(row, _strip(margins, widest)) for row, margins in zip(found, top, strict=True)
+            Finding(row, *_strip(margins, widest, extraction.in_odds))
+            for row, margins in zip(found, top, strict=True)
         ],
         widest=widest,
         has_answers=fits and asked > 0,
@@ -227,7 +258,8 @@ def rows_of(extraction: Findings) -> list[Row]:
         rule = evidence.rule
         sentence = marked(extraction.parts(evidence))
         shown = in_conditions(rule, space)
-        vacuous, warrant = extraction.vacuous[place], envelope.warrants[place]
+        reason, warrant = extraction.vacuity[place], envelope.warrants[place]
+        vacuous = reason is not None
         words = extraction.behind(place)
         cases = extraction.cases_of(evidence) if envelope.sifted is not None else 0
         support: int | None = evidence.support
@@ -237,7 +269,9 @@ def rows_of(extraction: Findings) -> list[Row]:
         rows.append(
             Row(
                 *(number, place, shown, sentence, evidence, broken, vacuous, warrant),
-                *(*words, support, cases),
+                *(*words, support, cases, len(extraction.could_break(evidence))),
+                *(could_break_words(extraction, evidence), lead_words(extraction, evidence)),
+                "" if reason is None else vacuous_words(reason, extraction.question.unit),
             )
         )
     return rows
@@ -260,10 +294,21 @@ def _possible(extraction: Findings) -> list[tuple[NamedRule, str, int, list[str]
     ]
 
 
-def _strip(margins: Sequence[float], widest: float) -> str:
-    """Return a path with a tick at each margin, on a scale that all findings share."""
-    places = {round(min(m, widest) / (widest or 1.0) * (STRIP - 2)) + 1 for m in margins}
-    return "".join(f"M{x} 0v12" for x in sorted(places))
+def _strip(margins: Sequence[float], widest: float, in_odds: bool) -> tuple[str, str]:
+    """Return a path with a tick at each margin, and what it shows in words.
+
+    All findings share a scale: of odds, from even to certain; of other scores, to the widest.
+    """
+    if in_odds:
+        shares = [2 * share_of_lead(margin) - 1 for margin in margins]
+        text = (
+            f"Odds of {Odds.of(margins).words}, on a scale from even to certain" if margins else ""
+        )
+    else:
+        shares = [min(margin, widest) / (widest or 1.0) for margin in margins]
+        text = f"Leads from {min(margins):.2f}, on a scale to {widest:.2f}" if margins else ""
+    places = {round(part * (STRIP - 2)) + 1 for part in shares}
+    return "".join(f"M{x} 0v12" for x in sorted(places)), text
 
 
 def without_answers(content: dict[str, Any]) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def _bar(rate: ValueRate, labels: Sequence[str]) -> Bar:
             parts.append((i % COLOURS, place(start / total), place(count / total)))
         start += count
     if rate.abstained:
-        said.append(plural(rate.abstained, "abstention"))
+        said.append(f"no answer {rate.abstained:,}")
     return Bar(rate, tuple(parts), f"{rate.value}: {', '.join(said)}")
 
 
@@ -116,19 +116,27 @@ def _sentence(rates: AttributeRates, unit: str) -> str:
     if not rates.pairs:
         return f"No two {unit}s that were asked differ in it only."
     pairs = f"{rates.pairs:,} {'pair' if rates.pairs == 1 else 'pairs'} of {unit}s"
-    if rates.undecided == rates.pairs:
-        return f"Of {pairs} that differ in it only, none has an answer on both sides."
-    if rates.flips:
-        said = f"Changing only this changed the answer in {rates.flips:,} of {pairs}"
+    if not rates.compared:
+        text = f"Of {pairs} that differ in it only, none has an answer on both sides"
     else:
-        said = f"Changing only this never changed the answer, in {pairs}"
-    if rates.undecided:
-        said += f"; in {rates.undecided:,} there was no answer on one side or both"
+        if rates.undecided:
+            pairs = f"{plural(rates.compared, 'pair')} of {unit}s with two answers"
+        if rates.flips:
+            text = f"Changing only this changed the answer in {rates.flips:,} of {pairs}"
+        else:
+            text = f"Changing only this never changed the answer, in {pairs}"
+    whole = f"all {plural(rates.pairs, 'pair')}"
+    if rates.half_answered:
+        text += (
+            f". In {rates.half_answered:,} of {whole} it decided whether there was an answer at all"
+        )
+    if rates.unanswered and rates.compared:
+        text += f". In {rates.unanswered:,} of {whole} neither side got an answer"
     if rates.possible is None:
-        said += "; not all pairs were asked"
+        text += "; not all pairs were asked"
     elif rates.possible > rates.pairs:
-        said += f"; there are {rates.possible:,}, of the others at least one side was not asked"
-    return f"{said}."
+        text += f"; there are {rates.possible:,}, of the others at least one side was not asked"
+    return f"{text}."
 
 
 def _pair(extraction: Findings, flip: FlippedCells) -> Pair:

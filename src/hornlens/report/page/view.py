@@ -60,6 +60,7 @@ def view_of(extraction: Findings, with_answers: bool) -> dict[str, Any]:
         "labelled": space.label is not None,
         "prompted": bool(question.templates) and question.compared is None,
         "scored": is_scored(extraction),
+        "odds": extraction.in_odds,
         "hasDraws": drawn is not None,
         "unit": question.unit,
         "subject": question.subject,

@@ -11,10 +11,13 @@ from typing import ClassVar, Literal
 from hornlens.counts import plural
 from hornlens.errors import HornlensError, InputError
 from hornlens.logic.named import NamedRule
+from hornlens.results.analysis.compared_rates import ComparedRate, compare_rates
 from hornlens.results.analysis.differences import SettingDifference, setting_differences
 from hornlens.results.analysis.rulesets import AcceptedExample, RuleSet, numbered
 from hornlens.results.documents.codec import INLINE, Codec
+from hornlens.results.wording.measures import TOY
 
+Outcome = Literal["entailed", "vacuous", "contradicted", "unknown"]
 VACUOUSLY = (
     "A rule holds vacuously where the other result never gives the answer that it speaks of, or "
     "always gives the same one, or accepts nothing that the rule speaks of."
@@ -31,10 +34,10 @@ class RuleOutcome:
     """
 
     rule: NamedRule = field(metadata=INLINE)
-    outcome: Literal["entailed", "vacuous", "contradicted", "unknown"] = field(
-        metadata={"key": "fate"}
-    )
+    outcome: Outcome = field(metadata={"key": "fate"})
     witness: AcceptedExample | None = None
+    sentence: str = ""
+    """What the rule says of the result that it is of."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ class Comparison:
     """Some results, each compared with each of those after it: comparison.json.
 
     `common` are the rules from which all follows that follows from every one of the results; None:
-    there are too many interpretations to work that out, or not all of them were asked.
+    there are too many interpretations to work that out, or not all of them were asked. `rates` are
+    those that differ, the largest difference first; None: not every result has rates.
     `differences` is what differs between the settings; None: in a file of an older version, which
     compared the first result only.
 
@@ -96,20 +100,33 @@ class Comparison:
     comparisons: tuple[ComparedPair, ...]
     common: tuple[NamedRule, ...] | None
     differences: tuple[SettingDifference, ...] | None = None
+    rates: tuple[ComparedRate, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse pairs, or differences, that are not of these results."""
+        """Refuse pairs, differences or rates that are not of these results."""
         count = len(self.results)
         expected = count * (count - 1) // 2 if self.differences is not None else count - 1
         if not self.results or len(self.comparisons) != expected:
             raise ValueError("does not compare its results in pairs")
         if any(len(each.values) != count for each in self.differences or ()):
             raise ValueError("does not say of each result what differs")
+        if any(len(each.given) != count for each in self.rates or ()):
+            raise ValueError("does not say of each result how often an answer is given")
 
     @property
     def disturbing(self) -> tuple[SettingDifference, ...]:
         """The differences in wording or policy: rules may be new without a change of the model."""
         return tuple(each for each in self.differences or () if each.disturbs)
+
+    @property
+    def in_rates(self) -> str:
+        """In how many rates the results differ, in a sentence; "" where there are none."""
+        if self.rates is None:
+            return ""
+        if not self.rates:
+            return "Rates: every value gets each answer equally often in all of them."
+        count = len(self.rates)
+        return f"Rates: {count:,} {'differs' if count == 1 else 'differ, the most first'}."
 
     @property
     def in_common(self) -> str:
@@ -172,6 +189,7 @@ def compare(results: Sequence[RuleSet]) -> Comparison:
         ),
         first.result.common_with([other.result for other in others]),
         setting_differences(results),
+        compare_rates([each.result.compared_rates for each in results]),
     )
 
 
@@ -192,21 +210,26 @@ def _check_names(first: RuleSet, other: RuleSet) -> None:
 def _of(result: RuleSet) -> str:
     """Return of whom a result is, and what was asked."""
     made = result.made
-    return f"{made['model']} on {made['probe']}" if made.get("templates") else made.get("model", "")
+    if not made.get("templates"):
+        return made.get("model", "")
+    toy = " (a toy model)" if made.get("identity", "").startswith(TOY) else ""
+    return f"{made['model']}{toy} on {made['probe']}"
 
 
 def _outcomes(owner: RuleSet, other: RuleSet) -> tuple[RuleOutcome, ...]:
     """Say what becomes of each rule of a result in another; a test's bound will do to hold."""
     outcomes = []
-    for rule in owner.result.compared_rules:
+    rules = zip(owner.result.compared_rules, owner.result.compared_sentences, strict=True)
+    for rule, sentence in rules:
         truth, witness = other.result.verdict_on(rule, owner.result)
         if witness is not None:
-            outcomes.append(RuleOutcome(rule, "contradicted", witness))
+            outcomes.append(RuleOutcome(rule, "contradicted", witness, sentence))
         elif truth.outcome == "vacuous":
-            outcomes.append(RuleOutcome(rule, "vacuous"))
+            outcomes.append(RuleOutcome(rule, "vacuous", None, sentence))
         else:
             known = truth.outcome in ("holds", "tested")
-            outcomes.append(RuleOutcome(rule, "entailed" if known else "unknown"))
+            outcome: Outcome = "entailed" if known else "unknown"
+            outcomes.append(RuleOutcome(rule, outcome, None, sentence))
     return tuple(outcomes)
 
 

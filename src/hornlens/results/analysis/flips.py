@@ -215,6 +215,7 @@ def flips_of_answers(result: Findings, axes: Sequence[int]) -> Flips:
         every_input=False,
         examples=tuple(_pair(result.each[world], cells) for world, cells in examples),
         half_answered=sum(each.half_answered for each in counts),
+        unanswered=sum(each.unanswered for each in counts),
         chosen=not result.has_rates,
     )
 

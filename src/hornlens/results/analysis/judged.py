@@ -15,6 +15,7 @@ from hornlens.logic.named import NamedRule
 
 if TYPE_CHECKING:
     from hornlens.results.analysis.judging import Exceptions, Judgement
+    from hornlens.results.analysis.rates import Rates
     from hornlens.results.analysis.rulesets import Verdict
     from hornlens.results.documents.findings import Findings
     from hornlens.results.documents.flips import Flips
@@ -78,6 +79,17 @@ class JudgedByAnswers:
     def compared_rules(self) -> tuple[NamedRule, ...]:
         """The rules that are held against other results: those in short form."""
         return tuple(rule for rule, _ in self._findings.envelope.named)
+
+    @cached_property
+    def compared_sentences(self) -> tuple[str, ...]:
+        """What each of them says, in words."""
+        return tuple(map(self._findings.sentence, self._findings.evidence))
+
+    @property
+    def compared_rates(self) -> Rates | None:
+        """How often each value gets each answer; None where nothing was asked, or cells chosen."""
+        findings = self._findings
+        return findings.rates if findings.has_rates and findings.asked else None
 
     @property
     def compared_over(self) -> dict[str, tuple[str, ...]]:

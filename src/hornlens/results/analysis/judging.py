@@ -212,8 +212,13 @@ def _holding(
     )
     if truth.outcome == "vacuous":
         finding += " It holds vacuously: what it speaks of never occurs."
-    if of:
-        finding += f" {count:,} of {of:,} {result.question.unit}s speak for it."
+    if count:
+        finding += (
+            f" {plural(count, 'answer')} could break it, {'none' if count > 1 else 'and'} does"
+        )
+        finding += "." if count > 1 else " not."
+    elif of:
+        finding += f" No {result.question.unit} that could break it got an answer."
     return finding
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import prod
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ from hornlens.results.analysis.flips import (
     pairs_in,
 )
 
+NO_ANSWER = "no answer"
+"""What stands for the label where there is none."""
 COUNTED = 1 << 20
 """Up to so many cells, those that obey the background are counted one by one."""
 
@@ -48,6 +51,11 @@ class ValueRate:
     def answered(self) -> int:
         """How many answers there are, without the abstentions."""
         return sum(self.counts)
+
+    @property
+    def asked(self) -> int:
+        """How many cells were asked, answered or not."""
+        return self.answered + self.abstained
 
     @cached_property
     def shares(self) -> tuple[float, ...] | None:
@@ -90,15 +98,33 @@ class AttributeRates:
     pairs: int
     """Of how many such pairs both cells were asked."""
     undecided: int
-    """In how many of those the target abstained on one cell or both; they are no flips."""
+    """How many of those have no answer on one side or both; they are not among `flips`."""
     possible: int | None
     """How many such pairs there are, asked or not; None where they are too many to count."""
     examples: tuple[FlippedCells, ...] = ()
+    half_answered: int = 0
+    """In how many pairs one side got an answer, and the other none: a difference too."""
+    of_asked: tuple[Spread, ...] = ()
+    """The spreads of shares of all that was asked, where not all of it was answered."""
+    silence: Spread | None = None
+    """The values with the most and the fewest cells without an answer, where there are any."""
+
+    @property
+    def unanswered(self) -> int:
+        """In how many pairs neither side got an answer."""
+        return self.undecided - self.half_answered
+
+    @property
+    def compared(self) -> int:
+        """How many pairs have an answer on both sides."""
+        return self.pairs - self.undecided
 
     @property
     def widest(self) -> Spread | None:
-        """The spread with the largest difference."""
-        return max(self.spreads, key=lambda spread: spread.difference, default=None)
+        """The spread with the largest difference; where answers are missing, of all cells asked."""
+        return max(
+            self.of_asked or self.spreads, key=lambda spread: spread.difference, default=None
+        )
 
 
 @dataclass(frozen=True)
@@ -217,11 +243,30 @@ def _together(axes: Sequence[Along]) -> AttributeRates:
         sum(each.undecided for each in pairs),
         None if possible is None else possible * len(axes),
         tuple(islice(examples, EXAMPLES)),
+        sum(each.half_answered for each in pairs),
+        *_with_silence(first.space, values),
     )
+
+
+def _with_silence(
+    space: Space, values: Sequence[ValueRate]
+) -> tuple[tuple[Spread, ...], Spread | None]:
+    """Return the spreads of shares of all that was asked, and of what got no answer."""
+    if len(values) < 2 or not any(rate.abstained for rate in values):
+        return (), None
+    shared = [(rate.value, tuple(n / rate.asked for n in rate.counts)) for rate in values]
+    silent = [(rate.value, rate.abstained / rate.asked) for rate in values]
+    most, least = max(silent, key=itemgetter(1)), min(silent, key=itemgetter(1))
+    silence = Spread(NO_ANSWER, most[0], least[0], most[1], least[1])
+    return tuple(_spreads_of(space, shared)), silence
 
 
 def _spreads(space: Space, values: Sequence[ValueRate]) -> Iterator[Spread]:
     shared = [(rate.value, rate.shares) for rate in values if rate.shares is not None]
+    return _spreads_of(space, shared)
+
+
+def _spreads_of(space: Space, shared: Sequence[tuple[str, tuple[float, ...]]]) -> Iterator[Spread]:
     if len(shared) < 2:
         return
     for place, label in enumerate(labels_of(space)):

@@ -14,6 +14,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.results.analysis.truth import Truth, truth_of
 
 if TYPE_CHECKING:
+    from hornlens.results.analysis.rates import Rates
     from hornlens.results.documents.findings import Findings
 
 
@@ -57,6 +58,14 @@ class Compared(Protocol):
     @property
     def compared_rules(self) -> tuple[NamedRule, ...]:
         """The rules that are held against other results."""
+
+    @property
+    def compared_sentences(self) -> tuple[str, ...]:
+        """What each of them says, in words."""
+
+    @property
+    def compared_rates(self) -> Rates | None:
+        """How often each value gets each answer, if that is known."""
 
     @property
     def compared_over(self) -> Mapping[str, tuple[str, ...]]:

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
-from math import floor, isinf
+from math import floor, inf, isinf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from hornlens.logic.decisions import reason_in_words
 from hornlens.logic.maskmap import key_of, mask_map
 from hornlens.results.analysis.choices import choices_of
 from hornlens.results.analysis.orders import orders_of
+from hornlens.results.analysis.rates import ValueRate
 from hornlens.results.documents.answers import Position
 from hornlens.results.documents.details import NOTHING, Details
+from hornlens.results.wording.odds import odds_of_lead
 
 if TYPE_CHECKING:
     from hornlens.results.documents.findings import Findings
 
 Kind: TypeAlias = Literal[
+    "no_answers",
     "same_values",
     "unknown_words",
     "label_never",
@@ -36,12 +40,16 @@ SMALL = 0.1
 _SEVERAL = ("them", "these words", "each of them")
 COUNTED = ("almost-rules", "levels")
 """What is counted over all answers."""
+BY_VALUE = 3
+"""Of how many attributes a warning says with which values there was no answer."""
 NAMED = 8
 """How many names a sentence has at most."""
 
 
-Rows: TypeAlias = MutableMapping[int, dict[int | bytes, tuple[int, Sequence[float]]]]
-"""Cells and scores by the choice of an attribute, and the key of what else is set."""
+Outcome: TypeAlias = tuple[Sequence[float], str]
+"""What came of a question: its scores, or why there are none."""
+Rows: TypeAlias = MutableMapping[int, dict[int | bytes, tuple[int, Outcome]]]
+"""Cells and outcomes by the choice of an attribute, and the key of what else is set."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,7 @@ def _not_counted(extraction: Findings) -> Iterator[Warning]:
 
 
 def _of_one(extraction: Findings) -> Iterator[Warning]:
+    yield from _no_answers(extraction)
     yield from _unknown_words(extraction)
     if extraction.has_rates:  # a sift asks hardly any two cells that differ in one thing only
         yield from _same_values(extraction)
@@ -133,17 +142,62 @@ def _unknown_words(extraction: Findings) -> Iterator[Warning]:
     )
 
 
+def _no_answers(extraction: Findings) -> Iterator[Warning]:
+    """How often there was no answer, why, and with which values most often and least often."""
+    silent = {c: d for c, d in extraction.decisions.items() if d.winner is None}
+    if not silent:
+        return
+    question, asked = extraction.question, len(extraction.decisions)
+    counts = Counter(decision.abstained for decision in silent.values())
+    reasons = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    why = "; ".join(f"{count:,}: {reason_in_words(reason)}" for reason, count in reasons)
+    text = f"No answer in {len(silent):,} of {_units(asked, question.unit)} ({why})."
+    if extraction.has_rates:  # a sift chooses its cells: what is missing there is no share
+        text += "".join(_silence_by_value(extraction))
+    yield Warning("no_answers", text, cells=tuple(sorted(silent)))
+
+
+def _silence_by_value(extraction: Findings) -> Iterator[str]:
+    """Yield a sentence for the attributes whose values differ most in it."""
+    rates = [each for each in extraction.rates.attributes if each.silence is not None]
+    rates = [each for each in rates if each.silence is not None and each.silence.difference]
+    rates.sort(key=lambda each: -each.silence.difference if each.silence else 0.0)
+    unit = extraction.question.unit
+    for each in rates[:BY_VALUE]:
+        by_share: dict[float, list[ValueRate]] = {}
+        for rate in each.values:
+            by_share.setdefault(rate.abstained / rate.asked, []).append(rate)
+        most, least = by_share[max(by_share)], by_share[min(by_share)]
+        parts = []
+        for alike in (most, least):
+            first = alike[0]
+            same = [rate for rate in alike if rate.asked == first.asked]
+            named = _listed([rate.value for rate in same])
+            count = _units(first.asked, unit) if alike is most else f"{first.asked:,}"
+            parts.append(f"{first.abstained:,} of {count} with {named}")
+        yield f" By {each.attribute}: no answer in {', '.join(parts)}."
+    if len(rates) > BY_VALUE:
+        yield f" The rates of {len(rates) - BY_VALUE:,} more attributes differ too."
+
+
+def _units(count: int, unit: str) -> str:
+    return f"{count:,} {unit}{'' if count == 1 else 's'}"
+
+
 def _same_values(extraction: Findings) -> Iterator[Warning]:
     """Values with the same scores in every two answers that differ in nothing else.
 
-    Shares of repeated answers are no such scores: equal counts are no equal chances.
+    Where one of two has no answer, they differ; where both have none, for the same reason, they do
+    not. Shares of repeated answers are no such scores: equal counts are no equal chances.
     """
     space, decisions = extraction.space, extraction.decisions
-    known = [(cell, d.scores) for cell, d in decisions.items() if d.scores and not d.repeats]
+    if not extraction.scored:  # a few equal replies are no equal chances either
+        return
+    known = [(c, (d.scores, "" if d.scores else d.abstained)) for c, d in decisions.items()]
     for attribute, at, group in zip(space.attributes, space.offsets, space.groups, strict=False):
         rows: Rows = mask_map(space.width)
-        for cell, scores in known:
-            rows.setdefault(cell & group, {})[key_of(cell & ~group)] = cell, scores
+        for cell, outcome in known:
+            rows.setdefault(cell & group, {})[key_of(cell & ~group)] = cell, outcome
         for alike in _alike(rows):
             names = [attribute.describe(choice >> at) if choice else "unset" for choice in alike]
             contexts = Counter(context for choice in alike for context in rows[choice])
@@ -153,11 +207,17 @@ def _same_values(extraction: Findings) -> Iterator[Warning]:
                 if len(alike) == attribute.count
                 else f"{_listed(names)} ({attribute.name}) are not told apart: they"
             )
-            met = sum(times > 1 for times in contexts.values())
+            met = [context for context, times in contexts.items() if times > 1]
+            scored = {c for x in alike for c, (_, outcome) in rows[x].items() if outcome[0]}
+            silent = len(set(met) - scored)
+            if silent == len(met):
+                continue  # that nothing is answered is said above
+            cases = "1 case" if len(met) == 1 else f"{len(met):,} cases"
+            none = f", in {silent:,} of which neither has an answer" if silent else ""
             yield Warning(
                 "same_values",
                 f"{what} get the same scores, up to rounding, wherever nothing else differs "
-                f"({met:,} {'case' if met == 1 else 'cases'}).",
+                f"({cases}{none}).",
                 tuple(names),
                 tuple(sorted(cells)),
             )
@@ -178,7 +238,8 @@ def _alike(rows: Rows) -> list[list[int]]:
     alone = all(keys == contexts[0] for keys in contexts)
     first = min(contexts[0], key=lambda key: (isinstance(key, bytes), key)) if alone and rows else 0
     for choice in sorted(rows):
-        place = _rounded(rows[choice][first][1][0]) if alone else 0.0
+        scores = rows[choice][first][1][0] if alone else ()
+        place = _rounded(scores[0]) if scores else inf if alone else 0.0
         candidates = near.get(place, []) if alone else groups
         for group in candidates:
             if all(same(other, choice) for other in (group[:1] if alone else group)):
@@ -197,8 +258,10 @@ def _rounded(score: float) -> float:
     return place if isinf(place) else float(floor(place))
 
 
-def _equal(left: Sequence[float], right: Sequence[float]) -> bool:
-    pairs = zip(left, right, strict=True)
+def _equal(left: Outcome, right: Outcome) -> bool:
+    if len(left[0]) != len(right[0]) or left[1:] != right[1:]:
+        return False
+    pairs = zip(left[0], right[0], strict=True)
     return all(a == b or abs(a - b) <= ROUNDING for a, b in pairs)
 
 
@@ -207,13 +270,18 @@ def _labels(extraction: Findings) -> Iterator[Warning]:
     space, question = extraction.space, extraction.question
     if space.label is None:
         return
-    names, answers = space.label.variables, len(extraction.decisions)
+    names = space.label.variables
+    answers = sum(d.answered for d in extraction.decisions.values())
+    silent = len(extraction.decisions) - answers
+    if not answers:  # that is said, and why: no label is never chosen where nothing is
+        return
+    cases = f"{answers:,} cases" + (f" with an answer ({silent:,} have none)" if silent else "")
     choices = choices_of(space, extraction.decisions.values())
 
     def word(place: int) -> str:
         return f"“{question.words.get(names[place], names[place])}”"
 
-    vacuous = 0 if extraction.envelope.certificate.unanswered else sum(extraction.vacuous)
+    vacuous = 0 if extraction.envelope.certificate.unanswered else extraction.vacuity.count("label")
     held = f" {vacuous:,} {'rule holds' if vacuous == 1 else 'rules hold'} only because of that."
     if choices.always is not None:
         yield Warning(
@@ -232,7 +300,7 @@ def _labels(extraction: Findings) -> Iterator[Warning]:
         yield Warning(
             "label_never",
             f"{listed} {'is' if len(never) == 1 else 'are'} never the answer, "
-            f"in {answers:,} cases." + (held if vacuous else ""),
+            f"in {cases}." + (held if vacuous else ""),
             tuple(names[place] for place in never),
         )
 
@@ -250,15 +318,16 @@ def _small_margins(extraction: Findings) -> Iterator[Warning]:
         return
     resting = sum(any(m < CLOSE for m in evidence.margins) for evidence in extraction.evidence)
     rules = len(extraction.evidence)
+    one = len(close) == 1
+    if extraction.in_odds:
+        closer = f"{'is' if one else 'are'} closer than {odds_of_lead(CLOSE)}"
+    else:
+        closer = f"{'leads' if one else 'lead'} by less than {CLOSE:g}"
     yield Warning(
         "small_margins",
-        f"{len(close):,} of {len(said):,} answers {'leads' if len(close) == 1 else 'lead'} by "
-        f"less than {CLOSE:g}: little would turn {'it' if len(close) == 1 else 'them'}."
-        + (
-            f" {resting:,} of {rules:,} rules hold by less than that in some answer."
-            if resting
-            else ""
-        ),
+        f"{len(close):,} of {len(said):,} answers {closer}: little would turn "
+        f"{'it' if one else 'them'}."
+        + (f" {resting:,} of {rules:,} rules rest on such an answer." if resting else ""),
         cells=() if extraction.worlds else close,
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from hornlens.formats.plain import one_line
 from hornlens.results.documents.codec import Codec
 from hornlens.results.documents.flips import FlipPair
+from hornlens.results.wording.odds import odds_of_lead
 
 if TYPE_CHECKING:
     from hornlens.results.documents.findings import Findings
@@ -21,18 +22,21 @@ Status = Literal["holds", "vacuous", "almost", "tested", "broken", "unknown"]
 class ShownAnswer:
     """An answer that an outcome rests on: what was asked, and what was said.
 
-    `margin` is by how much a rule held there; `variant` the way of asking, if there are several.
+    `margin` is by how much a rule held there, and `odds` the same as odds, where scores are
+    log-probabilities; `variant` the way of asking, if there are several.
     """
 
     prompts: tuple[str, ...]
     said: str
     margin: float | None = None
     variant: str = ""
+    odds: str = ""
 
     @classmethod
     def of(cls, world: Findings, cell: int, margin: float | None = None) -> ShownAnswer:
         """Return the answer that one way of asking gave about a cell."""
-        return cls(world.show(cell), world.reply_to(cell), margin, world.world)
+        odds = "" if margin is None or not world.in_odds else odds_of_lead(margin)
+        return cls(world.show(cell), world.reply_to(cell), margin, world.world, odds)
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any], said: str) -> ShownAnswer:
@@ -42,7 +46,7 @@ class ShownAnswer:
     def __str__(self) -> str:
         """Return the answer in a line."""
         asked = " / ".join(map(one_line, self.prompts))
-        lead = "" if self.margin is None else f", by {self.margin:.3g}"
+        lead = "" if self.margin is None else f", by {self.odds or f'{self.margin:.3g}'}"
         variant = f" [{one_line(self.variant)}]" if self.variant else ""
         return f"“{asked}” → {one_line(self.said)}{lead}{variant}"
 

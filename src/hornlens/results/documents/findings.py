@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from hornlens.results.analysis.choices import choices_of
 from hornlens.results.analysis.disparities import Disparities, disparities_of
 from hornlens.results.analysis.evidence import (
     Evidence,
+    Exhibit,
     counts_for,
     evidence_for,
     rejects_in,
@@ -40,6 +41,7 @@ from hornlens.results.documents.details import Details
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.rules import RuleRow, Rules
 from hornlens.results.documents.settings import Settings
+from hornlens.results.wording.odds import Odds, are_probabilities
 from hornlens.results.wording.pages import behind
 from hornlens.results.wording.sentences import Part, Telling, plain
 from hornlens.results.wording.sifting import NO_RATES
@@ -47,6 +49,9 @@ from hornlens.results.wording.sifting import NO_RATES
 if TYPE_CHECKING:
     from hornlens.results.analysis.warnings import Warning
     from hornlens.results.documents.tables import TableDocument
+
+Vacuity = Literal["label", "silence"]
+"""Why a rule holds vacuously: what its label is, or that there are no answers."""
 
 
 @dataclass(frozen=True)
@@ -235,13 +240,27 @@ class Findings(JudgedByAnswers):
 
     @cached_property
     def vacuous(self) -> tuple[bool, ...]:
-        """For each readable rule, whether it holds only because of labels never or always chosen.
+        """For each readable rule, whether it holds vacuously. Such a rule is true, and no finding.
 
-        Such a rule is true, and no finding.
+        It holds only because of labels that are never, or always, chosen, or because no question
+        that could break it got an answer.
         """
+        return tuple(bool(reason) for reason in self.vacuity)
+
+    @cached_property
+    def vacuity(self) -> tuple[Vacuity | None, ...]:
+        """For each readable rule, why it holds vacuously; None: it does not."""
         given = (decision for each in self.each for decision in each.decisions.values())
         choices = choices_of(self.space, given)
-        return tuple(choices.explain(rule, self.space) for rule in self.envelope.readable)
+        reasons: list[Vacuity | None] = []
+        for rule, evidence in zip(self.envelope.readable, self.evidence, strict=True):
+            if choices.explain(rule, self.space):
+                reasons.append("label")
+            elif self.asked and not any(e.decision.answered for e in self.could_break(evidence)):
+                reasons.append("silence")
+            else:
+                reasons.append(None)
+        return tuple(reasons)
 
     @cached_property
     def shares(self) -> Mapping[int, float]:
@@ -336,7 +355,40 @@ class Findings(JudgedByAnswers):
             self.asked,
             self.envelope.certificate.word is not None,
             self.envelope.certificate.unanswered,
+            self.scored,
+            self.in_odds,
         )
+
+    @cached_property
+    def scored(self) -> bool:
+        """Whether every answer is the best of its scores; not so if one was named, or repeated."""
+        given = [d for each in self.each for d in each.decisions.values()]
+        answers = [d for d in given if d.winner is not None]
+        measured = {bool(d.scores) and not d.repeats for d in answers or given}
+        without = self.question.compared is not None or self.space.label is None
+        return measured == {True} and not without
+
+    @cached_property
+    def in_odds(self) -> bool:
+        """Whether the scores are log-probabilities, so that leads are odds."""
+        every = (d.scores for each in self.each for d in each.decisions.values())
+        return self.scored and self.policy.calibration == "none" and are_probabilities(every)
+
+    def odds_of(self, evidence: Evidence) -> Odds | None:
+        """Return the odds by which a rule holds, where every case that could break it has some."""
+        if not self.in_odds or self.space.label is None:
+            return None
+        could = self.could_break(evidence)
+        margins = [e.margin for e in could if e.margin is not None]
+        if not margins or len(margins) < len(could):
+            return None
+        proved = self._warrants.get(evidence.rule, OPEN).proved
+        return Odds.of(margins, self.has_rates or proved)
+
+    def could_break(self, evidence: Evidence) -> list[Exhibit]:
+        """Return the recorded answers, or missing ones, that could have broken a rule."""
+        rule, space = evidence.rule, self.space
+        return [e for e in evidence.exhibits if rejects_in(rule, space, e.cell)]
 
     def parts(self, evidence: Evidence) -> list[Part]:
         """Return what a rule says in words, in parts that pages may mark up."""
@@ -344,13 +396,25 @@ class Findings(JudgedByAnswers):
         if key not in self._parts:
             broken, of = evidence.broken, evidence.prompts
             warrant = None if broken else self._warrants.get(evidence.rule)
+            if warrant is not None and warrant.proved and not self._is_covered(evidence):
+                warrant = None  # its canonical form is proved, which says less without the others
+            odds = None if broken else self.odds_of(evidence)
+            could = self.could_break(evidence)
+            cases = len(could) if all(e.decision.winner is not None for e in could) else None
             if warrant is not None and warrant.tested:
-                of = self.cases_of(evidence)
-            self._parts[key] = (
-                evidence,
-                self.telling.parts(evidence.rule, broken, of, warrant=warrant),
+                of, cases = self.cases_of(evidence), None
+            sentence = self.telling.parts(
+                evidence.rule, broken, of, warrant=warrant, odds=odds, cases=cases or None
             )
+            self._parts[key] = evidence, sentence
         return self._parts[key][1]
+
+    def _is_covered(self, evidence: Evidence) -> bool:
+        """Return whether every cell that could break a rule was asked, or no more is claimed."""
+        if self.telling.proved or self.asked_all:
+            return True
+        room = room_of(evidence.rule, self.space)
+        return room is None or len(self.could_break(evidence)) >= room * len(self.each)
 
     @cached_property
     def _warrants(self) -> dict[Rule, Warrant]:
@@ -452,6 +516,7 @@ class Findings(JudgedByAnswers):
             self._label_of(evidence.rule),
             f"{self.question.unit}s" if counted is None else "rows",
             len({exhibit.cell for exhibit in evidence.exhibits}) if self.asked else None,
+            could_break=len(self.could_break(evidence)) if self.asked else None,
             by_chance=partial(self.p_value_of, place),
         )
 

@@ -45,8 +45,8 @@ class Flips:
 
     `pairs` of `of_pairs` pairs of cells that differ only in it have different answers; None where
     the cells could not all be asked. In `half_answered` further pairs, one cell got an answer and
-    the other none. `rows` of `of_rows` rows of X get another class if only this is changed; there
-    are none where no rows were given. `proved`: whether this is so of all cells, and not of some;
+    the other none; in `unanswered`, neither got one. `rows` of `of_rows` rows of X get another
+    class if only this is changed; there are none where no rows were given. `proved`: whether this is so of all cells, and not of some;
     with `every_input`, of all inputs.
     """
 
@@ -61,6 +61,7 @@ class Flips:
     every_input: bool
     examples: tuple[FlipPair, ...]
     half_answered: int = 0
+    unanswered: int = 0
     excluded: tuple[str, ...] = ()
     """Inputs that nothing is said of, as in a scope."""
     chosen: bool = False
@@ -83,9 +84,9 @@ class Flips:
 
     @property
     def ever(self) -> bool:
-        """Whether an answer changes somewhere."""
-        counted = self.rows or self.pairs or self.drawn_changed
-        return bool(counted or (self.examples and not self.half_answered))
+        """Whether an answer changes somewhere, or whether there is one."""
+        counted = self.rows or self.pairs or self.drawn_changed or self.half_answered
+        return bool(counted or self.examples)
 
     def __bool__(self) -> bool:
         """Say whether an answer changes somewhere."""
@@ -149,7 +150,7 @@ class Flips:
 
     def _of_cells(self) -> str:
         name, pairs = self.feature, self.pairs or 0
-        if self.ever and not pairs:
+        if self.ever and not self.counted:
             first = next(iter(self.examples)).first
             asked = f"in none of {plural(self.of_pairs or 0, 'pair')} that were asked"
             row = ", ".join(f"{key} = {value}" for key, value in first.items())
@@ -158,21 +159,32 @@ class Flips:
             return f"Changing only {name} never changes the answer: proved."
         if not self.of_pairs:
             return f"No two cells that were asked differ only in {name}."
-        there = plural(self.of_pairs, "pair")
-        if self.chosen:
+        compared = self.of_pairs - self.half_answered - self.unanswered
+        there, cells = plural(compared, "pair"), " of cells"
+        if compared < self.of_pairs:
+            there, cells = f"{there} of cells with two answers", ""
+        if not compared:
+            text = f"No two cells that differ only in {name} both got an answer."
+        elif self.chosen:
             some = f"{pairs:,}" if pairs else "none"
             text = f"Changing only {name} changed the answer in {some} of {there} that were asked."
-        elif self.counted:
+        elif pairs:
+            share = percent(pairs / compared)
             text = (
-                f"Changing only {name} changes the answer in {pairs:,} of {there} of cells "
-                f"({percent(pairs / self.of_pairs)})."
+                f"Changing only {name} changes the answer in {pairs:,} of {there}{cells} ({share})."
             )
         elif self.proved:
-            text = f"Changing only {name} never changes the answer, in {there} of cells."
+            text = f"Changing only {name} never changes the answer, in {there}{cells}."
         else:
             text = f"Changing only {name} changed the answer in none of {there} that were asked."
         if self.half_answered:
-            text += f" In {self.half_answered:,} more, only one of the two cells got an answer."
+            whole = f"all {plural(self.of_pairs, 'pair')}"
+            text += (
+                f" In {self.half_answered:,} of {whole} it decides whether there is an answer at "
+                "all."
+            )
+        if self.unanswered:
+            text += f" In {plural(self.unanswered, 'pair')} neither got an answer."
         if self.chosen:
             return f"{text} The cells were chosen, so that this is no share of all pairs."
         return text if self.proved else f"{text} Not every cell was asked and decided."

@@ -73,5 +73,5 @@ class Question:
 
     @property
     def verb(self) -> str:
-        """What it does with a label."""
-        return "fills in" if self.templates and self.compared is None else "says"
+        """What it does, or did, with a label: a model replies to a prompt."""
+        return "answered" if self.templates and self.compared is None else "says"

@@ -54,6 +54,7 @@ def _attribute(
             "count": rates.flips,
             "pairs": rates.pairs,
             "undecided": rates.undecided,
+            "half_answered": rates.half_answered,
             "possible": rates.possible,
             "examples": [
                 [position(flip.world, cell) for cell in flip.cells] for flip in rates.examples

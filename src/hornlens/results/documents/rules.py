@@ -33,7 +33,7 @@ class RuleRow:
     sentence: str
     canonical: NamedRule
     vacuous: bool = False
-    """Whether it holds only because a label was never, or always, chosen."""
+    """Whether it holds only because a label was never, or always, chosen, or nothing answered."""
     share: float | None = None
     """How much of the model's probability the candidates hold in its cells, on average."""
     warrant: Warrant = PROVED
@@ -46,6 +46,8 @@ class RuleRow:
     """For a rule of a classifier: the range of levels of each column."""
     place: int | None = field(default=None, repr=False)
     """For a rule of a classifier: the place of its class."""
+    could_break: int | None = None
+    """How many recorded answers could have broken it; None where none was recorded."""
     needs: int | None = None
     """For an open rule of a sift: about how many clean random cases would list it."""
     by_chance: Callable[[], float | None] | None = field(default=None, repr=False, compare=False)
@@ -92,7 +94,7 @@ class Rules(Sequence[RuleRow]):
     >>> print(rules[:1])
     female → nurse
     >>> rules[0].sentence
-    'The model fills in “She” only if the person is a nurse.'
+    'The model scores “She” higher than “He” only if the person is a nurse.'
     """
 
     def __init__(self, rows: Sequence[RuleRow]):
@@ -144,12 +146,12 @@ class Rules(Sequence[RuleRow]):
         """Return the rules as a table, for notebooks."""
         from html import escape
 
-        columns = ("rule", "in words", "warrant", "support", "mean margin")
+        columns = ("rule", "in words", "warrant", "could break it")
         head = "".join(f"<th>{name}</th>" for name in columns)
         lines = [
             f"<tr><td>{escape(str(row))}</td><td>{escape(row.sentence)}</td>"
             f"<td>{escape(row.warrant.words)}</td>"
-            f"<td>{_cases(row)}</td><td>{_short(row.mean_margin)}</td></tr>"
+            f"<td>{_cases(row)}</td></tr>"
             for row in self._rows
         ]
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
@@ -182,10 +184,10 @@ def _frame_line(row: RuleRow) -> list[Any]:
 
 
 def _cases(row: RuleRow) -> str:
-    """Return what speaks for a rule: the random cases it was tried on, where it was."""
+    """Return how many cases could have broken a rule: at random, where it was tried so."""
     if row.warrant.tested:
         return f"{row.warrant.tested:,} random cases"
-    return f"{row.support} of {row.prompts}"
+    return f"{row.support if row.could_break is None else row.could_break:,} {row.unit}"
 
 
 def _short(value: float | None) -> str:

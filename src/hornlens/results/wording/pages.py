@@ -6,6 +6,8 @@ was claimed.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from hornlens.counts import plural
@@ -18,6 +20,32 @@ from hornlens.results.wording.sifting import no_listed, shown_by
 OPEN_BELOW = "The rules that are listed below are open: nothing proves them."
 OTHERS_POSSIBLE = "Not every {unit} was asked: other rules are possible."
 RESUMES = "The same command resumes from the answers that are kept."
+
+
+VACUOUS = {
+    "label": "a label was never, or always, chosen",
+    "silence": "no {unit} that could break {them} got an answer",
+}
+"""Why rules hold vacuously."""
+
+
+def vacuous_because(reasons: Iterable[str | None], unit: str) -> str:
+    """Return how many rules hold vacuously, and why; "" if none does.
+
+    >>> vacuous_because(["label", None, "silence", "silence"], "prompt")
+    '1 because a label was never, or always, chosen; 2 because no prompt that could break them \
+got an answer'
+    """
+    counts = Counter(reason for reason in reasons if reason is not None)
+    return "; ".join(
+        f"{count:,} because {vacuous_words(reason, unit, 'it' if count == 1 else 'them')}"
+        for reason, count in counts.items()
+    )
+
+
+def vacuous_words(reason: str, unit: str, them: str = "it") -> str:
+    """Return why a rule holds vacuously."""
+    return VACUOUS[reason].format(unit=unit, them=them)
 
 
 class Absence(NamedTuple):

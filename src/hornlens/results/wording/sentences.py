@@ -17,6 +17,7 @@ from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.logic.warrants import Warrant
 from hornlens.results.documents.question import ComparedAnswers, Question
+from hornlens.results.wording.odds import Odds, odds_of_lead
 
 Almost = Literal["exactly", "at most"]
 Part = tuple[str, str]
@@ -31,7 +32,8 @@ class Telling:
     and `noun` what people call one. `repeated`: every answer is what most of several said; if it is
     `noisy`, what was said most often. `asked`: a target was; the rules of a formula or a table say
     what goes together, and of an exploration so `by_word` of its experts. `unanswered`: it gave no
-    answer at all.
+    answer at all. `scored`: every answer is the best of its scores, and nothing was said;
+    `in_odds`: these are log-probabilities.
     """
 
     space: Space
@@ -45,6 +47,8 @@ class Telling:
     asked: bool = True
     by_word: bool = False
     unanswered: bool = False
+    scored: bool = False
+    in_odds: bool = False
 
     def sentence(self, rule: Rule, broken: int = 0, of: int = 0) -> str:
         """Return the rule as a sentence; `broken` answers `of` so many it speaks of break it."""
@@ -59,6 +63,8 @@ class Telling:
         almost: Almost | None = None,
         warrant: Warrant | None = None,
         but: str = "",
+        odds: Odds | None = None,
+        cases: int | None = None,
     ) -> list[Part]:
         """Return the sentence that says a rule, in parts that pages may mark up.
 
@@ -68,6 +74,9 @@ class Telling:
         `holds_in`: the worlds in which it holds, if that is not all of them. `almost`: it is an
         almost-rule, which `broken` cells break `of` those in which it rejects something; at most,
         where there was no answer in some of them. `but` is another proviso, in words.
+
+        `odds` are those by which it holds, where all cases that could break it have answers, and
+        `cases` is then their number.
         """
         if not self.asked:
             return self._reading(rule, broken if almost else 0, of, warrant)
@@ -82,11 +91,15 @@ class Telling:
             scope = f"{scope}, {but}" if scope else but
         if warrant is not None and not warrant.known:
             scope = f"open: {scope}" if scope else "open"
-        who, within, claim = self._said_of(rule, self._is_shown(warrant))
+        exact = None if almost or broken or self.repeated else cases
+        who, within, claim = self._said_of(rule, self._is_shown(warrant), exact)
         start = f"{scope[0].upper()}{scope[1:]}, {within} " if scope else f"{who} "
-        return [("", start), *claim, ("", ".")]
+        measure = [] if odds is None else self._measure(rule, odds)
+        return [("", start), *claim, *measure, ("", ".")]
 
-    def _said_of(self, rule: Rule, shown: bool) -> tuple[str, str, list[Part]]:
+    def _said_of(
+        self, rule: Rule, shown: bool, cases: int | None = None
+    ) -> tuple[str, str, list[Part]]:
         """Return the subject, at the start of a sentence and within one, and what it does."""
         compared, who = self.question.compared, self.question.subject
         if compared is not None:
@@ -95,7 +108,7 @@ class Telling:
             sure = self.policy.abstain == "accept"
             if claim := compared_claim(compared, labels, given, new, sure):
                 return compared.start, compared.who, claim
-        return who, who.lower(), self._claim(rule, shown)
+        return who, who.lower(), self._claim(rule, shown, cases)
 
     def more_often(self, conditions: int, label: int, shares: str) -> list[Part]:
         """Return that a label is given more often where some conditions hold, as `shares` say."""
@@ -163,7 +176,7 @@ class Telling:
         """Say whether a rule rejects something in every cell that it speaks of."""
         return rule.is_negative or not rule.new & ~self.space.label_mask
 
-    def _claim(self, rule: Rule, shown: bool) -> list[Part]:
+    def _claim(self, rule: Rule, shown: bool, cases: int | None) -> list[Part]:
         given, new = self._where(rule.antecedent), self._clauses(rule.new)
         word = self._word(rule.antecedent)
         if self.space.label is None:
@@ -171,39 +184,101 @@ class Telling:
                 return [("", "accepts nothing"), *given]
             return [("", "accepts something"), *given, ("", " only if "), *new]
         if rule.is_negative:
-            if word:
-                return [("", "never "), *self._act(word), *given]
-            return [("", "settles on no answer"), *given]
+            if word is None:
+                return [("", "settles on no answer"), *given]
+            other = self._other(word)
+            if other and self._answers_all(shown) and self.policy.calibration == "none":
+                return self._always(other, given, cases)
+            return [("", "never "), *self._act(word), *self._in(cases), *given]
         if word:
             return [*self._act(word), *given, ("", " only if "), *new]
         settled = self._word(rule.new)
         only = [] if settled is None else self._act(settled, nothing_but=True)
         if not new:
-            # Undecided cells would be accepted with every label, and so break the rule.
-            if settled and self.policy.abstain == "accept" and shown:
-                return [("", "always "), *self._act(settled), *given]
+            if settled and self._answers_all(shown):
+                return self._always(settled, given, cases)
             return [*only, *given]
         answers: list[Part] = [("", "settles on an answer"), *given, ("", " only if "), *new]
         return [*answers, ("", ", and then "), *only] if only else answers
+
+    def _answers_all(self, shown: bool) -> bool:
+        """Return whether a rule that holds leaves no cell that it covers without an answer.
+
+        Such a cell would be accepted with every label, and so break the rule.
+        """
+        return shown and self.policy.abstain == "accept"
+
+    def _always(self, word: str, given: list[Part], cases: int | None) -> list[Part]:
+        """Return that an answer is always given; of replies, in how many cases of how many."""
+        if cases is None or not self.replied:
+            return [("", "always "), *self._act(word), *given]
+        many = f" in {cases:,} of {cases:,} {self._units(cases)}"
+        return [*self._act(word), ("", many), *given]
+
+    def _in(self, cases: int | None) -> list[Part]:
+        """Return in how many replies a word was never the answer."""
+        if cases is None or not self.replied:
+            return []
+        return [("", f" in {cases:,} {self._units(cases)}")]
+
+    def _units(self, count: int) -> str:
+        return self.question.unit if count == 1 else f"{self.question.unit}s"
+
+    @property
+    def replied(self) -> bool:
+        """Whether answers are what a model said, and not the best of its scores."""
+        return self.question.verb == "answered" and not self.scored
+
+    def _measure(self, rule: Rule, odds: Odds) -> list[Part]:
+        """Return the odds by which a rule holds, in brackets, and of what."""
+        word, settled = self._word(rule.antecedent), self._word(rule.new)
+        if self.policy.calibration != "none" or (word is None and settled is None):
+            return []
+        where = "" if rule.is_negative or word is None else "otherwise "
+        if word is None:
+            if self._clauses(rule.new):
+                return []
+            next_one = "" if self._other(settled or "") else "over the next word, "
+            return [("", f" ({next_one}{odds.words})")]
+        other = self._other(word)
+        if other is None:
+            own: list[Part] = [("", "its answer leads "), ("word", self._said(word)), ("", " by ")]
+            return [("", f" ({where}"), *own, ("", f"{odds.words})")]
+        if not where and self._answers_all(True):
+            return [("", f" ({odds.words})")]
+        return [("", f" ({where}"), ("word", self._said(other)), ("", f" leads by {odds.words})")]
+
+    def _other(self, word: str) -> str | None:
+        """Return the other label, where there are two."""
+        label = self.space.label
+        others = [] if label is None else [name for name in label.variables if name != word]
+        return others[0] if len(others) == 1 else None
 
     def _act(self, word: str, nothing_but: bool = False) -> list[Part]:
         """Return what it does with a word, as the policy has it: a verb, the word, the proviso."""
         policy = self.policy
         but = "nothing but " if nothing_but else ""
         said: Part = ("word", self._said(word))
-        rest: list[Part] = []
+        other, rest = self._other(word), list[Part]()
         if policy.calibration != "none":
             verb = "favours"
-            others = [] if self.space.label is None else self.space.label.variables
             if not nothing_but:
-                over = [("word", self._said(name)) for name in others if name != word]
-                rest = [("", " over "), *(over if len(over) == 1 else [("", "every other word")])]
+                over: Part = ("word", self._said(other)) if other else ("", "every other word")
+                rest = [("", " over "), over]
             rest.append(("", " more than its own baseline does"))
+        elif self.scored:
+            verb = "scores"
+            if other and not nothing_but:
+                rest = [("", " higher than "), ("word", self._said(other))]
+            else:
+                rest = [("", " highest")]
         else:
-            verb = "prefers" if self.question.averaged else self.question.verb
+            verb = self.question.verb
         if policy.abstain == "reject":  # what is not clear enough counts as not said
             if policy.margin:
                 rest.append(("", f" with a lead of at least {policy.margin:g}"))
+                if self.in_odds and policy.calibration == "none":
+                    rest.append(("", f" ({odds_of_lead(policy.margin)})"))
             if policy.top_k:
                 rest.append(("", f" as one of its first {policy.top_k} words"))
         return [("", f"{verb} {but}"), said, *rest]

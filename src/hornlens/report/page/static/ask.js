@@ -105,11 +105,12 @@ function headline(result, answers, { allowed, rejecting }) {
   const [answer] = answers;
   const asked = answer?.repeats?.reduce((sum, count) => sum + count, answer.silent ?? 0);
   const often = asked ? `, in ${answer.repeats[answer.winner]} of ${asked} answers` : "";
-  const lead = answer?.scores.length ? `, by ${number(answer.margin)}` : often;
-  const says = result.averaged ? "prefers" : "says";
+  const lead = answer?.scores.length ? `, by ${leadText(result, answer.margin)}` : often;
+  const says = result.odds ? "scores" : result.averaged ? "prefers" : "says";
+  const highest = result.odds ? " highest" : "";
   const average = result.averaged ? ` on average over ${plural(answer?.prompts.length ?? 0, "phrasing")}` : "";
-  if (answer && answer.winner >= 0) return [`${result.subject} ${says} `, word(answer.winner), `${average}${lead}.`];
-  if (answer) return [`${result.subject} abstains: ${result.reasons[answer.abstained] ?? "no answer"}.`];
+  if (answer && answer.winner >= 0) return [`${result.subject} ${says} `, word(answer.winner), `${highest}${average}${lead}.`];
+  if (answer) return [`${result.subject} has no answer: ${result.reasons[answer.abstained] ?? "no answer"}.`];
   if (allowed.length === result.labels.length) return ["Not asked. The rules leave it open."];
   const proved = rejecting.flat().every(({ warrant }) => warrant.kind === "proved");
   const rules = proved ? "The rules" : "The rules, not all of which are proved,";

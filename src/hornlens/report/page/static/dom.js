@@ -13,6 +13,15 @@ function el(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** Say that a box scrolls sideways, as long as it does: on a small screen nothing else shows it. */
+function scrollHint(box, noun) {
+  const hint = el("p", { class: "note scrolls", hidden: true }, `This scrolls sideways: there are more ${noun} → `);
+  const look = () => (hint.hidden = box.scrollWidth <= box.clientWidth + 1);
+  new ResizeObserver(look).observe(box);
+  requestAnimationFrame(look);
+  return hint;
+}
+
 /** Text from outside, isolated so that its writing direction stays its own. */
 const bdi = (text) => el("bdi", {}, text);
 
@@ -30,6 +39,22 @@ function number(value) {
   if (value > 0 && value < 0.005) return "<0.01";
   const text = Math.abs(value) === Infinity ? "∞" : Math.abs(value).toFixed(2);
   return value < 0 && text !== "0.00" ? `−${text}` : text;
+}
+
+/** What the first of two candidates has of both, if it leads by this much in log-probability. */
+const shareOf = (lead) => 1 / (1 + Math.exp(-lead));
+
+/** A share as odds: 59 : 41. */
+function oddsText(share) {
+  const percent = 100 * share;
+  const digits = (percent >= 51 && percent < 99) || (percent > 1 && percent <= 49) ? 0 : 1;
+  const shown = Math.min(99.9, Math.max(0.1, Number(percent.toFixed(digits))));
+  return `${shown.toFixed(digits)} : ${(100 - shown).toFixed(digits)}`;
+}
+
+/** How far an answer is ahead: as odds, where scores are log-probabilities. */
+function leadText(result, lead) {
+  return lead === null || !result.odds ? number(lead) : oddsText(shareOf(lead));
 }
 
 /** A share as people read it: never said to be nothing, or all, when it is not. */

@@ -34,6 +34,7 @@ function readResult(content, view) {
     columns: view.columns, // of rules.csv
     prompted: view.prompted, // whether it was asked in prompts, and not about cells as they are
     scored: view.scored,
+    odds: view.odds, // whether scores are log-probabilities, so that leads are odds
     hasDraws: view.hasDraws, // whether its cells were chosen, and some of them drawn at random
     unit: view.unit, // what is counted: a prompt, or a cell
     subject: view.subject, // who answers, at the start of a sentence
@@ -154,7 +155,7 @@ function mapOf(result, rows, columns, fixed, label, world = null) {
       : (result.attributes[attribute].leaves ?? [...Array(result.attributes[attribute].values.length + 1).keys()]);
   const [down, across] = [placesOf(rows), placesOf(columns)];
   const width = columns === null ? 1 : result.attributes[columns].values.length + 1;
-  const blank = (row, column) => ({ row, column, positions: [], silent: 0, sum: 0, mean: null, wins: result.labels.map(() => 0) });
+  const blank = (row, column) => ({ row, column, positions: [], silent: 0, sum: 0, mean: null, shares: 0, share: null, wins: result.labels.map(() => 0) });
   const known = new Map();
   result.answers.forEach(({ choices, scores, winner, world: asked }, position) => {
     const outside = (world !== null && world !== asked) || choices.some(
@@ -172,6 +173,8 @@ function mapOf(result, rows, columns, fixed, label, world = null) {
     cell.positions.push(position);
     cell.sum += leadOf(scores, label);
     cell.mean = cell.sum / cell.positions.length;
+    cell.shares += 1 / (1 + Math.exp(-leadOf(scores, label)));
+    cell.share = cell.shares / cell.positions.length;
     if (winner >= 0) cell.wins[winner] += 1;
   });
   return {

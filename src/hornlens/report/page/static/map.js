@@ -67,7 +67,15 @@ function scoreMap(result, rules) {
     if (focus) [...box.children].find((field) => field.textContent.startsWith(focus))?.querySelector("select").focus();
   };
 
-  const ahead = ({ mean, positions }) => {
+  /** How far a label is ahead in a cell, from its rival's side to its own. */
+  const lean = (cell) => (result.odds && cell.share !== null ? 2 * cell.share - 1 : cell.mean);
+
+  const ahead = ({ mean, share, positions }) => {
+    if (result.odds && share !== 0.5) {
+      const average = positions.length > 1 ? " on average" : "";
+      const first = share > 0.5 ? isolated(word(state.label)) : result.labels.length > 2 ? "The best other" : isolated(word(1 - state.label));
+      return `${first} leads by ${oddsText(Math.max(share, 1 - share))}${average}`;
+    }
     if (Number.isNaN(mean)) return "No mean: endless leads both ways";
     const average = positions.length > 1 ? " on average" : "";
     if (mean === 0) return `No lead${average}`;
@@ -84,6 +92,7 @@ function scoreMap(result, rules) {
     return [
       joined(where.map(bdi), ", "),
       `${ahead(cell)}; ${plural(cell.positions.length, result.unit)} (${won})`
+        + (cell.silent ? `; ${plural(cell.silent, result.unit)} without scores` : "")
         + (few ? `; ${plural(few, "rule")} speak${few === 1 ? "s" : ""} of ${cell.marked === "all" ? "it" : "a part of it"}` : ""),
     ];
   };
@@ -91,7 +100,7 @@ function scoreMap(result, rules) {
   const draw = () => {
     const map = mapOf(result, state.rows, state.columns, state.fixed, state.label, state.world);
     const widest = map.cells
-      .map((cell) => Math.abs(cell.mean))
+      .map((cell) => Math.abs(lean(cell)))
       .filter(Number.isFinite)
       .reduce((most, lead) => Math.max(most, lead), 0);
     const readout = el("p", { class: "card readout", id: "map-readout" }, el("span", { class: "note" }, "Point at a cell, or move to it with the arrow keys."));
@@ -117,7 +126,8 @@ function scoreMap(result, rules) {
     const caption = el(
       "caption",
       {},
-      "Lead of ", el("em", {}, bdi(word(state.label))), " over ", bdi(rivals()),
+      ...(result.odds ? ["Share of ", el("em", {}, bdi(word(state.label))), " against "] : ["Lead of ", el("em", {}, bdi(word(state.label))), " over "]),
+      bdi(rivals()),
       ...(state.rows === null ? [] : [", by ", bdi(result.attributes[state.rows].name)]),
       ...(state.columns === null ? [] : [" and ", bdi(result.attributes[state.columns].name)]),
     );
@@ -127,6 +137,8 @@ function scoreMap(result, rules) {
     );
     table.append(caption, el("thead", {}, head), el("tbody", {}, ...lines));
     arrowKeys(table);
+    const box = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The map" }, table);
+    const hint = scrollHint(box, "columns");
     body.replaceChildren(
       el(
         "div",
@@ -134,7 +146,8 @@ function scoreMap(result, rules) {
         el(
           "div",
           {},
-          el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The map" }, table),
+          hint,
+          box,
           el("div", { class: "row" }, ...turns(map)),
           legend(widest),
         ),
@@ -160,11 +173,11 @@ function scoreMap(result, rules) {
   };
 
   const cellButton = (cell, widest, say, pick) => {
-    const step = stepOf(cell.mean, widest);
+    const step = stepOf(lean(cell), widest);
     const asked = cell.positions.length > 0;
     const [where, what] = describe(cell);
     const label = `${where.map((part) => (part.textContent ? isolated(part.textContent) : part)).join("")}: ${what}`;
-    const signed = cell.mean > 0 ? `+${number(cell.mean)}` : number(cell.mean);
+    const signed = result.odds && asked ? shareText(cell.share) : cell.mean > 0 ? `+${number(cell.mean)}` : number(cell.mean);
     const button = el(
       "button",
       {
@@ -202,21 +215,22 @@ function scoreMap(result, rules) {
   };
 
   const legend = (widest) => {
+    const most = result.odds ? oddsText((1 + widest) / 2) : number(widest);
     const swatches = [-4, -3, -2, -1, 0, 1, 2, 3, 4].map((step) => el("span", { class: `step${step}` }));
     return el(
       "div",
       { class: "legend" },
-      el("span", {}, bdi(rivals()), ` leads by ${number(widest)}`),
+      el("span", {}, bdi(rivals()), ` leads by ${most}`),
       el("span", { class: "scale", "aria-hidden": "true" }, ...swatches),
-      el("span", {}, bdi(word(state.label)), ` leads by ${number(widest)}`),
+      el("span", {}, bdi(word(state.label)), ` leads by ${most}`),
       el("span", { class: "keys" }, el("i", { class: "key", "data-rules": "all" }), " a rule speaks of the cell"),
       el("span", { class: "keys" }, el("i", { class: "key", "data-rules": "some" }), " of a part of it"),
     );
   };
 
   byId("map-lead").replaceChildren(
-    "Each cell is the difference between the scores of ",
-    ...joined(result.labels.map((label) => el("em", {}, bdi(label.word))), " and "),
+    result.odds ? "Each cell is what a word has of the probability of two, on average: " : "Each cell is the difference between the scores of ",
+    ...joined(result.labels.map((label) => el("em", {}, bdi(label.word))), result.odds ? " against " : " and "),
     `. Pick one to see ${result.prompted ? "its prompts" : "what is behind it"}.`,
   );
   refreshControls();

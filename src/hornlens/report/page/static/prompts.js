@@ -35,7 +35,7 @@ function promptTable(result, items, caption, marginName) {
   );
   const row = ({ position, margin }) => {
     const answer = result.answers[position];
-    const reason = answer.abstained ? el("span", { class: "note" }, ` abstained: ${result.reasons[answer.abstained] ?? ""}`) : null;
+    const reason = answer.abstained ? el("span", { class: "note" }, ` no answer: ${result.reasons[answer.abstained] ?? ""}`) : null;
     return el(
       "tr",
       {},
@@ -47,7 +47,7 @@ function promptTable(result, items, caption, marginName) {
           el("td", { class: i === answer.winner ? "n won" : "n" }, number(answer.scores[i] ?? null)),
         ),
       ),
-      ...scored([el("td", { class: "n" }, number(answer.scores.length ? margin : null))]),
+      ...scored([el("td", { class: "n" }, leadText(result, answer.scores.length ? margin : null))]),
       ...(result.hasDraws ? [el("td", {}, answer.drawn ? "at random" : "chosen")] : []),
     );
   };

@@ -116,11 +116,11 @@ function ruleDetail(result, rule, form) {
   const units = `${result.unit}s`;
   const lists = {
     breaking: () =>
-      promptTable(result, breaking, `The ${units} whose answers break the rule${result.scored ? ", widest lead first" : ""}`, "Lead"),
+      promptTable(result, breaking, `The ${units} whose answers break the rule${result.scored ? ", widest lead first" : ""}`, result.odds ? "Odds" : "Lead"),
     forcing: () =>
-      promptTable(result, forcing, `The ${units} that force the rule${result.scored ? ", closest call first" : ""}`, "Margin"),
+      promptTable(result, forcing, `The ${units} that force the rule${result.scored ? ", closest call first" : ""}`, result.odds ? "Odds" : "Margin"),
     others: () =>
-      promptTable(result, others, `The other ${units} that the rule speaks of`, "Margin"),
+      promptTable(result, others, `The other ${units} that the rule speaks of`, result.odds ? "Odds" : "Margin"),
   };
   const pick = (name) => place.replaceChildren(lists[name]());
   const closest = rule.closest ? result.answers[rule.closest.answer] : null;
@@ -143,7 +143,7 @@ function ruleDetail(result, rule, form) {
       fact("Canonical", ruleNode(rule.canonical)),
       fact("Warrant", rule.warrant.sentence),
       closest
-        ? fact("Closest call", promptNode(result, closest), el("span", { class: "note" }, ` by ${number(rule.closest.margin)}`))
+        ? fact("Closest call", promptNode(result, closest), el("span", { class: "note" }, ` by ${leadText(result, rule.closest.margin)}`))
         : null,
       rule.share === undefined
         ? null

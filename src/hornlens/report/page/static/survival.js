@@ -15,7 +15,7 @@ function survivalTable(result) {
     const cell = el(
       "td",
       { colspan: table.tHead.rows[0].cells.length },
-      el("p", {}, "Broken in ", el("b", {}, bdi(result.worlds[answer.world].name)), " by: ", promptNode(result, answer), answer.scores.length ? el("span", { class: "note" }, ` by ${number(answer.margin)}`) : null),
+      el("p", {}, "Broken in ", el("b", {}, bdi(result.worlds[answer.world].name)), " by: ", promptNode(result, answer), answer.scores.length ? el("span", { class: "note" }, ` by ${leadText(result, answer.margin)}`) : null),
     );
     live.unfold(row, el("tr", { class: "detail" }, cell));
   };

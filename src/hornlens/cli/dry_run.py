@@ -146,7 +146,7 @@ def dry_run_of_model(
             "calibration neutral"
         )
     if options.format == "json" or asks == "sift":
-        run = replace(run, one=cost_of_cells(probe, model, repeats))
+        run = replace(run, one=cost_of_cells(probe, model, repeats, asks == "sift"))
     if options.pilot is not None:
         run = _with_pilot(run, options, spec, policy, probe, ways, terminal)
     if asks == "sift":
@@ -155,7 +155,7 @@ def dry_run_of_model(
         sys.stdout.write(json_text(run.as_json()))
     elif asks == "sift":
         run.show_plan(terminal)
-        show_cell_cost(terminal, run.one, probe, repeats)
+        show_cell_cost(terminal, run.one, repeats)
         if run.pilot is not None:
             kept = "" if options.store.no_cache else ", and the answers are kept"
             terminal.say(f"The pilot sent {plural(run.pilot.asked, 'prompt')}{kept}.")

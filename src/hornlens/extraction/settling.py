@@ -12,7 +12,7 @@ from hornlens.learning.strategies import Cells, Proposal, Steps
 from hornlens.logic.decisions import UNDECIDED
 from hornlens.logic.grounds import Noise
 from hornlens.logic.rule import Rule
-from hornlens.targets.noisy import NoisyModel
+from hornlens.targets.noisy import NoisyModel, too_few
 from hornlens.targets.protocol import Target
 
 STEP = 10
@@ -31,13 +31,17 @@ def asked_once(target: Target) -> Target:
 
 
 def check_ways(worlds: Sequence[Questions], more: int) -> None:
-    """Reject ways of asking whose answers cannot be told apart by one test."""
+    """Reject ways of asking that one test cannot decide, and repeats that decide nothing."""
     kinds = {target.sampled for w in worlds if (target := noisy_target(w.target)) is not None}
     if len(kinds) > 1:
         raise HornlensError(
             "--repeats: some phrasings are asked for samples and some for log-probabilities: "
             "use --elicit, or --variant for one of them"
         )
+    noisy = noisy_target(worlds[0].target)
+    if kinds == {True} and noisy is not None:
+        if reason := too_few(noisy.settings, noisy.probe, noisy.worlds):
+            raise HornlensError(reason)
     if more and kinds == {False}:
         raise HornlensError(
             "--settle repeats samples, and these answers have log-probabilities: use --elicit "

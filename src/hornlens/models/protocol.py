@@ -15,8 +15,20 @@ MASK = "[MASK]"
 """Stands in every prompt, once, where the candidate words go; a backend puts its own mask there."""
 
 
+GO_ON = "; what was answered before is kept, run the same command to go on"
+"""The end of an error after which the same command asks only what is missing."""
+NOT_KEPT = "; what was answered before is lost, because there is no cache to keep it in"
+"""The same, where answers are not kept."""
+
+
 class ModelError(HornlensError):
     """A model that cannot be had, or that cannot answer what it is asked."""
+
+    def promise_nothing(self) -> None:
+        """Leave out that answers are kept: they are not."""
+        first, *others = self.args or ("",)
+        if isinstance(first, str) and first.endswith(GO_ON):
+            self.args = (first.removesuffix(GO_ON) + NOT_KEPT, *others)
 
 
 class SpendingReached(ModelError, Stopped):

@@ -18,6 +18,8 @@ from hornlens.errors import HornlensError
 from hornlens.formats.replies import Reply
 from hornlens.models.checks import check_answer
 from hornlens.models.protocol import (
+    GO_ON,
+    NOT_KEPT,
     TOGETHER,
     Answer,
     Batched,
@@ -225,13 +227,17 @@ class Answers:
         """Turn whatever kills the model into one clear error."""
         try:
             yield
+        except ModelError as error:
+            if self.cache is None:
+                error.promise_nothing()
+            raise
         except HornlensError:
             raise
         except Exception as error:
             reason = " ".join(str(error).split()) or "no reason given"
+            kept = NOT_KEPT if self.cache is None else GO_ON
             raise ModelError(
-                f"model {self.model.name} failed: {type(error).__name__}: {reason[:300]}; "
-                "what it answered before is kept, run the same command to go on"
+                f"model {self.model.name} failed: {type(error).__name__}: {reason[:300]}{kept}"
             ) from error
 
 

@@ -15,11 +15,12 @@ from functools import cached_property
 from random import Random
 from typing import NamedTuple
 
+from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.logic.counting import cells_above
 from hornlens.logic.decisions import UNDECIDED, Decision, Policy, lead
 from hornlens.logic.maskmap import mask_map
-from hornlens.logic.repeats import Repeats, certified, threshold
+from hornlens.logic.repeats import Repeats, certified, fewest, threshold
 from hornlens.models.protocol import Answer, Model, ModelError
 from hornlens.probes.probe import Probe
 from hornlens.results.documents.details import NOTHING, Details
@@ -31,6 +32,26 @@ from hornlens.targets.protocol import Target
 
 REASKED = 50
 """How many prompts with log-probabilities are asked again, at least; or a tenth of all."""
+
+
+def needed_evidence(settings: Repeats, probe: Probe, worlds: int) -> Fraction:
+    """Return the evidence that decides a cell, where so many ways of asking share the level."""
+    each = cells_above(probe.space)
+    cells = (probe.space.cell_count if each is None else each) * worlds
+    return threshold(settings.alpha, cells, len(probe.label.values) + 1)
+
+
+def too_few(settings: Repeats, probe: Probe, worlds: int) -> str:
+    """Return why so few repeats of samples can decide nothing; "" if they are enough."""
+    needed = fewest(needed_evidence(settings, probe, worlds))
+    if needed <= settings.most + settings.settle:
+        return ""
+    prompts = plural(probe.space.cell_count * worlds, "prompt")
+    return (
+        f"--repeats {settings.most:,} can decide nothing: with {prompts} and --alpha "
+        f"{settings.alpha:g}, even a prompt that always gets the same answer is decided after "
+        f"{needed:,}; use --repeats {needed:,} or more, or auto"
+    )
 
 
 class MeasuredNoise(NamedTuple):
@@ -126,9 +147,7 @@ class NoisyModel(Prompts):
 
     @cached_property
     def _needed(self) -> Fraction:
-        each = cells_above(self.space)
-        cells = (self.space.cell_count if each is None else each) * self.worlds
-        return threshold(self.settings.alpha, cells, len(self.probe.label.values) + 1)
+        return needed_evidence(self.settings, self.probe, self.worlds)
 
     def once(self) -> PromptedModel:
         """Return the same model, asked each prompt once: what is said of many cells is a sample."""

@@ -17,7 +17,7 @@ from hornlens.results.wording.sifting import no_listed, shown_by
 
 OPEN_BELOW = "The rules that are listed below are open: nothing proves them."
 OTHERS_POSSIBLE = "Not every {unit} was asked: other rules are possible."
-RESUMES = "The same command resumes from the answers that are kept."
+RESUMES = "If its answers are kept in a cache, the same command resumes from them."
 
 
 class Absence(NamedTuple):

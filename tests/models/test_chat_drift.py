@@ -5,13 +5,14 @@ from contextlib import closing
 
 import pytest
 
-from hornlens.api import extract
+from hornlens.api import extract, load
 from hornlens.errors import HornlensError
 from hornlens.logic.repeats import Repeats
 from hornlens.models.protocol import ModelError, ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
 from hornlens.store.sqlite import AnswerCache
+from hornlens.verifying.verify import verify, verify_content
 from tests.chat_server import PROBE, ChatServer, keep_to_itself
 from tests.command import hornlens
 
@@ -97,3 +98,152 @@ def test_two_models_of_one_address_never_share_answers(tmp_path):
             found = extract(model_at(server, name, elicit="say"), parse_probe(PROBE), cache=cache)
             assert (found.record.asked, found.record.reused) == (PROMPTS, 0)
         assert len({model.identity for model in cache.models()}) == 2
+
+
+# --- who answers ---
+
+
+def test_another_model_behind_the_address_ends_the_run_with_one_line(tmp_path):
+    with ChatServer(answers_as=lambda count: "tiny-1" if count < 8 else "tiny-2") as server:
+        done = run(server, "--batch-size", "1")
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+        assert "tiny-2 answers now, and tiny-1 did before" in done.stderr
+        assert not (tmp_path / "o" / "envelope.json").exists()
+        calls = server.begun
+        assert calls < PROMPTS + 8  # it is not asked again and again
+        # What tiny-1 answered is kept, and never mixed with what tiny-2 answers now.
+        done = run(server, "--batch-size", "1")
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+        assert "some answers are by tiny-1 and some by tiny-2" in done.stderr
+        assert server.begun < calls + 4
+        done = run(server, "--cache", "fresh.sqlite")
+        assert done.returncode == 0, done.stderr
+        replies = [reply for answer in answers(tmp_path) for reply in answer["replies"]]
+        assert {reply["fingerprint"] for reply in replies} == {"tiny-2 fp-1"}
+
+
+def test_one_stray_reply_of_another_model_is_asked_again():
+    with ChatServer(faults=["", "", "wrong model"]) as server:
+        found = extract(model_at(server, elicit="say"), parse_probe(PROBE), cache=False)
+        assert found.certificate.meets("exact") and not kinds(found) & {"models", "fingerprints"}
+
+
+def test_several_fingerprints_are_counted_dated_and_not_called_exact(tmp_path):
+    with ChatServer(
+        fingerprint=lambda count: "fp-1" if count < 6 else "fp-2",
+        clock=lambda count: 1_790_000_000 + 60 * count,
+    ) as server:
+        done = run(server, "--batch-size", "1")
+        assert done.returncode == 0, done.stderr
+    # The first of them was a trial.
+    sentence = (
+        "The replies of openai/tiny have 2 fingerprints: tiny fp-2 (7 replies, 2026-09-21 14:19:20 "
+        "to 2026-09-21 14:25:20 UTC); tiny fp-1 (5 replies, 2026-09-21 14:14:20 to 2026-09-21 "
+        "14:18:20 UTC)."
+    )
+    assert sentence in done.stdout
+    assert "exact" not in done.stdout.lower()
+    assert "But the 12 replies have 2 fingerprints (7 and 5 replies)" in done.stdout
+    content = json.loads((tmp_path / "o" / "envelope.json").read_text(encoding="utf-8"))
+    assert content["certificate"]["sources"] == {"replies": [7, 5]}
+    assert content["certificate"]["kind"] == "mixed"
+    (warning,) = [w for w in content["warnings"] if w["kind"] == "fingerprints"]
+    assert warning["sentence"].startswith(sentence)
+    assert warning["names"] == ["tiny fp-2", "tiny fp-1"]
+    page = (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
+    assert "have 2 fingerprints" in page and "Proved of these replies only" in page
+    found = load(tmp_path / "o")
+    certificate = found.envelope.certificate
+    assert not certificate.meets("exact") and certificate.meets("bounded")
+    assert [w.sentence for w in found.warnings] == [w["sentence"] for w in content["warnings"]]
+    assert verify(tmp_path / "o").ok
+    # Kept answers count as those of now.
+    with ChatServer(port=server.server.server_address[1]) as server:
+        again = run(server)
+        assert server.begun == 0 and sentence in again.stdout
+
+
+def test_verify_counts_fingerprints_again(tmp_path):
+    with ChatServer(fingerprint=lambda count: f"fp-{count % 2}") as server:
+        extract(model_at(server, elicit="say"), parse_probe(PROBE), cache=False).save(tmp_path)
+    content = json.loads((tmp_path / "envelope.json").read_text(encoding="utf-8"))
+    assert verify_content(content).ok
+    sources = content["certificate"].pop("sources")
+    content["certificate"]["kind"] = "exact"
+    assert "fingerprints" in verify_content(content).wrong[0]
+    content["certificate"]["sources"] = {**sources, "replies": [11, 1]}
+    assert "fingerprints" in verify_content(content).wrong[0]
+
+
+def test_kept_answers_of_another_fingerprint_are_told(tmp_path):
+    with ChatServer(fingerprint=lambda count: "old") as server:
+        port = server.server.server_address[1]
+        run(server, "--max-calls", "7")
+    with ChatServer(fingerprint=lambda count: "new", port=port) as server:
+        done = run(server)
+        assert done.returncode == 0, done.stderr
+        assert "tiny new (6 replies); tiny old (6 replies)" in done.stdout
+
+
+# --- a sample is asked again ---
+
+
+def answers(folder):
+    return json.loads((folder / "o" / "envelope.json").read_text(encoding="utf-8"))["answers"]
+
+
+def kinds(found):
+    return {warning.kind for warning in found.warnings}
+
+
+def test_prompts_asked_again_at_the_end_show_whether_the_model_has_changed(tmp_path):
+    with ChatServer() as server:
+        run(server, "--cache", "a.sqlite")  # nothing is asked again at a server of this machine
+        assert server.begun == 1 + PROMPTS
+        done = run(server, "--cache", "b.sqlite", "--recheck", "5")
+        assert server.begun == 2 * (1 + PROMPTS) + 5
+        assert "5 prompts got the same answer when asked again" in done.stdout
+        assert "17 prompts asked" in done.stdout and "exact" in done.stdout.lower()
+        again = run(server, "--cache", "b.sqlite", "--recheck", "5")
+        assert server.begun == 2 * (1 + PROMPTS) + 5
+        assert "5 prompts got the same answer when asked again" in again.stdout
+        # Nothing may be spent on it: then it is left out.
+        done = run(server, "--cache", "c.sqlite", "--recheck", "5", "--max-calls", "15")
+        assert done.returncode == 0 and "2 prompts got the same answer" in done.stdout
+    with ChatServer(say=lambda s: "He" if server.begun > 1 + PROMPTS else "She") as server:
+        done = run(server, "--cache", "d.sqlite", "--recheck", "5")
+        assert done.returncode == 0, done.stderr
+        warning = "5 of 5 prompts got another answer when they were asked again at the end"
+        assert f"Warning: {warning}" in done.stdout and "exact" not in done.stdout.lower()
+        certificate = load(tmp_path / "o").envelope.certificate
+        assert (certificate.sources.reasked, certificate.sources.changed) == (5, 5)
+        assert not certificate.meets("exact") and verify(tmp_path / "o").ok
+
+
+def test_above_temperature_0_nothing_is_asked_again():
+    with ChatServer() as server:
+        model = model_at(server, elicit="say", temperature=0.5, recheck=5)
+        extract(model, parse_probe(PROBE), cache=False)
+        assert server.begun == 1 + PROMPTS
+
+
+def test_the_dry_run_counts_what_is_asked_again(tmp_path):
+    with ChatServer() as server:
+        done = run(server, "--dry-run", "--recheck", "5")
+        assert "At most 17 calls" in done.stdout and "5 prompts are asked again" in done.stdout
+        done = run(server, "--dry-run", "--recheck", "5", elicit="choose")
+        assert "At most 34 calls" in done.stdout  # each in two orders
+        done = run(server, "--dry-run", "--recheck", "5", "--format", "json")
+        assert json.loads(done.stdout)["cost"]["calls"] == 17
+        assert server.begun == 0
+    (tmp_path / "jobs.yaml").write_text(many_jobs(), encoding="utf-8")
+    where = ("--model", "openai/tiny", "--base-url", "https://chat.invalid/v1", "--elicit", "say")
+    done = hornlens("extract", "jobs.yaml", *where, "--dry-run")
+    assert "At most 408 calls" in done.stdout and "8 prompts are asked again" in done.stdout
+
+
+def many_jobs():
+    """A probe with 400 prompts."""
+    jobs = ", ".join(f"job {k}" for k in range(19))
+    places = ", ".join(f"place {k}" for k in range(19))
+    return PROBE.replace("nurse, engineer, soldier", jobs).replace("Africa, Europe", places)

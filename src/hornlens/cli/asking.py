@@ -96,6 +96,14 @@ class ModelGroup(CommandOptions):
     ] = None
     price_in: PriceIn = None
     price_out: PriceOut = None
+    recheck: Annotated[
+        Optional[int],
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Chat models: ask N prompts again at the end. (default: 2 % of a long run)",
+        ),
+    ] = None
 
     def check(self) -> None:
         """Reject values that make no sense."""

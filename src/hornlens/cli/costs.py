@@ -9,7 +9,7 @@ from typing import Any
 
 from hornlens.counts import plural
 from hornlens.logic.repeats import Repeats, fewest
-from hornlens.models.protocol import Estimate, Estimates, HasWays, Model
+from hornlens.models.protocol import Estimate, Estimates, HasWays, Model, Rechecks
 from hornlens.probes.probe import Probe
 from hornlens.report.terminal import Terminal
 from hornlens.targets.asking import asked_with
@@ -118,6 +118,11 @@ def cost_of_cells(
     )
 
 
+def recheck_count(model: Model, prompts: int) -> int:
+    """Return how many of so many prompts a model will be asked again at the end."""
+    return model.recheck_count(prompts) if isinstance(model, Rechecks) else 0
+
+
 def show_costs(
     terminal: Terminal,
     probe: Probe,
@@ -137,7 +142,10 @@ def show_costs(
     if one is None:
         terminal.say(FREE)
         return
-    total = one.times(probe.space.cell_count if cells is None else cells)
+    many = probe.space.cell_count if cells is None else cells
+    each = len(probe.variants) * ways_of(model, probe)
+    again = 0 if repeats is not None else recheck_count(model, many * each)
+    total = one.times(many + again / each)
     about = "At most" if one.sampled is None else "About"
     terminal.say(
         f"{about} {plural(total.calls, 'call')}, {total.tokens_in:,} tokens in and "
@@ -148,6 +156,8 @@ def show_costs(
             f"That is the mean of {one.sampled:,} random prompts, {one.tokens_in:,.0f} tokens in "
             f"each; the largest of them takes {one.largest:,}."
         )
+    if again:
+        terminal.say(f"{plural(again, 'prompt')} are asked again at the end: that is included.")
     _show_repeats(terminal, probe, repeats, ways_of(model, probe))
     if total.cost is None:
         terminal.say(UNPRICED)

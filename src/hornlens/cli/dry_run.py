@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hornlens.cli.asking import Doing
-from hornlens.cli.costs import CellCost, cost_of_cells, show_cell_cost, show_costs, ways_of
+from hornlens.cli.costs import (
+    CellCost,
+    cost_of_cells,
+    recheck_count,
+    show_cell_cost,
+    show_costs,
+    ways_of,
+)
 from hornlens.cli.pilot import Pilot, ask_pilot
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
@@ -57,10 +64,12 @@ class DryRun:
     one: CellCost | None = None
     pilot: Pilot | None = None
     budget: BudgetLimit | None = None
+    again: float = 0.0
+    """How many cells' worth of prompts are asked again at the end."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as it is printed for machines."""
-        total = None if self.one is None else self.one.times(self.questions)
+        total = None if self.one is None else self.one.times(self.questions + self.again)
         budget = None
         if self.budget is not None and self.plan is not None:
             verdict = self.plan.verdict_on(self.budget.questions)
@@ -151,10 +160,15 @@ def dry_run_of_model(
         run = _with_pilot(run, options, spec, policy, probe, ways, terminal)
     if asks == "sift":
         run = _with_plan(run, options, settings, worlds)
+    each = len(probe.variants) * ways
+    again = 0 if repeats is not None else recheck_count(model, run.questions * each)
+    run = replace(run, again=again / each)
     if options.format == "json":
         sys.stdout.write(json_text(run.as_json()))
     elif asks == "sift":
         run.show_plan(terminal)
+        if again:
+            terminal.say(f"Beside that, {plural(again, 'prompt')} are asked again at the end.")
         show_cell_cost(terminal, run.one, repeats)
         if run.pilot is not None:
             kept = "" if options.store.no_cache else ", and the answers are kept"

@@ -39,8 +39,9 @@ def check_ways(worlds: Sequence[Questions], more: int) -> None:
             "use --elicit, or --variant for one of them"
         )
     noisy = noisy_target(worlds[0].target)
-    if kinds == {True} and noisy is not None:
-        if reason := too_few(noisy.settings, noisy.probe, noisy.worlds):
+    if noisy is not None and kinds == {True}:
+        reason = too_few(noisy.settings, noisy.probe, noisy.worlds)
+        if reason:
             raise HornlensError(reason)
     if more and kinds == {False}:
         raise HornlensError(

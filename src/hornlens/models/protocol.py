@@ -31,6 +31,10 @@ class ModelError(HornlensError):
             self.args = (first.removesuffix(GO_ON) + NOT_KEPT, *others)
 
 
+class OtherModel(ModelError):
+    """Another model answers than has answered before."""
+
+
 class SpendingReached(ModelError, Stopped):
     """What a run may take is used up: what was answered by then is kept.
 
@@ -221,6 +225,15 @@ class Estimates(Protocol):
         ...
 
 
+@runtime_checkable
+class Rechecks(Protocol):
+    """A model that may change while it is asked: behind an address, where nobody sees it."""
+
+    def recheck_count(self, prompts: int) -> int:
+        """Return how many of so many prompts are asked again at the end of a run."""
+        ...
+
+
 @dataclass
 class Used:
     """What has been taken so far, what is under way included."""
@@ -285,3 +298,5 @@ class ModelOptions:
     """Seconds that a call of an endpoint may take."""
     limits: Spending = field(default_factory=Spending)
     """What chat models may take."""
+    recheck: int | None = None
+    """How many prompts a chat model is asked again at the end; None: a sample, of long runs."""

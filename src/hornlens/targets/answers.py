@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from hornlens.models.protocol import (
     HashesFiles,
     Model,
     ModelError,
+    OtherModel,
     Rests,
     Samples,
 )
@@ -41,6 +42,8 @@ _REST = 8
 """After so many of them, the other may be waiting for the room that our model takes."""
 REPLIES = "said"
 """What a store calls replies since version 0.2, which reads them there."""
+MADE = "made"
+"""When each of them was made, and whether it is a copy: version 0.2 does not look there."""
 
 
 @dataclass
@@ -60,6 +63,8 @@ class Answers:
     _identity: str | None = None
     _checked: bool = False
     _prepared: bool = False
+    _speaker: str = ""
+    """The name under which the endpoint says that its model has answered."""
 
     def prepare(self) -> None:
         """Find the model, and load it unless it has answered these candidates before.
@@ -92,6 +97,13 @@ class Answers:
     def trust(self, identity: str) -> None:
         """Take the model as found and loaded before, by somebody who knows its identity."""
         self._identity, self._checked, self._prepared = identity, True, True
+
+    def once_more(self, repeat: int) -> Answers:
+        """Return the same questions, to be asked again: their answers are kept as a repetition."""
+        again = Answers(self.model, self.candidates, self.cache, repeat)
+        again._identity, again._speaker = self._identity, self._speaker
+        again._checked, again._prepared = self._checked, True
+        return again
 
     @property
     def identity(self) -> str | None:
@@ -136,7 +148,9 @@ class Answers:
         if self.cache is None:
             return list(prompts)
         found = self.cache.get(self._known_by, prompts, self.candidates, self.repeat)
-        self.known.update((prompt, self._read(kept)) for prompt, kept in found.items())
+        kept = {prompt: self._read(answer) for prompt, answer in found.items()}
+        self._check_speakers(kept.values())
+        self.known.update(kept)
         self.reused += len(found)
         if progress is not None and found:
             progress(len(found))
@@ -185,8 +199,19 @@ class Answers:
         """
         for prompt, answer in answers.items():
             check_answer(answer, prompt, self.candidates, self.model.name)
+        self._check_speakers(answers.values())
         self.known.update(self._recorded(answers))
         self.asked += len(answers)
+
+    def _check_speakers(self, answers: Iterable[Answer]) -> None:
+        """Refuse answers of another model than those before, by the names that replies have."""
+        for answer in answers:
+            for reply in answer.replies:
+                if not reply.model:
+                    continue
+                self._speaker = self._speaker or reply.model
+                if reply.model != self._speaker:
+                    raise two_models(self.model.name, [self._speaker, reply.model])
 
     def _recorded(self, answers: dict[str, Answer]) -> dict[str, Answer]:
         """Write answers down; return those that count, which others may have written before."""
@@ -241,8 +266,18 @@ class Answers:
             ) from error
 
 
+def two_models(name: str, speakers: Sequence[str]) -> OtherModel:
+    """Return the error that several models have answered in the name of one."""
+    return OtherModel(
+        f"{name}: some answers are by {' and some by '.join(speakers)}: a result of two models says "
+        "nothing about either; to ask the one that answers now, start with an empty cache (--cache "
+        f"FILE), or remove what is kept (hornlens cache prune --model {name})"
+    )
+
+
 def as_kept(answer: Answer) -> Scores:
     """Return an answer as a store keeps it; what a model does not say is not written down."""
+    made = [[reply.created, int(reply.copied)] for reply in answer.replies]
     details = {
         "first": answer.first,
         **({} if answer.share is None else {"share": answer.share}),
@@ -250,6 +285,7 @@ def as_kept(answer: Answer) -> Scores:
         **({"outcome": answer.outcome} if answer.outcome else {}),
         **({"named": answer.named} if answer.named is not None else {}),
         **({REPLIES: [reply.as_row() for reply in answer.replies]} if answer.replies else {}),
+        **({MADE: made} if any(map(any, made)) else {}),
     }
     more = answer.first or len(details) > 1
     text = json.dumps(details, ensure_ascii=False) if more else None
@@ -261,6 +297,10 @@ def from_kept(kept: Scores) -> Answer:
     details = json.loads(kept.details or "{}")
     first = tuple((word, share) for word, share in details.get("first", ()))
     unknown = tuple(details.get("unknown", ()))
+    replies = [Reply.read(row) for row in details.get(REPLIES, ())]
+    if made := details.get(MADE):
+        pairs = zip(replies, made, strict=True)
+        replies = [replace(reply, created=at, copied=bool(copy)) for reply, (at, copy) in pairs]
     return Answer(
         kept.scores,
         kept.ranks,
@@ -268,6 +308,6 @@ def from_kept(kept: Scores) -> Answer:
         details.get("share"),
         unknown,
         details.get("outcome", ""),
-        tuple(Reply.read(row) for row in details.get(REPLIES, ())),
+        tuple(replies),
         details.get("named"),
     )

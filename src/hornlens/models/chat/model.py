@@ -30,6 +30,19 @@ VERSION = 1
 """Part of the identity: raised whenever the same replies would become other answers."""
 
 
+LONG = 300
+"""From so many prompts on, some are asked again at the end."""
+
+
+def usual_recheck(prompts: int) -> int:
+    """Return how many of so many prompts are asked again, unless it is said: 2 %, 5 to 50.
+
+    >>> [usual_recheck(n) for n in (299, 300, 1320, 10_000)]
+    [0, 6, 26, 50]
+    """
+    return 0 if prompts < LONG else max(5, min(50, prompts // 50))
+
+
 class ChatModel:
     """A model behind an endpoint. It is asked in one of several ways, which its identity names."""
 
@@ -68,6 +81,8 @@ class ChatModel:
             )
         if options.orders not in ("rotate", "once", "each") and ONLY not in options.orders:
             raise ModelError(f"--orders must be rotate, once or each, not {options.orders!r}")
+        if options.recheck is not None and options.recheck < 0:
+            raise ModelError(f"--recheck must be 0 or more, not {options.recheck}")
         if options.temperature is not None and not 0 <= options.temperature <= 2:
             raise ModelError(f"--temperature must be from 0 to 2, not {options.temperature:g}")
 
@@ -189,6 +204,20 @@ class ChatModel:
         ]
         sent, replied = sum(m.tokens_in for m in most), sum(m.tokens_out for m in most)
         return Estimate(len(most), sent, replied, cost_of(self.options.limits, sent, replied))
+
+    def recheck_count(self, prompts: int) -> int:
+        """Return how many of so many prompts are asked again at the end of a run.
+
+        At temperature 0 only: above it, other answers are no wonder. Unless a number is given, a
+        sample of a long run, and not of a server on this machine.
+        """
+        given = self.options.recheck
+        if self._drawn or self.options.temperature or given == 0:
+            return 0
+        if given is not None:
+            return min(given, prompts)
+        is_here = self.name.startswith("gguf/") or self.connection.address.is_here
+        return 0 if is_here else usual_recheck(prompts)
 
     def _check_name(self) -> None:
         _ = self.connection.address  # here, for a server may have to be started

@@ -9,8 +9,10 @@ from math import floor, isinf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hornlens.logic.maskmap import key_of, mask_map
+from hornlens.logic.sources import SURE
 from hornlens.results.analysis.choices import choices_of
 from hornlens.results.analysis.orders import orders_of
+from hornlens.results.analysis.sources import by_model, models_of, speakers_of
 from hornlens.results.documents.answers import Position
 from hornlens.results.documents.details import NOTHING, Details
 
@@ -26,6 +28,9 @@ Kind: TypeAlias = Literal[
     "small_share",
     "order",
     "not_counted",
+    "models",
+    "fingerprints",
+    "changed",
 ]
 ROUNDING = 1e-5
 """Scores that differ by no more are the same: a model's arithmetic depends on its batches."""
@@ -75,14 +80,54 @@ def warnings_of(extraction: Findings) -> tuple[Warning, ...]:
     Every sentence says only what the recorded answers show.
     """
     if not extraction.worlds:
-        own = _of_one(extraction)
+        own = (*_sources(extraction), *_of_one(extraction))
         return (*own, *_small_margins(extraction), *_not_counted(extraction))
     each_own = (
         replace(each, sentence=f"In “{world.world}”: {each.sentence}", variant=world.world)
         for world in extraction.worlds
         for each in _of_one(world)
     )
-    return (*each_own, *_small_margins(extraction), *_not_counted(extraction))
+    return (
+        *_sources(extraction),
+        *each_own,
+        *_small_margins(extraction),
+        *_not_counted(extraction),
+    )
+
+
+def _sources(extraction: Findings) -> Iterator[Warning]:
+    """Replies of several models, or of several states of one; answers that have changed."""
+    for name, worlds in by_model((world.name, _told(world)) for world in extraction.each):
+        speakers, models = speakers_of(worlds), models_of(worlds)
+        if len(speakers) < 2:
+            continue
+        listed = "; ".join(speaker.words for speaker in speakers[:NAMED])
+        if len(speakers) > NAMED:
+            listed += f"; and {len(speakers) - NAMED:,} more"
+        names = tuple(speaker.fingerprint for speaker in speakers)
+        if len(models) > 1:
+            yield Warning(
+                "models",
+                f"{len(models):,} models answered in the name of {name}: {listed}. What follows "
+                "mixes them, and says nothing about either.",
+                names,
+            )
+        else:
+            yield Warning(
+                "fingerprints",
+                f"The replies of {name} have {len(speakers):,} fingerprints: {listed}. The "
+                "provider runs several backends, or changed the model during the run; the rules "
+                "are about these replies, not about one unchanged model.",
+                names,
+            )
+    sources = extraction.envelope.certificate.sources
+    if sources is not None and sources.changed:
+        yield Warning(
+            "changed",
+            f"{sources.changed:,} of {sources.reasked:,} prompts got another answer when they were "
+            f"asked again at the end of the run: up to {sources.bound:.1%} of all answers would "
+            f"change (with probability {SURE:g}).",
+        )
 
 
 def _not_counted(extraction: Findings) -> Iterator[Warning]:
@@ -300,6 +345,11 @@ def _prompts(extraction: Findings) -> dict[str, list[int]]:
         for prompt in extraction.show(cell):
             found.setdefault(prompt, []).append(cell)
     return found
+
+
+def _told(extraction: Findings) -> Mapping[str, Details]:
+    """Return what is known of the prompts of a result's answers."""
+    return {p: d for p in _prompts(extraction) if (d := extraction.details.get(p)) is not None}
 
 
 def _details(extraction: Findings, prompt: str) -> Details:

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from random import Random
 
 import pytest
 
@@ -167,12 +168,12 @@ def test_verify_counts_fingerprints_again(tmp_path):
     with ChatServer(fingerprint=lambda count: f"fp-{count % 2}") as server:
         extract(model_at(server, elicit="say"), parse_probe(PROBE), cache=False).save(tmp_path)
     content = json.loads((tmp_path / "envelope.json").read_text(encoding="utf-8"))
-    assert verify_content(content).ok
+    assert verify_content(content, tmp_path).ok
     sources = content["certificate"].pop("sources")
     content["certificate"]["kind"] = "exact"
-    assert "fingerprints" in verify_content(content).wrong[0]
+    assert "fingerprints" in verify_content(content, tmp_path).wrong
     content["certificate"]["sources"] = {**sources, "replies": [11, 1]}
-    assert "fingerprints" in verify_content(content).wrong[0]
+    assert "fingerprints" in verify_content(content, tmp_path).wrong
 
 
 def test_kept_answers_of_another_fingerprint_are_told(tmp_path):
@@ -247,3 +248,89 @@ def many_jobs():
     jobs = ", ".join(f"job {k}" for k in range(19))
     places = ", ".join(f"place {k}" for k in range(19))
     return PROBE.replace("nurse, engineer, soldier", jobs).replace("Africa, Europe", places)
+
+
+# --- a gateway that caches ---
+
+LONG = (
+    "I would say {} here, since that reads best to my ear at present.",
+    "{}, most probably; though one cannot be certain of anything like this.",
+    "My guess would go to {}: it sounds natural and fits what people write.",
+)
+
+
+def talkative(seed=0, word="He"):
+    """Replies of many words, which vary."""
+    rng = Random(seed)
+    return lambda sentence: rng.choice(LONG).format(word) + f" ({rng.randrange(10**6)} times.)"
+
+
+def certificate_of(found):
+    return found.envelope.certificate
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_repeats_from_a_cache_are_told_and_no_level_is_claimed(tmp_path, dated):
+    """By their ids, where there are any; else by long replies that agree word for word."""
+    clock = (lambda count: 1_790_000_000 + count) if dated else None
+    say = (lambda sentence: "He") if dated else talkative()
+    with ChatServer(say=say, caches=True, clock=clock) as server:
+        model = model_at(server, elicit="say")
+        found = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(most=30))
+        assert server.begun < 1 + 5 * PROMPTS  # it ends as soon as it is seen
+    certificate = certificate_of(found)
+    assert certificate.noise.alpha is None and certificate.noise.copied
+    assert certificate.undecided == PROMPTS and not certificate.meets("tested")
+    assert certificate.kind == "copied" and "No probability is claimed" in certificate.sentence
+    assert not found.rules
+    (warning,) = [w for w in found.warnings if w.kind == "copies"]
+    evidence = "have the id of an earlier one" if dated else "the same word for word"
+    assert evidence in warning.sentence and "no probability is claimed" in warning.sentence
+    found.save(tmp_path)
+    assert verify(tmp_path).ok
+    again = load(tmp_path)
+    assert certificate_of(again) == certificate and kinds(again) == kinds(found)
+    content = json.loads((tmp_path / "envelope.json").read_text(encoding="utf-8"))
+    content["certificate"]["noise"].pop("copied")
+    content["certificate"]["noise"]["alpha"] = 0.05
+    assert verify_content(content, tmp_path).ok != dated  # nothing is decided by the others
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Repeats are copies" in page and "for the repeated replies are copies" in page
+
+
+@pytest.mark.parametrize("say", [lambda sentence: "He", talkative()])
+def test_a_sure_model_that_samples_is_believed(say):
+    """It names the same candidate each time: in the same word, or in words that vary."""
+    for clock in (None, lambda count: 1_790_000_000):
+        with ChatServer(say=say, clock=clock) as server:
+            model = model_at(server, elicit="say")
+            found = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(most=30))
+        certificate = certificate_of(found)
+        assert certificate.noise.alpha == 0.05 and not certificate.undecided
+        assert "copies" not in kinds(found)
+
+
+def test_ids_that_all_replies_share_tell_nothing():
+    with ChatServer(clock=lambda count: 1_790_000_000) as server:
+        reply = server._identified
+        server._identified = lambda path, body: {**reply(path, body), "id": "chatcmpl-0"}
+        model = model_at(server, elicit="say")
+        found = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(most=30))
+    assert certificate_of(found).noise.alpha == 0.05
+
+
+def test_a_sure_model_that_repeats_the_question_is_believed():
+    """Its replies are long, and all the same: but all the words are those of the prompt."""
+    with ChatServer(say=lambda sentence: sentence.replace("____", "He")) as server:
+        model = model_at(server, elicit="say")
+        found = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(most=30))
+    assert "copies" not in kinds(found)
+
+
+def test_copies_in_one_way_of_asking_discredit_all(tmp_path):
+    with ChatServer(say=lambda s: "He", caches=True, clock=lambda count: 10**9 + count) as server:
+        model = model_at(server, elicit="say,constrained")
+        found = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(most=30))
+    assert all(certificate_of(each).noise.copied is not None for each in (found, *found.worlds))
+    found.save(tmp_path)
+    assert verify(tmp_path).ok

@@ -22,6 +22,7 @@ from hornlens.extraction.settling import (
     Settle,
     asked_once,
     check_ways,
+    look_for_copies,
     noise_of,
     noisy_target,
 )
@@ -156,10 +157,11 @@ def extract(
         ended = next((reason for reason, _ in alone if reason is not None), None)
     if noisy is not None and ended is None and noisy.settings.settle:
         ended = carry_out(Settle(united, noisy.settings.settle), united, watch, limits)
+    targets = [world.target for world in asked]
     if noisy is not None:
+        look_for_copies(targets)
         for world in asked:
             world.questions.review()
-    targets = [world.target for world in asked]
     check_one_model(targets)
     done = early is None and ended is None
     rechecked = recheck(targets) if done else [Rechecked() for _ in targets]

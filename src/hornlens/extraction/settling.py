@@ -105,6 +105,15 @@ def may_break(rules: Iterable[Rule], world: Questions) -> list[int]:
     ]
 
 
+def look_for_copies(targets: Sequence[Target]) -> None:
+    """Have no repeats decide anything if those of one way of asking are copies of each other."""
+    noisy = [each for target in targets if (each := noisy_target(target)) is not None]
+    copied = max((each.look_for_copies() or 0 for each in noisy), default=0)
+    if copied:
+        for each in noisy:
+            each.distrust(0)
+
+
 def noise_of(worlds: Sequence[Questions]) -> Noise | None:
     """Return how answers vary in one way of asking, or in several together; None: they do not."""
     found = [t.noise for w in worlds if (t := noisy_target(w.target)) is not None]
@@ -112,6 +121,9 @@ def noise_of(worlds: Sequence[Questions]) -> Noise | None:
         return None
     undecided = sum(d.abstained == UNDECIDED for w in worlds for d in w.decisions.values())
     prompts, answers = sum(len(w.decisions) for w in worlds), sum(n.asked for n in found)
+    if any(n.copied is not None for n in found):
+        most, copied = max(n.most or 0 for n in found), sum(n.copied or 0 for n in found)
+        return Noise(prompts, undecided, answers, most=most, copied=copied)
     if found[0].alpha is not None:
         most = max(n.most or 0 for n in found)
         return Noise(prompts, undecided, answers, found[0].alpha, most)

@@ -39,7 +39,7 @@ def sources_in(worlds: Sequence[Questions], rechecked: Sequence[Rechecked]) -> S
 def _decided(world: Questions) -> Mapping[str, Details]:
     """Return what is known of the prompts of decided cells: a result has no others."""
     details = details_of(world.target)
-    if not any(told.replies for told in details.values()):
+    if not any(known.replies for known in details.values()):
         return {}
     shown = dict.fromkeys(p for cell in world.decisions for p in world.target.show(cell))
     return {prompt: details[prompt] for prompt in shown if prompt in details}

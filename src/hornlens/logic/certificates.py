@@ -47,6 +47,7 @@ TITLES = {
     "surrogate": "Rules of a stand-in",
     "partial": "Partial",
     "unanswered": "Unanswered",
+    "copied": "Repeats are copies",
     "mixed": "Proved of these replies only",
 }
 """For each kind, what people call it."""
@@ -219,7 +220,7 @@ class Certificate:
         if self.word is not None:
             return "explored"
         if self.noise is not None:
-            return "noisy"
+            return "noisy" if self.noise.copied is None else "copied"
         if self.weakest != "proved":
             return self.weakest
         if not self.complete:

@@ -269,9 +269,9 @@ class Answers:
 def two_models(name: str, speakers: Sequence[str]) -> OtherModel:
     """Return the error that several models have answered in the name of one."""
     return OtherModel(
-        f"{name}: some answers are by {' and some by '.join(speakers)}: a result of two models says "
-        "nothing about either; to ask the one that answers now, start with an empty cache (--cache "
-        f"FILE), or remove what is kept (hornlens cache prune --model {name})"
+        f"{name}: some answers are by {' and some by '.join(speakers)}: a result of two models "
+        "says nothing about either; to ask the one that answers now, start with an empty cache "
+        f"(--cache FILE), or remove what is kept (hornlens cache prune --model {name})"
     )
 
 

@@ -55,11 +55,11 @@ def recheck(targets: Sequence[Target]) -> list[Rechecked]:
     for place, source, prompts in chosen.values():
         again = _again(source, prompts, fresh)
         pairs = [(source.known[prompt], new) for prompt, new in again.known.items()]
-        told = [(old, new) for old, new in pairs if not any(r.copied for r in new.replies)]
-        changed = sum(_outcome(old) != _outcome(new) for old, new in told)
+        fair = [(old, new) for old, new in pairs if not any(r.copied for r in new.replies)]
+        changed = sum(_outcome(old) != _outcome(new) for old, new in fair)
         now = outcomes[place]
         outcomes[place] = Rechecked(
-            now.reasked + len(told), now.changed + changed, now.asked + again.asked
+            now.reasked + len(fair), now.changed + changed, now.asked + again.asked
         )
     return outcomes
 

@@ -154,6 +154,8 @@ def extraction_page(extraction: Findings, content: dict[str, Any] | None = None)
             bool(rows),
             question.unit,
             extraction.asked_all,
+            envelope.certificate.noise is not None
+            and envelope.certificate.noise.copied is not None,
         ),
         abstained=abstained_because(extraction),
         others=[NamedRule.of(rule, envelope.vocabulary) for rule in space.assumed],

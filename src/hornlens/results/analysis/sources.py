@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from hornlens.formats.replies import Reply
-from hornlens.logic.sources import Sources
+from hornlens.logic.sources import SURE, Sources
 from hornlens.results.documents.details import Details
+
+NAMED = 8
+"""How many fingerprints a sentence lists at most."""
+
+
+class Note(NamedTuple):
+    """What is to be known of who gave the replies, in a sentence, and the fingerprints."""
+
+    kind: Literal["models", "fingerprints", "changed"]
+    sentence: str
+    names: tuple[str, ...] = ()
 
 
 class Speaker(NamedTuple):
@@ -84,7 +95,43 @@ def by_model(
     return list(groups.items())
 
 
+def notes_of(
+    worlds: Iterable[tuple[str, Mapping[str, Details]]], sources: Sources | None
+) -> Iterator[Note]:
+    """Yield what readers should know of who gave the replies."""
+    for name, details in by_model(worlds):
+        speakers, models = speakers_of(details), models_of(details)
+        if len(speakers) < 2:
+            continue
+        listed = "; ".join(speaker.words for speaker in speakers[:NAMED])
+        if len(speakers) > NAMED:
+            listed += f"; and {len(speakers) - NAMED:,} more"
+        names = tuple(speaker.fingerprint for speaker in speakers)
+        if len(models) > 1:
+            yield Note(
+                "models",
+                f"{len(models):,} models answered in the name of {name}: {listed}. The rules mix "
+                "them, and say nothing about either.",
+                names,
+            )
+        else:
+            yield Note(
+                "fingerprints",
+                f"The replies of {name} have {len(speakers):,} fingerprints: {listed}. The "
+                "provider runs several backends, or changed the model during the run; the rules "
+                "are about these replies, not about one unchanged model.",
+                names,
+            )
+    if sources is not None and sources.changed:
+        yield Note(
+            "changed",
+            f"{sources.changed:,} of {sources.reasked:,} prompts got another answer when they were "
+            f"asked again at the end of the run: up to {sources.bound:.1%} of all answers would "
+            f"change (with probability {SURE:g}).",
+        )
+
+
 def _replies(worlds: Iterable[Mapping[str, Details]]) -> Iterator[Reply]:
     for details in worlds:
-        for told in details.values():
-            yield from (reply for reply in told.replies if reply.fingerprint)
+        for known in details.values():
+            yield from (reply for reply in known.replies if reply.fingerprint)

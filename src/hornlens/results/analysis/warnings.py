@@ -9,10 +9,10 @@ from math import floor, isinf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hornlens.logic.maskmap import key_of, mask_map
-from hornlens.logic.sources import SURE
 from hornlens.results.analysis.choices import choices_of
+from hornlens.results.analysis.copies import copies_of
 from hornlens.results.analysis.orders import orders_of
-from hornlens.results.analysis.sources import by_model, models_of, speakers_of
+from hornlens.results.analysis.sources import notes_of
 from hornlens.results.documents.answers import Position
 from hornlens.results.documents.details import NOTHING, Details
 
@@ -31,6 +31,7 @@ Kind: TypeAlias = Literal[
     "models",
     "fingerprints",
     "changed",
+    "copies",
 ]
 ROUNDING = 1e-5
 """Scores that differ by no more are the same: a model's arithmetic depends on its batches."""
@@ -96,38 +97,13 @@ def warnings_of(extraction: Findings) -> tuple[Warning, ...]:
 
 
 def _sources(extraction: Findings) -> Iterator[Warning]:
-    """Replies of several models, or of several states of one; answers that have changed."""
-    for name, worlds in by_model((world.name, _told(world)) for world in extraction.each):
-        speakers, models = speakers_of(worlds), models_of(worlds)
-        if len(speakers) < 2:
-            continue
-        listed = "; ".join(speaker.words for speaker in speakers[:NAMED])
-        if len(speakers) > NAMED:
-            listed += f"; and {len(speakers) - NAMED:,} more"
-        names = tuple(speaker.fingerprint for speaker in speakers)
-        if len(models) > 1:
-            yield Warning(
-                "models",
-                f"{len(models):,} models answered in the name of {name}: {listed}. What follows "
-                "mixes them, and says nothing about either.",
-                names,
-            )
-        else:
-            yield Warning(
-                "fingerprints",
-                f"The replies of {name} have {len(speakers):,} fingerprints: {listed}. The "
-                "provider runs several backends, or changed the model during the run; the rules "
-                "are about these replies, not about one unchanged model.",
-                names,
-            )
-    sources = extraction.envelope.certificate.sources
-    if sources is not None and sources.changed:
-        yield Warning(
-            "changed",
-            f"{sources.changed:,} of {sources.reasked:,} prompts got another answer when they were "
-            f"asked again at the end of the run: up to {sources.bound:.1%} of all answers would "
-            f"change (with probability {SURE:g}).",
-        )
+    """Replies of several models, or of several states of one; answers that changed; copies."""
+    worlds = [(world.name, _told(world)) for world in extraction.each]
+    certificate = extraction.envelope.certificate
+    for kind, sentence, names in notes_of(worlds, certificate.sources):
+        yield Warning(kind, sentence, names)
+    if certificate.noise is not None and certificate.noise.copied is not None:
+        yield Warning("copies", copies_of(details for _, details in worlds).sentence)
 
 
 def _not_counted(extraction: Findings) -> Iterator[Warning]:

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -223,9 +224,16 @@ def test_prompts_asked_again_at_the_end_show_whether_the_model_has_changed(tmp_p
 
 def test_above_temperature_0_nothing_is_asked_again():
     with ChatServer() as server:
-        model = model_at(server, elicit="say", temperature=0.5, recheck=5)
-        extract(model, parse_probe(PROBE), cache=False)
-        assert server.begun == 1 + PROMPTS
+        done = run(server, "--temperature", "0.5", "--recheck", "5")
+        assert done.returncode == 2 and "--recheck needs temperature 0" in done.stderr
+        done = run(server, "--repeats", "20", "--recheck", "5")
+        assert done.returncode == 2 and "leave one out" in done.stderr
+        model = model_at(server, elicit="say", temperature=0.5)
+        assert model.recheck_count(1000) == 0 and server.begun == 0
+    far = ModelOptions(base_url="https://chat.invalid/v1")
+    assert open_model("openai/tiny", far).recheck_count(1000) == 20
+    assert open_model("openai/tiny", replace(far, temperature=0.5)).recheck_count(1000) == 0
+    assert open_model("openai/tiny", replace(far, recheck=0)).recheck_count(1000) == 0
 
 
 def test_the_dry_run_counts_what_is_asked_again(tmp_path):

@@ -137,7 +137,7 @@ def dry_run_of_model(
 ) -> None:
     """Print what a probe's questions to a model will take."""
     spec, repeats = options.model or default_model(probe.name), options.noise.options
-    model = open_model(spec, options.how.options)
+    model = open_model(spec, options.noise.applied_to(options.how.options))
     cells, ways = probe.space.cell_count, ways_of(model, probe)
     asks = _asks(settings, probe.prompt_count * ways, "prompt")
     worlds = ways * (1 if policy.phrasings == "average" else len(probe.variants))
@@ -297,7 +297,7 @@ def _with_pilot(
     prompts = len(probe.variants) * ways
     store = options.store.open(terminal.warn)
     with closing(options.where.open(None, terminal.warn)) as executor:
-        model = executor.model(spec, options.how.options)
+        model = executor.model(spec, options.noise.applied_to(options.how.options))
         doing = Doing(f"Asking {model.name}", executor)
         with store as cache, terminal.bar(doing, count * prompts, "prompts") as progress:
             target = prompted(probe, model, policy, cache, progress)

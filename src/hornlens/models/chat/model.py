@@ -83,6 +83,8 @@ class ChatModel:
             raise ModelError(f"--orders must be rotate, once or each, not {options.orders!r}")
         if options.recheck is not None and options.recheck < 0:
             raise ModelError(f"--recheck must be 0 or more, not {options.recheck}")
+        if options.recheck and options.temperature:
+            raise ModelError("--recheck needs temperature 0: above it, other answers are no wonder")
         if options.temperature is not None and not 0 <= options.temperature <= 2:
             raise ModelError(f"--temperature must be from 0 to 2, not {options.temperature:g}")
 

@@ -83,6 +83,15 @@ class ChatServer:
         """The likeliest first tokens, in place of those that name an option."""
         self.space = behaviour.pop("space", "")
         """A token of white space that each reply begins with."""
+        self.answers_as = behaviour.pop("answers_as", None)
+        """What it calls itself in its so-manieth reply; None: what it was asked for."""
+        self.fingerprint = behaviour.pop("fingerprint", lambda count: "fp-1")
+        """The system fingerprint of its so-manieth reply."""
+        self.clock = behaviour.pop("clock", None)
+        """When its so-manieth reply was made; None: it gives neither a date nor an id."""
+        self.cached = {} if behaviour.pop("caches", False) else None
+        """A gateway's cache: what was asked before gets the reply of then, whatever the seed."""
+        self.replied = 0
         self.port = behaviour.pop("port", 0)
         """Where it listens; 0: where there is room."""
         assert not behaviour, behaviour
@@ -164,7 +173,7 @@ class ChatServer:
             return None
         if fault == "cut early":
             return handler.connection.close()
-        content = self._reply(handler.path, body)
+        content = self._identified(handler.path, body)
         if fault == "wrong model":
             content["model"] = "quite-another"
         elif fault == "empty":
@@ -211,6 +220,24 @@ class ChatServer:
                 self.keys.add(handler.headers[name])
 
     # What it replies
+
+    def _identified(self, path, body):
+        """A reply, with who gave it and when; from the cache, if there is one."""
+        key = json.dumps({k: v for k, v in body.items() if k != "seed"}, sort_keys=True)
+        with self.lock:
+            if self.cached is not None and key in self.cached:
+                return dict(self.cached[key])
+            count, self.replied = self.replied, self.replied + 1
+        content = self._reply(path, body)
+        if self.answers_as is not None:
+            content["model"] = self.answers_as(count)
+        if "system_fingerprint" in content:
+            content["system_fingerprint"] = self.fingerprint(count)
+        if self.clock is not None:
+            content |= {"created": self.clock(count), "id": f"chatcmpl-{count}"}
+        if self.cached is not None:
+            self.cached[key] = dict(content)
+        return content
 
     def _reply(self, path, body):
         anthropic = path.endswith("/messages")

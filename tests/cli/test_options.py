@@ -89,7 +89,7 @@ def test_no_two_options_of_a_command_have_the_same_name():
         (ExtractOptions, Settings, {"samples"}),
         (ExtractOptions, Limits, {"clock"}),
         (LearnOptions, LearnSettings, set()),
-        (ModelGroup, ModelOptions, {"limits", "batch_size"}),
+        (ModelGroup, ModelOptions, {"limits", "batch_size", "recheck"}),
         (
             ExplainOptions,
             Options,
@@ -139,9 +139,14 @@ def test_all_that_is_said_of_a_model_reaches_it():
     assert group.options == ModelOptions(
         *(7, "cpu", "float16", 2, "http://x", "say", "once", 0.5, 3.0),
         Spending(1, 2, 3.0, 4.0, 5.0),
+        recheck=0,
     )
     assert group.options is group.options  # all models spend from the same
-    assert ModelGroup().options == ModelOptions()
+    assert ModelGroup().options == ModelOptions(recheck=0)
+    # Only extract asks some prompts again, and that is paid from the same.
+    for recheck in (None, 7):
+        applied = RepeatsGroup(recheck=recheck).applied_to(group.options)
+        assert applied.recheck == recheck and applied.limits is group.options.limits
 
 
 def test_repeats_are_those_of_the_library_unless_they_are_said():
@@ -149,4 +154,4 @@ def test_repeats_are_those_of_the_library_unless_they_are_said():
     assert RepeatsGroup(repeats="auto").options == Repeats()
     assert RepeatsGroup(repeats="9", alpha=0.1, settle=4).options == Repeats(9, 0.1, 4)
     with pytest.raises(HornlensError, match="go with --repeats"):
-        RepeatsGroup.of({"repeats": None, "alpha": 0.1, "settle": None})
+        RepeatsGroup.of({"repeats": None, "alpha": 0.1, "settle": None, "recheck": None})

@@ -405,7 +405,7 @@ def test_samples_whose_answer_is_undecided_bear_no_epsilon():
         draws({}, 1),
         parse_probe(PROBE),
         cache=False,
-        repeats=Repeats(most=10),
+        repeats=Repeats(most=13),
         settings=Settings("pac", epsilon=0.4, delta=0.4, seed=1),
     )
     certificate = toss_up.envelope.certificate

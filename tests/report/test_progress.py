@@ -73,8 +73,9 @@ def test_what_is_done_says_so_at_once_and_only_once():
 
 
 def test_without_a_total_there_is_no_time_left():
-    (line, *_) = lines_of([(4.0, 1)] * 3, total=None)
-    assert line == (4.0, "Asking m: 1 prompts, 0.25 prompts/s")
+    (first, second, *_) = lines_of([(4.0, 1)] * 3, total=None)
+    assert first == (4.0, "Asking m: 1 prompts")
+    assert second == (12.0, "Asking m: 3 prompts, 0.25 prompts/s")
 
 
 def test_quiet_says_nothing_and_an_unwatched_run_says_it_on_standard_error(capsys):
@@ -96,3 +97,10 @@ def test_a_search_says_how_many_rules_how_fast_and_what_is_settled():
     lines.note(250, 0.5, "7 queries")
     lines.note(251, 0.6)  # not again at once
     assert said == ["Learning: 250 rules, 2.5 rules/s, 50% settled, 7 queries"]
+
+
+def test_the_time_left_counts_no_loading():
+    said = lines_of([(60.0, 1), (1.0, 10), (1.0, 10)], total=950)
+    assert said[0] == (60.0, "Asking m: 1 of 950 prompts")
+    said = lines_of([(60.0, 1), (6.0, 60), (6.0, 60)], total=950)
+    assert said[1] == (66.0, "Asking m: 61 of 950 prompts, 10 prompts/s, about 1 min left")

@@ -115,11 +115,11 @@ class ModelGroup(CommandOptions):
         size = None if batch == "auto" else int(batch)
         prices = self.price_in, self.price_out
         spending = Spending(self.max_calls, self.max_tokens, self.max_cost, *prices)
-        return self.passed_to(ModelOptions, batch_size=size, limits=spending)
+        return self.passed_to(ModelOptions, batch_size=size, limits=spending, recheck=0)
 
 
 class RepeatsGroup(CommandOptions):
-    """How often `extract` asks a model whose answers vary."""
+    """How often `extract` asks the same again."""
 
     repeats: Annotated[
         Optional[str],
@@ -144,10 +144,22 @@ class RepeatsGroup(CommandOptions):
             metavar="N",
         ),
     ] = None
+    recheck: Annotated[
+        Optional[int],
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Chat models: ask N prompts again at the end. (default: 2 % of a long run)",
+        ),
+    ] = None
 
     def check(self) -> None:
         """Reject values that make no sense."""
         _ = self.options
+        if self.repeats is not None and self.recheck:
+            raise HornlensError(
+                "--recheck asks again what should not vary, and --repeats what does: leave one out"
+            )
 
     @property
     def options(self) -> Repeats | None:
@@ -163,6 +175,12 @@ class RepeatsGroup(CommandOptions):
         from hornlens.logic.repeats import MOST, Repeats
 
         return self.over(Repeats(MOST if self.repeats == "auto" else int(self.repeats)))
+
+    def applied_to(self, options: ModelOptions) -> ModelOptions:
+        """Return how a model is asked, with what is asked again at the end."""
+        from dataclasses import replace
+
+        return replace(options, recheck=self.recheck)
 
 
 class ExecutorGroup(CommandOptions):

@@ -8,11 +8,12 @@ from random import Random
 from typing import Any
 
 from hornlens.counts import plural
-from hornlens.logic.repeats import Repeats, fewest, threshold
-from hornlens.models.protocol import Estimate, Estimates, HasWays, Model
+from hornlens.logic.repeats import Repeats, fewest
+from hornlens.models.protocol import Estimate, Estimates, HasWays, Model, Rechecks
 from hornlens.probes.probe import Probe
 from hornlens.report.terminal import Terminal
 from hornlens.targets.asking import asked_with
+from hornlens.targets.noisy import needed_evidence, too_few
 
 MOST_READ = 20_000
 """Up to so many prompts are all read to find out what they take."""
@@ -76,10 +77,13 @@ def ways_of(model: Model, probe: Probe) -> int:
     return max(1, len(model.ways(probe.label.words))) if isinstance(model, HasWays) else 1
 
 
-def cost_of_cells(probe: Probe, model: Model, repeats: Repeats | None = None) -> CellCost | None:
+def cost_of_cells(
+    probe: Probe, model: Model, repeats: Repeats | None = None, once: bool = False
+) -> CellCost | None:
     """Return the most that a cell takes, on average; None of a model that costs nothing.
 
-    Where there are too many prompts to read them all, that is the mean of some random ones.
+    Where there are too many prompts to read them all, that is the mean of some random ones. `once`:
+    nothing is repeated, though answers may vary.
     """
     if not isinstance(model, Estimates):
         return None
@@ -90,7 +94,7 @@ def cost_of_cells(probe: Probe, model: Model, repeats: Repeats | None = None) ->
     else:
         rng = Random(0)
         cells = [space.sample(rng) & ~space.label_mask for _ in range(sampled)]
-    times = 1 if repeats is None else repeats.most + repeats.settle
+    times = 1 if once or repeats is None else repeats.most + repeats.settle
     calls, replied, sent = 0, 0, [0] * len(cells)
     cost: float | None = 0.0
     for wording in probe.wordings:
@@ -114,6 +118,11 @@ def cost_of_cells(probe: Probe, model: Model, repeats: Repeats | None = None) ->
     )
 
 
+def recheck_count(model: Model, prompts: int) -> int:
+    """Return how many of so many prompts a model will be asked again at the end."""
+    return model.recheck_count(prompts) if isinstance(model, Rechecks) else 0
+
+
 def show_costs(
     terminal: Terminal,
     probe: Probe,
@@ -133,7 +142,10 @@ def show_costs(
     if one is None:
         terminal.say(FREE)
         return
-    total = one.times(probe.space.cell_count if cells is None else cells)
+    many = probe.space.cell_count if cells is None else cells
+    each = len(probe.variants) * ways_of(model, probe)
+    again = 0 if repeats is not None else recheck_count(model, many * each)
+    total = one.times(many + again / each)
     about = "At most" if one.sampled is None else "About"
     terminal.say(
         f"{about} {plural(total.calls, 'call')}, {total.tokens_in:,} tokens in and "
@@ -144,7 +156,9 @@ def show_costs(
             f"That is the mean of {one.sampled:,} random prompts, {one.tokens_in:,.0f} tokens in "
             f"each; the largest of them takes {one.largest:,}."
         )
-    _show_repeats(terminal, probe, repeats)
+    if again:
+        terminal.say(f"{plural(again, 'prompt')} are asked again at the end: that is included.")
+    _show_repeats(terminal, probe, repeats, ways_of(model, probe))
     if total.cost is None:
         terminal.say(UNPRICED)
     else:
@@ -153,9 +167,7 @@ def show_costs(
     terminal.say("Beside that, a few calls that try the endpoint out. Nothing was sent.")
 
 
-def show_cell_cost(
-    terminal: Terminal, one: CellCost | None, probe: Probe, repeats: Repeats | None
-) -> None:
+def show_cell_cost(terminal: Terminal, one: CellCost | None, repeats: Repeats | None) -> None:
     """Print what one question takes, beside a plan that has the sums."""
     if one is None:
         terminal.say(FREE)
@@ -172,25 +184,28 @@ def show_cell_cost(
         terminal.say(
             f"A question took {calls} {noun}, {sent} and {one.tokens_out:,.3g} out in the pilot."
         )
-    _show_repeats(terminal, probe, repeats)
+    if repeats is not None:
+        terminal.say("A sift asks each question once, whatever --repeats says.")
     terminal.say(UNPRICED if one.cost is None else "The cost is at the prices given.")
     _show_room(terminal, one)
 
 
-def _show_repeats(terminal: Terminal, probe: Probe, repeats: Repeats | None) -> None:
-    if repeats is not None:
-        terminal.say(
-            f"That is with {repeats.most + repeats.settle:,} answers to each prompt. One that "
-            f"always answers the same is decided after {_fewest(probe, repeats):,}; one with "
-            "log-probabilities is asked once, and some a second time."
-        )
+def _show_repeats(terminal: Terminal, probe: Probe, repeats: Repeats | None, ways: int) -> None:
+    if repeats is None:
+        return
+    worlds = ways * len(probe.variants)
+    answers = f"That is with {repeats.most + repeats.settle:,} answers to each prompt."
+    scored = "log-probabilities is asked once, and some a second time."
+    if reason := too_few(repeats, probe, worlds):
+        terminal.say(f"{answers} A model with {scored}")
+        terminal.say(f"Warning: of any other model, {reason}.", "yellow")
+        return
+    needed = fewest(needed_evidence(repeats, probe, worlds))
+    terminal.say(
+        f"{answers} One that always answers the same is decided after {needed:,}; one with {scored}"
+    )
 
 
 def _show_room(terminal: Terminal, one: CellCost) -> None:
     if one.is_most and one.tokens_out > one.calls:
         terminal.say("A model that thinks before it replies is given more room, and takes more.")
-
-
-def _fewest(probe: Probe, repeats: Repeats) -> int:
-    needed = threshold(repeats.alpha, probe.prompt_count, len(probe.label.values) + 1)
-    return min(fewest(needed), repeats.most)

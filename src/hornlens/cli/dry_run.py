@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hornlens.cli.asking import Doing
-from hornlens.cli.costs import CellCost, cost_of_cells, show_cell_cost, show_costs, ways_of
+from hornlens.cli.costs import (
+    CellCost,
+    cost_of_cells,
+    recheck_count,
+    show_cell_cost,
+    show_costs,
+    ways_of,
+)
 from hornlens.cli.pilot import Pilot, ask_pilot
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
@@ -57,10 +64,12 @@ class DryRun:
     one: CellCost | None = None
     pilot: Pilot | None = None
     budget: BudgetLimit | None = None
+    again: float = 0.0
+    """How many cells' worth of prompts are asked again at the end."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as it is printed for machines."""
-        total = None if self.one is None else self.one.times(self.questions)
+        total = None if self.one is None else self.one.times(self.questions + self.again)
         budget = None
         if self.budget is not None and self.plan is not None:
             verdict = self.plan.verdict_on(self.budget.questions)
@@ -128,7 +137,7 @@ def dry_run_of_model(
 ) -> None:
     """Print what a probe's questions to a model will take."""
     spec, repeats = options.model or default_model(probe.name), options.noise.options
-    model = open_model(spec, options.how.options)
+    model = open_model(spec, options.noise.applied_to(options.how.options))
     cells, ways = probe.space.cell_count, ways_of(model, probe)
     asks = _asks(settings, probe.prompt_count * ways, "prompt")
     worlds = ways * (1 if policy.phrasings == "average" else len(probe.variants))
@@ -146,16 +155,21 @@ def dry_run_of_model(
             "calibration neutral"
         )
     if options.format == "json" or asks == "sift":
-        run = replace(run, one=cost_of_cells(probe, model, repeats))
+        run = replace(run, one=cost_of_cells(probe, model, repeats, asks == "sift"))
     if options.pilot is not None:
         run = _with_pilot(run, options, spec, policy, probe, ways, terminal)
     if asks == "sift":
         run = _with_plan(run, options, settings, worlds)
+    each = len(probe.variants) * ways
+    again = 0 if repeats is not None else recheck_count(model, run.questions * each)
+    run = replace(run, again=again / each)
     if options.format == "json":
         sys.stdout.write(json_text(run.as_json()))
     elif asks == "sift":
         run.show_plan(terminal)
-        show_cell_cost(terminal, run.one, probe, repeats)
+        if again:
+            terminal.say(f"Beside that, {plural(again, 'prompt')} are asked again at the end.")
+        show_cell_cost(terminal, run.one, repeats)
         if run.pilot is not None:
             kept = "" if options.store.no_cache else ", and the answers are kept"
             terminal.say(f"The pilot sent {plural(run.pilot.asked, 'prompt')}{kept}.")
@@ -283,7 +297,7 @@ def _with_pilot(
     prompts = len(probe.variants) * ways
     store = options.store.open(terminal.warn)
     with closing(options.where.open(None, terminal.warn)) as executor:
-        model = executor.model(spec, options.how.options)
+        model = executor.model(spec, options.noise.applied_to(options.how.options))
         doing = Doing(f"Asking {model.name}", executor)
         with store as cache, terminal.bar(doing, count * prompts, "prompts") as progress:
             target = prompted(probe, model, policy, cache, progress)

@@ -103,7 +103,7 @@ def _ask_model(options: ExtractOptions, settings: Settings, terminal: Terminal) 
     everything = not options.versus.compares and settings.is_exhaustive(probe.prompt_count)
     store = options.store.open(terminal.warn)
     with closing(options.where.open(None, terminal.warn)) as executor:
-        opened = partial(executor.model, options=options.how.options)
+        opened = partial(executor.model, options=options.noise.applied_to(options.how.options))
         model = opened(options.model or default_model(probe.name))
         ways = model.ways(probe.label.words) if isinstance(model, HasWays) else {}
         prompts = probe.prompt_count * max(1, len(ways))

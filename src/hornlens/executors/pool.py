@@ -15,7 +15,7 @@ from hornlens.executors.actors import Failure, Loaded, ModelActor
 from hornlens.executors.blocks import BLOCK, SMALLEST, Block, Bundle, cut, packed
 from hornlens.executors.cluster import Cluster, Needs
 from hornlens.logging import get_logger
-from hornlens.models.protocol import TOGETHER, Answer, Model, ModelError
+from hornlens.models.protocol import GO_ON, TOGETHER, Answer, Model, ModelError
 
 IN_FLIGHT = 2
 """Blocks that a replica has at a time: one at work, and one so that it need not wait for us."""
@@ -260,10 +260,7 @@ class Pool:
                 f"model {self.name} does not fit on node {ip}: {kind}: {message}; it needs a "
                 "larger one, or more of it (--model-cpus, --model-gpus)"
             )
-        return (
-            f"model {self.name} failed on node {ip}: {kind}: {message}; "
-            "what it answered before is kept, run the same command to go on"
-        )
+        return f"model {self.name} failed on node {ip}: {kind}: {message}{GO_ON}"
 
     def _value(self, ref: Any) -> Any:
         """Return what a call returned, or why there is nothing."""

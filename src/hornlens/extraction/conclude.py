@@ -70,7 +70,7 @@ class Conclusion:
         """Return what is known of one of several ways of asking that were sifted together."""
         certificate = self.envelope.certificate
         sift = None if certificate.sift is None else replace(certificate.sift, alone=True)
-        own = replace(certificate, sift=sift, answered=knowledge.answered)
+        own = replace(certificate, sift=sift, answered=knowledge.answered, sources=None)
         return Conclusion(replace(self.envelope, certificate=own))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -22,8 +22,15 @@ from hornlens.extraction.settling import (
     Settle,
     asked_once,
     check_ways,
+    look_for_copies,
     noise_of,
     noisy_target,
+)
+from hornlens.extraction.sources import (
+    check_one_model,
+    details_of,
+    sources_in,
+    with_sources,
 )
 from hornlens.learning.strategies import Everything, Learning, Proposal, Strategy
 from hornlens.limits import Limits, Reason, Stopped
@@ -32,13 +39,13 @@ from hornlens.logic.decisions import Policy
 from hornlens.logic.space import Space
 from hornlens.results.analysis.detail import with_detail
 from hornlens.results.analysis.worlds import union_of
-from hornlens.results.documents.details import Details
 from hornlens.results.documents.findings import Findings, Record
 from hornlens.results.documents.question import Question
 from hornlens.results.documents.settings import Settings
 from hornlens.targets.asking import sent_to
 from hornlens.targets.comparing import Comparing
 from hornlens.targets.protocol import PromptTarget, Target
+from hornlens.targets.rechecking import Rechecked, recheck
 from hornlens.targets.worlds import Worlds
 
 if TYPE_CHECKING:
@@ -151,9 +158,14 @@ def extract(
         ended = next((reason for reason, _ in alone if reason is not None), None)
     if noisy is not None and ended is None and noisy.settings.settle:
         ended = carry_out(Settle(united, noisy.settings.settle), united, watch, limits)
+    targets = [world.target for world in asked]
     if noisy is not None:
+        look_for_copies(targets)
         for world in asked:
             world.questions.review()
+    check_one_model(targets)
+    done = early is None and ended is None
+    rechecked = recheck(targets) if done else [Rechecked() for _ in targets]
     wanted = Wanted(chosen.max_conditions, chosen.min_support, asked[0].question.unit)
 
     def concluded(
@@ -162,25 +174,28 @@ def extract(
         noise = noise_of(list(questions.worlds))
         return conclude(questions.knowledge, wanted, proposal, ended, limits, noise)
 
-    whole = concluded(united, ended, proposal)
+    whole = with_sources(concluded(united, ended, proposal), sources_in(every, rechecked))
     if whole.labelled is not None and whole.envelope.certificate.settled and learner is None:
         whole = Conclusion(with_detail(whole.envelope, whole.labelled, chosen), whole.possible)
     if not isinstance(target, Worlds):
         found = asked[0].extraction(chosen, whole, identity)
-        return replace(found, record=_record(asked, started, clock))
+        return replace(found, record=_record(asked, started, clock, rechecked))
     # Only now: learning them together may have asked a world more than learning it alone did.
     each = tuple(
         world.extraction(
             chosen,
-            whole.alone(world.questions.knowledge)
-            if sifts and early is None
-            else concluded(world.questions, *one),
+            with_sources(
+                whole.alone(world.questions.knowledge)
+                if sifts and early is None
+                else concluded(world.questions, *one),
+                sources_in([world.questions], [again]),
+            ),
             None if early else world.target.identity(),
         )
-        for world, one in zip(asked, alone, strict=True)
+        for world, one, again in zip(asked, alone, rechecked, strict=True)
     )
     together = union_of(target.name, target.noun, identity, each, whole.envelope, whole.possible)
-    return replace(together, record=_record(asked, started, clock))
+    return replace(together, record=_record(asked, started, clock, rechecked))
 
 
 @dataclass(frozen=True)
@@ -336,7 +351,7 @@ class _World:
         """Return what was found in it."""
         decisions, prompted = self.questions.decisions, self.prompted
         scores = prompted.scores if prompted else {}
-        details: Mapping[str, Details] = getattr(self.target, "details", {})
+        details = details_of(self.target)
         is_compared = isinstance(self.target, Comparing)
         distinct = len(scores) if prompted else len(details if is_compared else decisions)
         noisy, envelope = noisy_target(self.target), conclusion.envelope
@@ -393,14 +408,17 @@ def question_count(target: Target) -> int:
     return target.space.cell_count
 
 
-def _record(asked: Sequence[_World], started: str, clock: float) -> Record:
+def _record(
+    asked: Sequence[_World], started: str, clock: float, rechecked: Sequence[Rechecked]
+) -> Record:
     """Return how it went."""
     new = sum(
         each.prompted.asked if each.prompted else each._calls(len(each.questions.decisions))
         for each in asked
     )
     reused = sum(each.prompted.reused for each in asked if each.prompted)
-    return Record(started, time.perf_counter() - clock, new, reused)
+    again = sum(each.asked for each in rechecked)
+    return Record(started, time.perf_counter() - clock, new + again, reused)
 
 
 def _check_complete(target: Target, whole: bool, sifts: bool) -> None:

@@ -12,7 +12,7 @@ from hornlens.learning.strategies import Cells, Proposal, Steps
 from hornlens.logic.decisions import UNDECIDED
 from hornlens.logic.grounds import Noise
 from hornlens.logic.rule import Rule
-from hornlens.targets.noisy import NoisyModel
+from hornlens.targets.noisy import NoisyModel, too_few
 from hornlens.targets.protocol import Target
 
 STEP = 10
@@ -31,13 +31,18 @@ def asked_once(target: Target) -> Target:
 
 
 def check_ways(worlds: Sequence[Questions], more: int) -> None:
-    """Reject ways of asking whose answers cannot be told apart by one test."""
+    """Reject ways of asking that one test cannot decide, and repeats that decide nothing."""
     kinds = {target.sampled for w in worlds if (target := noisy_target(w.target)) is not None}
     if len(kinds) > 1:
         raise HornlensError(
             "--repeats: some phrasings are asked for samples and some for log-probabilities: "
             "use --elicit, or --variant for one of them"
         )
+    noisy = noisy_target(worlds[0].target)
+    if noisy is not None and kinds == {True}:
+        reason = too_few(noisy.settings, noisy.probe, noisy.worlds)
+        if reason:
+            raise HornlensError(reason)
     if more and kinds == {False}:
         raise HornlensError(
             "--settle repeats samples, and these answers have log-probabilities: use --elicit "
@@ -100,6 +105,15 @@ def may_break(rules: Iterable[Rule], world: Questions) -> list[int]:
     ]
 
 
+def look_for_copies(targets: Sequence[Target]) -> None:
+    """Have no repeats decide anything if those of one way of asking are copies of each other."""
+    noisy = [each for target in targets if (each := noisy_target(target)) is not None]
+    copied = max((each.look_for_copies() or 0 for each in noisy), default=0)
+    if copied:
+        for each in noisy:
+            each.distrust(0)
+
+
 def noise_of(worlds: Sequence[Questions]) -> Noise | None:
     """Return how answers vary in one way of asking, or in several together; None: they do not."""
     found = [t.noise for w in worlds if (t := noisy_target(w.target)) is not None]
@@ -107,6 +121,9 @@ def noise_of(worlds: Sequence[Questions]) -> Noise | None:
         return None
     undecided = sum(d.abstained == UNDECIDED for w in worlds for d in w.decisions.values())
     prompts, answers = sum(len(w.decisions) for w in worlds), sum(n.asked for n in found)
+    if any(n.copied is not None for n in found):
+        most, copied = max(n.most or 0 for n in found), sum(n.copied or 0 for n in found)
+        return Noise(prompts, undecided, answers, most=most, copied=copied)
     if found[0].alpha is not None:
         most = max(n.most or 0 for n in found)
         return Noise(prompts, undecided, answers, found[0].alpha, most)

@@ -21,7 +21,8 @@ class Reply:
     those of the question and of the reply, `fingerprint` is who the endpoint says has answered, and
     `how` the temperature. `named` is the place of the candidate that it names (-1: none), and
     `reading` says why it was read so. `created` is when the endpoint says it was made, in seconds
-    since 1970 (0: it does not say).
+    since 1970 (0: it does not say). `copied`: the endpoint sent this very reply to the same
+    question before, by its id.
     """
 
     text: str
@@ -36,6 +37,12 @@ class Reply:
     named: int = -1
     reading: str = ""
     created: int = 0
+    copied: bool = False
+
+    @property
+    def model(self) -> str:
+        """The name under which the endpoint says it has answered; "" if it does not say."""
+        return self.fingerprint.partition(" ")[0]
 
     def as_json(self) -> dict[str, Any]:
         """Return what a result writes: what is known of it, and always text and name."""

@@ -25,6 +25,7 @@ from hornlens.logic.grounds import (
     Word,
 )
 from hornlens.logic.scopes import CELLS, WORD, Scope
+from hornlens.logic.sources import Sources
 from hornlens.logic.warrants import WARRANTS, WarrantKind, check_count
 
 SMALLEST = 1e-9
@@ -46,6 +47,8 @@ TITLES = {
     "surrogate": "Rules of a stand-in",
     "partial": "Partial",
     "unanswered": "Unanswered",
+    "copied": "Repeats are copies",
+    "mixed": "Proved of these replies only",
 }
 """For each kind, what people call it."""
 
@@ -59,7 +62,7 @@ class Certificate:
     broken. `answered` counts the questions that got an answer, and all that were asked (None where
     nobody was asked). `ended` says why the run ended early; of `cells`, `unasked` were not asked.
     `noise`, `joint`, `trial` and `word` say where a claim rests on repeated answers, on samples or
-    on what experts said.
+    on what experts said, and `sources` whether one model gave all replies.
 
     >>> EXACT.sentence, EXACT.meets("exact")
     ('Every interpretation was settled, none was left to sampling.', True)
@@ -83,6 +86,7 @@ class Certificate:
     trial: Trial | None = None
     word: Word | None = None
     sift: Sieve | None = None
+    sources: Sources | None = None
 
     def __post_init__(self) -> None:
         """Reject a claim that contradicts what it rests on."""
@@ -146,6 +150,11 @@ class Certificate:
         return not (self.noise or self.joint or self.trial or self.word or self.sift)
 
     @property
+    def single(self) -> bool:
+        """Whether nothing shows that several models, or states of one, gave the answers."""
+        return self.sources is None or self.sources.one
+
+    @property
     def settled(self) -> bool:
         """Whether all of it was looked at and decided: then what no answer breaks, holds."""
         looked = self.proved and self.certain and not (self.ended or self.unasked)
@@ -164,7 +173,8 @@ class Certificate:
     def meets(self, level: Level) -> bool:
         """Return whether the claim is as strong as a level that a gate may ask for.
 
-        *exact*: proved of all of the target itself, every rule there or every cell decided.
+        *exact*: proved of all of the target itself, every rule there or every cell decided, and
+        nothing shows that several models gave the answers.
         *bounded*: proved, and every rule within bounds. *tested*: each rule is proved or has a
         bound, or all err together on little, and the run came to its end.
         """
@@ -174,7 +184,8 @@ class Certificate:
             return False
         proved = self.proved and self.certain and self.scope.whole and not self.ended
         if level == "exact":
-            return proved and not self.unasked and (self.complete.every or self.complete.decides)
+            whole = self.complete.every or self.complete.decides
+            return proved and not self.unasked and whole and self.single
         if level == "bounded":
             return proved and bool(self.complete)
         if self.noise is not None and self.noise.alpha is None:
@@ -209,7 +220,7 @@ class Certificate:
         if self.word is not None:
             return "explored"
         if self.noise is not None:
-            return "noisy"
+            return "noisy" if self.noise.copied is None else "copied"
         if self.weakest != "proved":
             return self.weakest
         if not self.complete:
@@ -218,6 +229,8 @@ class Certificate:
             return "surrogate"
         if not self.scope.whole:
             return "partial"
+        if not self.single:
+            return "mixed"
         return "exact" if self.complete.every or self.complete.decides else "bounded"
 
     @property
@@ -230,6 +243,12 @@ class Certificate:
     @property
     def sentence(self) -> str:
         """What is claimed, in words that claim no more."""
+        of = "" if self.sources is None or self.unanswered else self.sources.sentence
+        return f"{self._claim} {of}" if of else self._claim
+
+    @property
+    def _claim(self) -> str:
+        """What is claimed of the answers, whoever gave them."""
         if self.unanswered:
             questions = (self.answered or (0, 0))[1]
             if not questions and self.ended is not None:
@@ -411,6 +430,7 @@ PARTS: dict[str, type[Any]] = {
     "trial": Trial,
     "sift": Sieve,
     "word": Word,
+    "sources": Sources,
 }
 """What a certificate may rest on, by its name in JSON."""
 EXACT = Certificate(complete=EVERYTHING)

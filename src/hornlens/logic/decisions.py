@@ -27,7 +27,7 @@ REASONS = {
     "margin": "the lead was too small",
     "top_k": "no candidate was among the model’s first choices",
     "repeats": "repeated answers disagreed",
-    "undecided": "its answers vary too much to decide",
+    "undecided": "its answers vary too much to decide, or are copies",
     "worlds": "the ways of asking disagreed",
     "refusal": "it refused to answer",
     "cut": "its reply was cut off",

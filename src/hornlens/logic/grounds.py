@@ -119,7 +119,8 @@ class Noise:
 
     With `alpha`, the others were decided by a test of repeated answers, `answers` in all and at
     most `most` of one prompt. With `drift`, one answer with log-probabilities decided each:
-    `reasked` of them were asked again, and no lead moved further than that.
+    `reasked` of them were asked again, and no lead moved further than that. With `copied`, repeats
+    decide nothing: so many replies look like copies of earlier ones.
     """
 
     prompts: int
@@ -129,14 +130,16 @@ class Noise:
     most: int | None = None
     drift: float | None = None
     reasked: int | None = None
+    copied: int | None = None
 
     def __post_init__(self) -> None:
         """Reject what cannot be."""
-        counts = (self.prompts, self.undecided, self.answers, self.most or 0, self.reasked or 0)
+        some = (self.most or 0, self.reasked or 0, self.copied or 0)
+        counts = (self.prompts, self.undecided, self.answers, *some)
         if not all(isinstance(n, int) and n >= 0 for n in counts) or self.undecided > self.prompts:
             raise ValueError("numbers of prompts and answers that cannot be")
-        if (self.alpha is None) == (self.drift is None):
-            raise ValueError("either alpha or drift must be known")
+        if sum(known is not None for known in (self.alpha, self.drift, self.copied)) != 1:
+            raise ValueError("either alpha, drift or copied must be known")
         if self.alpha is not None:
             _check_share("alpha", self.alpha)
         if self.drift is not None and not self.drift >= 0:
@@ -157,6 +160,12 @@ class Noise:
                 "are independent, each of these rules holds of what is answered most often"
                 f"{'' if left_out else follows}; {left} are undecided after {self.most:,} answers "
                 f"at most. {covers}"
+            )
+        if self.copied is not None:
+            return (
+                f"{early}Repeated replies look like copies of each other ({self.copied:,} of "
+                f"{self.answers:,}), so that they decide nothing: {left} are undecided. No "
+                f"probability is claimed. {covers}"
             )
         return (
             f"{early}One answer decided each prompt; when {self.reasked:,} were asked again, no "

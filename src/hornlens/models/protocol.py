@@ -16,8 +16,24 @@ MASK = "[MASK]"
 """Stands in every prompt, once, where the candidate words go; a backend puts its own mask there."""
 
 
+GO_ON = "; what was answered before is kept, run the same command to go on"
+"""The end of an error after which the same command asks only what is missing."""
+NOT_KEPT = "; what was answered before is lost, because there is no cache to keep it in"
+"""The same, where answers are not kept."""
+
+
 class ModelError(HornlensError):
     """A model that cannot be had, or that cannot answer what it is asked."""
+
+    def promise_nothing(self) -> None:
+        """Leave out that answers are kept: they are not."""
+        first, *others = self.args or ("",)
+        if isinstance(first, str) and first.endswith(GO_ON):
+            self.args = (first.removesuffix(GO_ON) + NOT_KEPT, *others)
+
+
+class OtherModel(ModelError):
+    """Another model answers than has answered before."""
 
 
 class SpendingReached(ModelError, Stopped):
@@ -242,6 +258,15 @@ class Estimates(Protocol):
         ...
 
 
+@runtime_checkable
+class Rechecks(Protocol):
+    """A model that may change while it is asked: behind an address, where nobody sees it."""
+
+    def recheck_count(self, prompts: int) -> int:
+        """Return how many of so many prompts are asked again at the end of a run."""
+        ...
+
+
 @dataclass
 class Used:
     """What has been taken so far, what is under way included."""
@@ -308,3 +333,5 @@ class ModelOptions:
     """Seconds that a call of an endpoint may take."""
     limits: Spending = field(default_factory=Spending)
     """What chat models may take."""
+    recheck: int | None = None
+    """How many prompts a chat model is asked again at the end; None: a sample, of long runs."""

@@ -76,7 +76,7 @@ class ProgressLines:
     """Says now and then how much is done, how fast it goes, and how long the rest will take.
 
     The rate is that since the first advance: what came before it was loading, and what it brought
-    may have come from the cache.
+    may have come from the cache. Before a second one, neither a rate nor the time left is known.
     """
 
     def __init__(
@@ -132,12 +132,10 @@ class ProgressLines:
 
     def _outlook(self, now: float) -> list[str]:
         """Return the rate and the time left, as far as there is anything to tell them by."""
-        since, before = self._since or (self._started, 0)
-        if now <= since:  # so far there was one advance only
-            since, before = self._started, 0
-        rate = (self._done - before) / (now - since)
-        if rate <= 0:
+        since, before = self._since or (now, 0)
+        if now <= since or self._done == before:  # so far there was one advance only
             return []
+        rate = (self._done - before) / (now - since)
         said = f"{rate:.0f} {self.unit}/s" if rate >= 10 else f"{rate:.2g} {self.unit}/s"
         if self.total is None:
             return [said]

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ from hornlens.formats.replies import Reply
 from hornlens.formats.sent import Sent
 from hornlens.models.checks import check_answer
 from hornlens.models.protocol import (
+    GO_ON,
+    NOT_KEPT,
     TOGETHER,
     Answer,
     Batched,
@@ -26,6 +28,7 @@ from hornlens.models.protocol import (
     HashesFiles,
     Model,
     ModelError,
+    OtherModel,
     Rests,
     Samples,
     ServedByOthers,
@@ -42,6 +45,8 @@ _REST = 8
 """After so many of them, the other may be waiting for the room that our model takes."""
 REPLIES = "said"
 """What a store calls replies since version 0.2, which reads them there."""
+MADE = "made"
+"""When each of them was made, and whether it is a copy: version 0.2 does not look there."""
 
 
 @dataclass
@@ -61,6 +66,8 @@ class Answers:
     _identity: str | None = None
     _checked: bool = False
     _prepared: bool = False
+    _speaker: str = ""
+    """The name under which the endpoint says that its model has answered."""
 
     def prepare(self) -> None:
         """Find the model, and load it unless it has answered these candidates before.
@@ -94,6 +101,13 @@ class Answers:
     def trust(self, identity: str) -> None:
         """Take the model as found and loaded before, by somebody who knows its identity."""
         self._identity, self._checked, self._prepared = identity, True, True
+
+    def once_more(self, repeat: int) -> Answers:
+        """Return the same questions, to be asked again: their answers are kept as a repetition."""
+        again = Answers(self.model, self.candidates, self.cache, repeat)
+        again._identity, again._speaker = self._identity, self._speaker
+        again._checked, again._prepared = self._checked, True
+        return again
 
     @property
     def identity(self) -> str | None:
@@ -147,10 +161,12 @@ class Answers:
             if missing := [prompt for prompt in prompts if prompt not in answers]:
                 theirs = self.cache.get(other, missing, self.candidates, self.repeat)
                 answers |= {p: kept for p, kept in theirs.items() if from_kept(kept).replies}
-        self.known.update((prompt, self._read(prompt, kept)) for prompt, kept in answers.items())
-        self.reused += len(answers)
-        if progress is not None and answers:
-            progress(len(answers))
+        read = {prompt: self._read(prompt, kept) for prompt, kept in answers.items()}
+        self._check_speakers(read.values())
+        self.known.update(read)
+        self.reused += len(read)
+        if progress is not None and read:
+            progress(len(read))
         return [p for p in prompts if p not in self.known]
 
     def claim(self, prompts: Sequence[str]) -> Sequence[str]:
@@ -196,8 +212,19 @@ class Answers:
         """
         for prompt, answer in answers.items():
             check_answer(answer, prompt, self.candidates, self.model.name)
+        self._check_speakers(answers.values())
         self.known.update(self._recorded(answers))
         self.asked += len(answers)
+
+    def _check_speakers(self, answers: Iterable[Answer]) -> None:
+        """Refuse answers of another model than those before, by the names that replies have."""
+        for answer in answers:
+            for reply in answer.replies:
+                if not reply.model:
+                    continue
+                self._speaker = self._speaker or reply.model
+                if reply.model != self._speaker:
+                    raise two_models(self.model.name, [self._speaker, reply.model])
 
     def _recorded(self, answers: dict[str, Answer]) -> dict[str, Answer]:
         """Write answers down; return those that count, which others may have written before."""
@@ -250,18 +277,32 @@ class Answers:
         """Turn whatever kills the model into one clear error."""
         try:
             yield
+        except ModelError as error:
+            if self.cache is None:
+                error.promise_nothing()
+            raise
         except HornlensError:
             raise
         except Exception as error:
             reason = " ".join(str(error).split()) or "no reason given"
+            kept = NOT_KEPT if self.cache is None else GO_ON
             raise ModelError(
-                f"model {self.model.name} failed: {type(error).__name__}: {reason[:300]}; "
-                "what it answered before is kept, run the same command to go on"
+                f"model {self.model.name} failed: {type(error).__name__}: {reason[:300]}{kept}"
             ) from error
+
+
+def two_models(name: str, speakers: Sequence[str]) -> OtherModel:
+    """Return the error that several models have answered in the name of one."""
+    return OtherModel(
+        f"{name}: some answers are by {' and some by '.join(speakers)}: a result of two models "
+        "says nothing about either; to ask the one that answers now, start with an empty cache "
+        f"(--cache FILE), or remove what is kept (hornlens cache prune --model {name})"
+    )
 
 
 def as_kept(answer: Answer) -> Scores:
     """Return an answer as a store keeps it; what a model does not say is not written down."""
+    made = [[reply.created, int(reply.copied)] for reply in answer.replies]
     details = {
         "first": answer.first,
         **({} if answer.share is None else {"share": answer.share}),
@@ -270,6 +311,7 @@ def as_kept(answer: Answer) -> Scores:
         **({"named": answer.named} if answer.named is not None else {}),
         **({"manner": answer.manner} if answer.manner else {}),
         **({REPLIES: [reply.as_row() for reply in answer.replies]} if answer.replies else {}),
+        **({MADE: made} if any(map(any, made)) else {}),
     }
     more = answer.first or len(details) > 1
     text = json.dumps(details, ensure_ascii=False) if more else None
@@ -281,6 +323,10 @@ def from_kept(kept: Scores) -> Answer:
     details = json.loads(kept.details or "{}")
     first = tuple((word, share) for word, share in details.get("first", ()))
     unknown = tuple(details.get("unknown", ()))
+    replies = [Reply.read(row) for row in details.get(REPLIES, ())]
+    if made := details.get(MADE):
+        pairs = zip(replies, made, strict=True)
+        replies = [replace(reply, created=at, copied=bool(copy)) for reply, (at, copy) in pairs]
     return Answer(
         kept.scores,
         kept.ranks,
@@ -288,7 +334,7 @@ def from_kept(kept: Scores) -> Answer:
         details.get("share"),
         unknown,
         details.get("outcome", ""),
-        tuple(Reply.read(row) for row in details.get(REPLIES, ())),
+        tuple(replies),
         details.get("named"),
         details.get("manner", ""),
     )

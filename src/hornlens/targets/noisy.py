@@ -15,14 +15,16 @@ from functools import cached_property
 from random import Random
 from typing import NamedTuple
 
+from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.formats.sent import Sent
 from hornlens.logic.counting import cells_above
 from hornlens.logic.decisions import UNDECIDED, Decision, Policy, lead
 from hornlens.logic.maskmap import mask_map
-from hornlens.logic.repeats import Repeats, certified, threshold
+from hornlens.logic.repeats import Repeats, certified, fewest, threshold
 from hornlens.models.protocol import Answer, Model, ModelError
 from hornlens.probes.probe import Probe
+from hornlens.results.analysis.copies import copies_of
 from hornlens.results.documents.details import NOTHING, Details
 from hornlens.store.protocol import AnswerStore
 from hornlens.targets.answers import Answers
@@ -41,6 +43,26 @@ REASKED = 50
 """How many prompts with log-probabilities are asked again, at least; or a tenth of all."""
 
 
+def needed_evidence(settings: Repeats, probe: Probe, worlds: int) -> Fraction:
+    """Return the evidence that decides a cell, where so many ways of asking share the level."""
+    each = cells_above(probe.space)
+    cells = (probe.space.cell_count if each is None else each) * worlds
+    return threshold(settings.alpha, cells, len(probe.label.values) + 1)
+
+
+def too_few(settings: Repeats, probe: Probe, worlds: int) -> str:
+    """Return why so few repeats of samples can decide nothing; "" if they are enough."""
+    needed = fewest(needed_evidence(settings, probe, worlds))
+    if needed <= settings.most + settings.settle:
+        return ""
+    prompts = plural(probe.space.cell_count * worlds, "prompt")
+    return (
+        f"--repeats {settings.most:,} can decide nothing: with {prompts} and --alpha "
+        f"{settings.alpha:g}, even a prompt that always gets the same answer is decided after "
+        f"{needed:,}; use --repeats {needed:,} or more, or auto"
+    )
+
+
 class MeasuredNoise(NamedTuple):
     """What is known of a model's noise after it was asked."""
 
@@ -52,6 +74,8 @@ class MeasuredNoise(NamedTuple):
     drift: float | None = None
     """How far leads moved at most, when prompts were asked again."""
     reasked: int | None = None
+    copied: int | None = None
+    """How many replies look like copies, where they do: then nothing is decided by repeats."""
 
 
 class NoisyModel(Prompts):
@@ -89,6 +113,9 @@ class NoisyModel(Prompts):
         self._drift: float | None = None
         self._reasked = 0
         self._unsteady: set[str] = set()
+        self._copied: int | None = None
+        self._compared = 0
+        """How many answers there were when replies were last looked at for copies."""
         self._given_up: MutableMapping[int, None] = mask_map(width)
         """Cells that are not asked any more, though they are not decided."""
 
@@ -138,9 +165,7 @@ class NoisyModel(Prompts):
 
     @cached_property
     def _needed(self) -> Fraction:
-        each = cells_above(self.space)
-        cells = (self.space.cell_count if each is None else each) * self.worlds
-        return threshold(self.settings.alpha, cells, len(self.probe.label.values) + 1)
+        return needed_evidence(self.settings, self.probe, self.worlds)
 
     def once(self) -> PromptedModel:
         """Return the same model, asked each prompt once: what is said of many cells is a sample."""
@@ -181,6 +206,8 @@ class NoisyModel(Prompts):
         if self.sampled:
             asked = sum(map(sum, self._counts.values()))
             most = max(map(sum, self._counts.values()), default=0)
+            if self._copied is not None:
+                return MeasuredNoise(asked, most=most, copied=self._copied)
             return MeasuredNoise(asked, self.settings.alpha, max(most, self.settings.most))
         return MeasuredNoise(
             len(self._scored) + self._reasked, drift=self._drift or 0.0, reasked=self._reasked
@@ -193,6 +220,8 @@ class NoisyModel(Prompts):
             self._counts.setdefault(cell, [0] * outcomes)
             self._silent.setdefault(cell, Counter())
         for i in range(most):
+            if i and self._copied is not None:
+                return  # one more copy would tell nothing
             now = [
                 cell
                 for cell in cells
@@ -205,6 +234,24 @@ class NoisyModel(Prompts):
             answers = self._round(i).ask([self._prompt(cell) for cell in now], self.progress)
             for cell, answer in zip(now, answers, strict=True):
                 self._count(cell, answer)
+            if i and 4 * sum(len(each.known) for each in self._rounds) > 5 * self._compared:
+                self.look_for_copies()
+
+    def look_for_copies(self) -> int | None:
+        """Return how many replies are copies of earlier ones, if they are; None: they are not.
+
+        From then on nothing is decided by repeats.
+        """
+        if self._copied is None and self.sampled and len(self._rounds) > 1:
+            self._compared = sum(len(answers.known) for answers in self._rounds)
+            copies = copies_of([self.details])
+            if copies.evident:
+                self._copied = copies.count
+        return self._copied
+
+    def distrust(self, copied: int) -> None:
+        """Decide nothing by repeats: in another way of asking, so many replies were copies."""
+        self._copied = copied if self._copied is None else self._copied
 
     def _count(self, cell: int, answer: Answer) -> None:
         self._counts[cell][-1 if answer.named is None else answer.named] += 1
@@ -221,7 +268,7 @@ class NoisyModel(Prompts):
 
     def _decision(self, cell: int) -> Decision:
         counts, repeats = self._counts[cell], tuple(self._counts[cell][:-1])
-        place = certified(counts, self._needed)
+        place = certified(counts, self._needed) if self._copied is None else None
         silent = counts[-1]
         if place == len(repeats):  # none of the candidates, most often
             reason = self._silent[cell].most_common(1)[0][0]

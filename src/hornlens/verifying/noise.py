@@ -29,8 +29,13 @@ def check_noise(answers: Sequence[Answer], certificate: Mapping[str, Any], cells
     `cells`: how many answers share the level, over all ways of asking.
     """
     check_counts(answers, certificate)
+    if certificate.get("alpha") is not None:
+        _check_ids(answers)
     for answer in answers:
-        if certificate.get("alpha") is not None:
+        if certificate.get("copied") is not None:
+            if not answer.is_undecided:
+                raise Wrong(f"answer {answer.place}: decided, though its repeats are copies")
+        elif certificate.get("alpha") is not None:
             _check_repeats(answer, cells / Fraction(str(certificate["alpha"])))
         elif answer.line["scores"] and answer.line["margin"] > 0:
             within = answer.line["margin"] <= certificate["drift"]
@@ -51,6 +56,14 @@ def check_counts(answers: Sequence[Answer], certificate: Mapping[str, Any]) -> N
             raise Wrong(f"certificate: there are {counted:,} answers")
         if max((sum(_counts(a)) for a in answers), default=0) > certificate["most"]:
             raise Wrong(f"certificate: a prompt has more than {certificate['most']:,} answers")
+
+
+def _check_ids(answers: Sequence[Answer]) -> None:
+    """Refuse a level that rests on replies of which half, by their ids, are copies."""
+    replies = [reply for answer in answers for reply in answer.line.get("replies", ())]
+    copied = sum(reply.get("copied", False) for reply in replies)
+    if copied >= 3 and 2 * copied >= len(replies) - len(answers):
+        raise Wrong(f"certificate: alpha is claimed, and {copied:,} replies are copies")
 
 
 def _counts(answer: Answer) -> list[int]:

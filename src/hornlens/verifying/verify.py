@@ -25,6 +25,7 @@ from hornlens.verifying.noise import check_counts, check_noise
 from hornlens.verifying.rules import Envelope, check_by_chaining, check_exact, check_wide
 from hornlens.verifying.samples import check_samples
 from hornlens.verifying.sent import NOT_CHECKED, check_sent
+from hornlens.verifying.sources import check_sources
 from hornlens.verifying.worlds import AllAnswers, SomeAnswers
 
 FORMAT = 2
@@ -287,6 +288,8 @@ def _check_answers(content: Any, space: Space, listed: list[Rule], notes: _Notes
         + (f"; of {named:,} with replies instead, it is what most of them name" if named else "")
     )
     notes.not_checked.append("that the answers are the target's own: ask it again")
+    if counted := check_sources(content):
+        notes.checked.append(counted)
     if policy.get("top_k") is not None:
         notes.not_checked.append("who was among the model's first choices: it is not recorded")
     if policy.get("calibration", "none") != "none":

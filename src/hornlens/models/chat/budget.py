@@ -8,8 +8,7 @@ from hornlens.formats.replies import Reply
 from hornlens.limits import Reason
 from hornlens.logging import get_logger
 from hornlens.models.chat.calls import Call
-from hornlens.models.chat.pacing import GO_ON
-from hornlens.models.protocol import Estimate, ModelError, Spending, SpendingReached
+from hornlens.models.protocol import GO_ON, Estimate, ModelError, Spending, SpendingReached
 
 OVERHEAD = 64
 """Tokens that an endpoint may put around a question: its template."""

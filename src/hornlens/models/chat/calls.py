@@ -38,6 +38,8 @@ class Response:
     that was to be scored, without its first where that has none."""
     model: str = ""
     """What the endpoint says has answered."""
+    id: str = ""
+    """What the endpoint calls this response."""
 
 
 @dataclass(frozen=True)

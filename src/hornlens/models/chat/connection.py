@@ -11,9 +11,12 @@ from hornlens.models.chat.budget import Budget
 from hornlens.models.chat.calls import Call, Endpoint, Manner, Passing, Response
 from hornlens.models.chat.endpoints import AnthropicEndpoint, OpenAIEndpoint
 from hornlens.models.chat.pacing import Pace, Patience
+from hornlens.models.protocol import OtherModel
 
 AT_ONCE = 32
 """Calls under way at most, unless a batch size is given."""
+STRANGERS = 5
+"""So many replies of another model, one after the other, end a run."""
 
 
 @dataclass
@@ -41,6 +44,10 @@ class Connection:
     """Whether that has answered anything since."""
     here: str = ""
     """What runs it, where that is started on this machine when it is needed."""
+    strangers: int = 0
+    """How many replies in a row came from another one."""
+    ids: dict[str, tuple[int, str]] | None = field(default_factory=dict, repr=False)
+    """The question and the text of each response, by its id; None: ids tell nothing here."""
 
     @cached_property
     def address(self) -> Address:
@@ -98,18 +105,44 @@ class Connection:
                     self.budget.settle(reserved, None)
                 raise
             self.budget.settle(reserved, response.reply)
-            return response
+            return self._marked(call, response)
 
         return await self.pace.call(self.where, send)
 
     def _check_model(self, named: str) -> None:
+        """Look at who has answered: one stranger may be an accident, several in a row are not."""
         if not self.answers_as:
             return
         strange = self.model not in self.answers_as
         if strange and self.model in named and not self.answered:
             self.answers_as = named  # it was another one that was tried out
         self.answered |= named == self.answers_as
-        if named != self.answers_as:
-            raise Passing(
-                f"{named or 'nobody'} has answered, and {self.answers_as} before", paid=True
+        if named == self.answers_as:
+            self.strangers = 0
+            return
+        self.strangers += 1
+        who = named or "nobody"
+        if named and self.strangers >= STRANGERS:
+            raise OtherModel(
+                f"{self.where}: {who} answers now, and {self.answers_as} did before: a result of "
+                "two models says nothing about either; to ask the new one, start with an empty "
+                "cache (--cache FILE)"
             )
+        raise Passing(f"{who} has answered, and {self.answers_as} before", paid=True)
+
+    def _marked(self, call: Call, response: Response) -> Response:
+        """Mark a reply that was sent before to the same question: its id and its text are the same.
+
+        Ids that several questions share tell nothing, and are not looked at any more.
+        """
+        if not response.id or self.ids is None:
+            return response
+        question = hash(replace(call, seed=None))
+        before = self.ids.get(response.id)
+        if before is None:
+            self.ids[response.id] = question, response.reply.text
+        elif before[0] != question:
+            self.ids = None
+        elif before[1] == response.reply.text:
+            return replace(response, reply=replace(response.reply, copied=True))
+        return response

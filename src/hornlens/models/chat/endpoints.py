@@ -191,8 +191,9 @@ def _completed(content: Any, call: Call) -> Response:
         refused=bool(refusal) or finish == "content_filter",
         tokens=_tokens(content, "prompt_tokens", "completion_tokens"),
         fingerprint=_fingerprint(content),
+        created=_created(content),
     )
-    return Response(reply, first, _model(content))
+    return Response(reply, first, _model(content), _id(content))
 
 
 def _echoed(content: Any, call: Call) -> Response:
@@ -216,6 +217,7 @@ def _echoed(content: Any, call: Call) -> Response:
         finish=str(choice.get("finish_reason") or ""),
         tokens=_tokens(content, "prompt_tokens", "completion_tokens"),
         fingerprint=_fingerprint(content),
+        created=_created(content),
     )
     return Response(reply, tuple(logprobs) if text == call.user else (), _model(content))
 
@@ -233,7 +235,7 @@ def _messaged(content: Any, call: Call) -> Response:
         tokens=_tokens(content, "input_tokens", "output_tokens"),
         fingerprint=_model(content),
     )
-    return Response(reply, model=_model(content))
+    return Response(reply, model=_model(content), id=_id(content))
 
 
 def _model(content: Any) -> str:
@@ -243,6 +245,16 @@ def _model(content: Any) -> str:
 def _fingerprint(content: Any) -> str:
     parts = (_model(content), str(content.get("system_fingerprint") or ""))
     return " ".join(part for part in parts if part)
+
+
+def _id(content: Any) -> str:
+    return str(content.get("id") or "")
+
+
+def _created(content: Any) -> int:
+    """Return when a reply was made, in seconds since 1970; 0 if that is not said in numbers."""
+    created = content.get("created")
+    return int(created) if isinstance(created, int | float) and 0 < created < 2**40 else 0
 
 
 def _tokens(content: Any, question: str, reply: str) -> tuple[int, int]:

@@ -39,6 +39,19 @@ nothing has to be paid for again.
 """
 
 
+LONG = 300
+"""From so many prompts on, some are asked again at the end."""
+
+
+def usual_recheck(prompts: int) -> int:
+    """Return how many of so many prompts are asked again, unless it is said: 2 %, 5 to 50.
+
+    >>> [usual_recheck(n) for n in (299, 300, 1320, 10_000)]
+    [0, 6, 26, 50]
+    """
+    return 0 if prompts < LONG else max(5, min(50, prompts // 50))
+
+
 class ChatModel:
     """A model behind an endpoint. It is asked in one of several ways, which its identity names."""
 
@@ -80,6 +93,10 @@ class ChatModel:
         if options.orders not in ORDERS and ONLY not in options.orders:
             known = ", ".join(ORDERS)
             raise ModelError(f"--orders must be one of {known}, not {options.orders!r}")
+        if options.recheck is not None and options.recheck < 0:
+            raise ModelError(f"--recheck must be 0 or more, not {options.recheck}")
+        if options.recheck and options.temperature:
+            raise ModelError("--recheck needs temperature 0: above it, other answers are no wonder")
         if options.temperature is not None and not 0 <= options.temperature <= 2:
             raise ModelError(f"--temperature must be from 0 to 2, not {options.temperature:g}")
 
@@ -263,6 +280,20 @@ class ChatModel:
         """Raise ModelError for a model that is none to chat with; sentences can be scored."""
         if method != "likelihood" and (reason := self.connection.no_chat()):
             raise ModelError(reason)
+
+    def recheck_count(self, prompts: int) -> int:
+        """Return how many of so many prompts are asked again at the end of a run.
+
+        At temperature 0 only: above it, other answers are no wonder. Unless a number is given, a
+        sample of a long run, and not of a server on this machine.
+        """
+        given = self.options.recheck
+        if self._drawn or self.options.temperature or given == 0:
+            return 0
+        if given is not None:
+            return min(given, prompts)
+        is_here = self.name.startswith("gguf/") or self.connection.address.is_here
+        return 0 if is_here else usual_recheck(prompts)
 
     def _check_name(self) -> None:
         _ = self.connection.address  # here, for a server may have to be started

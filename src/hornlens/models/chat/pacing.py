@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from hornlens.logging import get_logger
 from hornlens.models.chat.calls import Passing
-from hornlens.models.protocol import ModelError
+from hornlens.models.protocol import GO_ON, ModelError
 
 T = TypeVar("T")
 _log = get_logger(__name__)
@@ -140,6 +140,3 @@ def _in_short(trouble: Passing) -> str:
     """Return what the trouble was, without the endpoint's own words: they may repeat a prompt."""
     status = str(trouble).partition(":")[0]
     return f"status {status}" if status.isdigit() else str(trouble).partition(" (")[0]
-
-
-GO_ON = "; what was answered before is kept, run the same command to go on"

@@ -202,6 +202,8 @@ def extraction_page(
             bool(rows),
             question.unit,
             extraction.asked_all,
+            envelope.certificate.noise is not None
+            and envelope.certificate.noise.copied is not None,
         ),
         abstained=abstained_because(extraction),
         others=[NamedRule.of(rule, envelope.vocabulary) for rule in space.assumed],

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from hornlens.logic.decisions import reason_in_words
 from hornlens.logic.maskmap import key_of, mask_map
 from hornlens.results.analysis.choices import choices_of
+from hornlens.results.analysis.copies import copies_of
 from hornlens.results.analysis.orders import orders_of
 from hornlens.results.analysis.rates import ValueRate
+from hornlens.results.analysis.sources import notes_of
 from hornlens.results.documents.answers import Position
 from hornlens.results.documents.details import NOTHING, Details
 from hornlens.results.wording.odds import odds_of_lead
@@ -30,6 +32,10 @@ Kind: TypeAlias = Literal[
     "small_share",
     "order",
     "not_counted",
+    "models",
+    "fingerprints",
+    "changed",
+    "copies",
 ]
 ROUNDING = 1e-5
 """Scores that differ by no more are the same: a model's arithmetic depends on its batches."""
@@ -83,14 +89,29 @@ def warnings_of(extraction: Findings) -> tuple[Warning, ...]:
     Every sentence says only what the recorded answers show.
     """
     if not extraction.worlds:
-        own = _of_one(extraction)
+        own = (*_sources(extraction), *_of_one(extraction))
         return (*own, *_small_margins(extraction), *_not_counted(extraction))
     each_own = (
         replace(each, sentence=f"In “{world.world}”: {each.sentence}", variant=world.world)
         for world in extraction.worlds
         for each in _of_one(world)
     )
-    return (*each_own, *_small_margins(extraction), *_not_counted(extraction))
+    return (
+        *_sources(extraction),
+        *each_own,
+        *_small_margins(extraction),
+        *_not_counted(extraction),
+    )
+
+
+def _sources(extraction: Findings) -> Iterator[Warning]:
+    """Replies of several models, or of several states of one; answers that changed; copies."""
+    worlds = [(world.name, _told(world)) for world in extraction.each]
+    certificate = extraction.envelope.certificate
+    for kind, sentence, names in notes_of(worlds, certificate.sources):
+        yield Warning(kind, sentence, names)
+    if certificate.noise is not None and certificate.noise.copied is not None:
+        yield Warning("copies", copies_of(details for _, details in worlds).sentence)
 
 
 def _not_counted(extraction: Findings) -> Iterator[Warning]:
@@ -369,6 +390,11 @@ def _prompts(extraction: Findings) -> dict[str, list[int]]:
         for prompt in extraction.show(cell):
             found.setdefault(prompt, []).append(cell)
     return found
+
+
+def _told(extraction: Findings) -> Mapping[str, Details]:
+    """Return what is known of the prompts of a result's answers."""
+    return {p: d for p in _prompts(extraction) if (d := extraction.details.get(p)) is not None}
 
 
 def _details(extraction: Findings, prompt: str) -> Details:

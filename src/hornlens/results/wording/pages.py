@@ -19,7 +19,7 @@ from hornlens.results.wording.sifting import no_listed, shown_by
 
 OPEN_BELOW = "The rules that are listed below are open: nothing proves them."
 OTHERS_POSSIBLE = "Not every {unit} was asked: other rules are possible."
-RESUMES = "The same command resumes from the answers that are kept."
+RESUMES = "If its answers are kept in a cache, the same command resumes from them."
 
 
 VACUOUS = {
@@ -65,8 +65,11 @@ def no_rules(certificate: Certificate, question: Question, scored: bool = False)
         ended = f"The run was ended early. {RESUMES} " if certificate.stopped else ""
         return Absence(sentence, f"{ended}{note}".strip())
     if certificate.noise is not None and not (certificate.ended or certificate.unasked):
+        why = f"{who.lower()}’s answers vary too much, or obey none"
+        if certificate.noise.copied is not None:
+            why = "repeated replies are copies, and decide nothing"
         return Absence(
-            f"No rule is certain: {who.lower()}’s answers vary too much, or obey none.",
+            f"No rule is certain: {why}.",
             "What is possible is listed below.",
         )
     if certificate.ended is not None or not certificate.complete:
@@ -99,12 +102,18 @@ def all_decided(unit: str, asked_all: bool) -> str:
     return f"Every {unit} that was asked is decided. {OTHERS_POSSIBLE.format(unit=unit)}"
 
 
-def possible_beside(undecided: int, listed: bool, rules: bool, unit: str, asked_all: bool) -> str:
-    """Return what may be said of possible rules, some of which may be `listed`."""
+def possible_beside(
+    undecided: int, listed: bool, rules: bool, unit: str, asked_all: bool, copied: bool = False
+) -> str:
+    """Return what may be said of possible rules, some of which may be `listed`.
+
+    `copied`: repeated replies were copies of each other.
+    """
     if not undecided:
         return all_decided(unit, asked_all)
     text = (
-        f"{plural(undecided, unit)} could not be decided, for the answers vary. The rules "
+        f"{plural(undecided, unit)} could not be decided, for the "
+        f"{'repeated replies are copies' if copied else 'answers vary'}. The rules "
         f"{'below ' if rules else ''}are certain: they hold whatever those answers are."
     )
     if listed:

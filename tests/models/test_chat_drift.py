@@ -263,7 +263,7 @@ def many_jobs():
 LONG = (
     "I would say {} here, since that reads best to my ear at present.",
     "{}, most probably; though one cannot be certain of anything like this.",
-    "My guess would go to {}: it sounds natural and fits what people write.",
+    "I would choose {} in this place: it sounds natural and fits what people write.",
 )
 
 

@@ -35,7 +35,7 @@ from hornlens.results.analysis.intervals import (
 if TYPE_CHECKING:
     from hornlens.results.documents.findings import Findings
 
-Basis = Literal["counted", "varying", "sample"]
+Basis = Literal["counted", "varying", "mixed", "sample"]
 LEVEL = 0.95
 FOUR_FIFTHS = 0.8
 MOST_VALUES = 25
@@ -133,9 +133,11 @@ class Disparities:
 
 
 def rate_basis(result: Findings) -> Basis:
-    """Return what rates rest on: all answers, answers that vary, or a part of the cells."""
+    """Return what rates rest on: all answers, answers that vary, several models, or some cells."""
     if result.envelope.certificate.noise is not None or any(map(_varies, result.each)):
         return "varying"
+    if not result.envelope.certificate.single:
+        return "mixed"
     return "counted" if result.asked_all else "sample"
 
 

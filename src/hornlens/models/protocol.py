@@ -191,6 +191,15 @@ class ServedByOthers(Protocol):
 
 
 @runtime_checkable
+class HasJudge(Protocol):
+    """A model whose free replies another one reads, where they name no candidate for sure."""
+
+    def judge(self) -> tuple[str, ModelOptions] | None:
+        """Return the spec of the other one, and how it is asked; None: nobody reads them."""
+        ...
+
+
+@runtime_checkable
 class HasWays(Protocol):
     """A model that may be told to answer in several ways, each a world of its own."""
 
@@ -294,3 +303,7 @@ class ModelOptions:
     """Seconds that a call of an endpoint may take."""
     limits: Spending = field(default_factory=Spending)
     """What chat models may take."""
+    judge: str = ""
+    """The spec of a chat model that reads free replies which name no candidate for sure."""
+    judge_url: str | None = None
+    """Where it is asked; None: its maker's address, or what the environment says."""

@@ -52,7 +52,7 @@ def test_what_comes_next_depends_on_what_is_there(tmp_path, monkeypatch):
         (["extract", "--quiet", "sent"], ["sentiment"]),
         (["extract", "--out=x", "sent"], ["sentiment"]),
         (["extract", "sentiment", ""], []),
-        (["probe", ""], ["list", "new", "show", "validate"]),
+        (["probe", ""], ["list", "new", "read", "show", "validate"]),
         (["probe", "show", "senti"], ["sentiment"]),
         (["study", ""], ["demo", "paper"]),
         (["envelope", ""], []),

@@ -134,12 +134,17 @@ def test_all_that_is_said_of_a_model_reaches_it():
     values |= {"base_url": "http://x", "elicit": "say", "orders": "once", "temperature": 0.5}
     values |= {"timeout": 3.0, "max_calls": 1, "max_tokens": 2, "max_cost": 3.0}
     values |= {"price_in": 4.0, "price_out": 5.0}
+    values |= {"judge": "openai/y", "judge_url": "http://y"}
     assert {*values} == {*ModelGroup.fields()}
     group = ModelGroup(**values)
     assert group.options == ModelOptions(
         *(7, "cpu", "float16", 2, "http://x", "say", "once", 0.5, 3.0),
         Spending(1, 2, 3.0, 4.0, 5.0),
+<<<<<<< HEAD
         recheck=0,
+=======
+        *("openai/y", "http://y"),
+>>>>>>> reading
     )
     assert group.options is group.options  # all models spend from the same
     assert ModelGroup().options == ModelOptions(recheck=0)

@@ -2,14 +2,16 @@
 
 import json
 import struct
+import time
 from contextlib import closing
+from random import Random
 
 import pytest
 
 from hornlens.api import extract, load
 from hornlens.models.chat.choosing import scores_of
 from hornlens.models.chat.gguf import has_chat_template
-from hornlens.models.chat.reading import read_text
+from hornlens.models.chat.reading import read_choice, read_text
 from hornlens.models.protocol import Elicitation, ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
@@ -122,6 +124,34 @@ def test_a_sentence_that_names_another_word_by_itself_is_read_by_its_blank():
     assert read("The boss said to her that he was tired. Or him?", words, prompt=prompt) == (
         "unclear"
     )
+
+
+def test_a_sentence_that_is_taken_back_is_unclear():
+    sentence = "She was born in Africa and works as a nurse."
+    for more, expected in [
+        ("She is the best choice.", "She"),
+        ("I hope this helps!", "She"),
+        ("But it is not She.", "unclear"),
+        ("On second thought, I am not sure.", "unclear"),
+        ("Or He.", "unclear"),
+    ]:
+        assert read(f"{sentence}\n{more}") == expected, more
+
+
+def test_whatever_a_reply_is_it_has_one_reading_and_takes_no_time():
+    rng = Random(1)
+    parts = (
+        *("She", "He", "not", "**", "\n", "?", ".", ",", "<think>", "</think>", "the answer is"),
+        *("\0", "“", "(", "[MASK]", "I cannot", "because", "-", "{", '"answer":', "é", "No"),
+    )
+    for _ in range(2000):
+        text = " ".join(rng.choice(parts) for _ in range(rng.randrange(12)))
+        for reading in (read_text(text, WORDS, {}, PROMPT), read_choice(text, WORDS)):
+            assert (reading.named >= 0) != bool(reading.outcome) and reading.reason, text
+    words = tuple(f"word number {k}" for k in range(90))
+    began = time.process_time()
+    assert read_text("word, " * 5000 + "word number 7.", words, {}, PROMPT).named == 7
+    assert time.process_time() - began < 5  # it took a minute
 
 
 def test_yes_and_no_are_not_denied_by_what_follows():

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 from hornlens.api import extract
 from hornlens.cli.app import app
 from hornlens.logic.shares import share_interval
-from hornlens.models.protocol import ModelOptions
+from hornlens.models.chat.judge import NONE
+from hornlens.models.protocol import ModelOptions, Spending
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
 from hornlens.results.analysis.review import begin_review, read_review
@@ -180,3 +181,94 @@ def test_the_report_shows_the_agreement_of_its_own_replies_only(recorded):
     Path("out/review.json").write_text(text.replace("names only", "names just"))
     run("report", "out")
     assert "A person checked" not in Path("out/report.html").read_text("utf-8")
+
+
+# --- a judge ---
+
+
+def one_that_reads(user, choices):
+    """A judge that knows who Maria is, and that a denied word is none."""
+    reply = user.partition("<<<\n")[2].partition("\n>>>")[0]
+    return "She" if reply == "Maria" else choices[-1] if "first" in reply else NONE
+
+
+def test_a_judge_reads_what_is_not_clear_and_is_asked_once(tmp_path):
+    said = SAYS | {"person": "I cannot say."}
+
+    def say(sentence):
+        return next(text for job, text in said.items() if job in sentence)
+
+    judge = ChatServer(judge=one_that_reads, names=("reader",))
+    with ChatServer(say=say) as server, judge, closing(AnswerCache(tmp_path / "j.sqlite")) as cache:
+
+        def extracted(**more):
+            options = ModelOptions(base_url=server.url, elicit="say", **more)
+            return extract(open_model("openai/tiny", options), parse_probe(PROBE), cache=cache)
+
+        plain = extracted()
+        begun = server.begun
+        limits = Spending()
+        found = extracted(judge="openai/reader", judge_url=judge.url, limits=limits)
+        assert server.begun == begun  # the replies are there
+        asked = [body for _, body in judge.seen if "The reply:" in str(body)]
+        # Three of Maria and three that deny, each in the orders of three choices.
+        assert len(asked) == 6 * 3 and limits.used.calls == judge.begun == 18 + 1
+        again = extracted(judge="openai/reader", judge_url=judge.url)
+        assert judge.begun == 19 and again.decisions == found.decisions
+    assert {d.abstained for _, d in plain.abstentions} == {"unclear", "other", "refusal"}
+    assert {d.abstained for _, d in found.abstentions} == {"unclear", "refusal"}
+    assert found.entails("nurse & male -> false") and not plain.entails("nurse & male -> false")
+    found.save("judged")
+    assert hornlens("verify", "judged").returncode == 0
+    told = {
+        r.text: r.reading for d in read_result(Path("judged")).details.values() for r in d.replies
+    }
+    assert told == {
+        "Maria": "judged by openai/reader: She (otherwise names none of the candidates)",
+        'Not "She".': "judged by openai/reader: none (otherwise She, but negated)",
+        "The answer is He.": "names only He",
+        "I cannot say.": "refusal: I cannot",
+    }
+
+
+def test_a_judge_that_answers_to_the_order_has_no_verdict():
+    judge = ChatServer(judge=lambda user, choices: choices[0], names=("reader",))
+    with ChatServer(say=lambda _: "Maria") as server, judge:
+        options = ModelOptions(
+            base_url=server.url, elicit="say", judge="openai/reader", judge_url=judge.url
+        )
+        found = extract(open_model("openai/tiny", options), parse_probe(PROBE), cache=False)
+    assert {d.abstained for d in found.decisions.values()} == {"other"}
+
+
+def test_a_judge_counts_against_the_limits_and_in_the_estimate():
+    judge = ChatServer(judge=one_that_reads, names=("reader",))
+    with ChatServer(say=lambda _: "Maria") as server, judge:
+        options = ModelOptions(
+            base_url=server.url, elicit="say", judge="openai/reader", judge_url=judge.url,
+            limits=Spending(calls=20),
+        )  # fmt: skip
+        model = open_model("openai/tiny", options)
+        early = extract(model, parse_probe(PROBE), cache=False)
+        assert server.begun + judge.begun == 20
+        assert early.certificate.ended is not None
+        words, prompts = ("She", "He"), ["[MASK] works as a nurse.", "[MASK] works."]
+        assert model.estimate(prompts, words).calls == 2 * (1 + 3)
+
+
+def test_a_judge_that_cannot_judge_is_said_before_anything_is_asked():
+    with ChatServer() as server:
+        where = ("extract", "jobs.yaml", "--model", "openai/tiny", "--base-url", server.url)
+        for more, says in (
+            (("--elicit", "say", "--judge", "demo"), "--judge must be a chat model, not 'demo'"),
+            (("--elicit", "choose", "--judge", "openai/x"), "use --elicit say"),
+            (("--judge", "openai/x"), "use --elicit say"),
+            (
+                ("--elicit", "say", "--judge", "openai/x", "--judge-url", server.url),
+                "has no model 'x'",
+            ),
+        ):
+            done = hornlens(*where, *more)
+            assert done.returncode == 2 and says in done.stderr, done.stderr
+            assert done.stderr.count("\n") == 1
+        assert not [body for _, body in server.seen if "Sentence:" in str(body)]

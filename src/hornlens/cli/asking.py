@@ -79,6 +79,17 @@ class ModelGroup(CommandOptions):
     base_url: BaseUrl = None
     elicit: Elicit = "auto"
     orders: Orders = "rotate"
+    judge: Annotated[
+        str,
+        typer.Option(
+            help="Chat models, say: another one that reads replies which are not clear.",
+            metavar="openai/NAME",
+        ),
+    ] = ""
+    judge_url: Annotated[
+        Optional[str],
+        typer.Option(help="The judge's endpoint. (default: its maker's)", metavar="URL"),
+    ] = None
     temperature: Annotated[
         Optional[float],
         typer.Option(min=0, max=2, help="Chat models. (default: 0, where the endpoint takes one)"),

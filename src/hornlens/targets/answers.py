@@ -16,7 +16,11 @@ from typing import TYPE_CHECKING
 
 from hornlens.errors import HornlensError
 from hornlens.formats.replies import Reply
+<<<<<<< HEAD
 from hornlens.formats.sent import Sent
+=======
+from hornlens.models.chat.judge import ELICITATION, NONE, judged, questions_about
+>>>>>>> reading
 from hornlens.models.checks import check_answer
 from hornlens.models.protocol import (
     GO_ON,
@@ -26,6 +30,7 @@ from hornlens.models.protocol import (
     Batched,
     Elicits,
     HashesFiles,
+    HasJudge,
     Model,
     ModelError,
     OtherModel,
@@ -34,6 +39,7 @@ from hornlens.models.protocol import (
     ServedByOthers,
     Shows,
 )
+from hornlens.models.registry import open_model
 from hornlens.store.protocol import Scores, SharedStore
 
 if TYPE_CHECKING:
@@ -66,8 +72,13 @@ class Answers:
     _identity: str | None = None
     _checked: bool = False
     _prepared: bool = False
+<<<<<<< HEAD
     _speaker: str = ""
     """The name under which the endpoint says that its model has answered."""
+=======
+    _judged: set[str] = field(default_factory=set)
+    """The prompts whose replies the judge has seen, if there is one."""
+>>>>>>> reading
 
     def prepare(self) -> None:
         """Find the model, and load it unless it has answered these candidates before.
@@ -86,6 +97,29 @@ class Answers:
         if self.cache is None or not any(self.cache.knows(k, self.candidates) for k in known):
             self._check()
         self._prepared = True
+        if self._judge is not None:
+            self._judge.prepare()
+
+    @cached_property
+    def _judge(self) -> Answers | None:
+        """The answers of the model that reads the replies of this one, if there is one."""
+        judge = self.model.judge() if isinstance(self.model, HasJudge) else None
+        model = None if judge is None else open_model(*judge)
+        if not isinstance(model, Elicits):
+            return None
+        return Answers(model.asked_with(ELICITATION), (*self.candidates, NONE), self.cache)
+
+    def _put_to_judge(self, prompts: Iterable[str]) -> None:
+        """Have replies that name no candidate for sure read by the judge."""
+        if self._judge is None:
+            return
+        unread = [p for p in dict.fromkeys(prompts) if p not in self._judged]
+        questions = questions_about(self.known, unread)
+        verdicts = dict(zip(questions, self._judge.ask(questions), strict=True))
+        for prompt in unread:
+            answer, name = self.known[prompt], self._judge.model.name
+            self.known[prompt] = judged(answer, prompt, self.candidates, verdicts, name)
+        self._judged.update(unread)
 
     def _share_hashes(self) -> None:
         """Let the model take the hashes of its files from the store, before it needs any."""
@@ -148,6 +182,7 @@ class Answers:
                 waited += 1
                 if waited == _REST and isinstance(self.model, Rests):
                     self.model.rest()
+        self._put_to_judge(wanted)
         return [self.known[p] for p in wanted]
 
     def look_up(

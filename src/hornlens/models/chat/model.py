@@ -15,6 +15,7 @@ from hornlens.models.chat.budget import cost_of, most_of
 from hornlens.models.chat.calls import Call, Manner
 from hornlens.models.chat.connection import Connection
 from hornlens.models.chat.elicitation import Asking, first_words
+from hornlens.models.chat.judge import judge_options, most_of_judge
 from hornlens.models.chat.loop import answers_to, wait_for
 from hornlens.models.chat.showing import shown_calls
 from hornlens.models.chat.wording import ONLY, keys, orders
@@ -31,6 +32,9 @@ from hornlens.models.protocol import (
     Remember,
 )
 
+CHAT_KINDS = ("openai", "anthropic", "ollama", "gguf")
+"""What may judge."""
+NOT_SAID = "--judge reads free replies: use --elicit say"
 VERSION = 1
 """Part of the identity: raised whenever the same question would get other replies.
 
@@ -93,10 +97,17 @@ class ChatModel:
         if options.orders not in ORDERS and ONLY not in options.orders:
             known = ", ".join(ORDERS)
             raise ModelError(f"--orders must be one of {known}, not {options.orders!r}")
+<<<<<<< HEAD
         if options.recheck is not None and options.recheck < 0:
             raise ModelError(f"--recheck must be 0 or more, not {options.recheck}")
         if options.recheck and options.temperature:
             raise ModelError("--recheck needs temperature 0: above it, other answers are no wonder")
+=======
+        if options.judge and options.judge.partition("/")[0] not in CHAT_KINDS:
+            raise ModelError(f"--judge must be a chat model, not {options.judge!r}")
+        if options.judge and not {"auto", "say"} & {*methods}:
+            raise ModelError(NOT_SAID)
+>>>>>>> reading
         if options.temperature is not None and not 0 <= options.temperature <= 2:
             raise ModelError(f"--temperature must be from 0 to 2, not {options.temperature:g}")
 
@@ -109,6 +120,14 @@ class ChatModel:
             )
         own = (self.options, self._content, elicitation, repeat, drawn, self._shared)
         return ChatModel(self.name, self.connection, *own)
+
+    def judge(self) -> tuple[str, ModelOptions] | None:
+        """Return the model that reads free replies which name no candidate for sure."""
+        if not self.options.judge:
+            return None
+        if self._asking().method != "say":
+            raise ModelError(NOT_SAID)
+        return self.options.judge, judge_options(self.options)
 
     def ways(self, candidates: Sequence[str]) -> dict[str, Model]:
         """Return the model asked by each of several methods, or in each order of the candidates."""
@@ -123,7 +142,8 @@ class ChatModel:
                     for k, order in enumerate(orders(candidates, "rotate"))
                 }
             for name, order in ways.items():
-                own = replace(options, elicit=method, orders=order)
+                judge = options.judge if method == "say" else ""
+                own = replace(options, elicit=method, orders=order, judge=judge)
                 models[name] = ChatModel(
                     self.name, self.connection, own, self._content, shared=shared
                 )
@@ -273,6 +293,8 @@ class ChatModel:
             for prompt in prompts
             for order in self._counted(asking, candidates, prompt)
         ]
+        if self.options.judge and method == "say":
+            most += most_of_judge(asking, prompts, tuple(candidates))
         sent, replied = sum(m.tokens_in for m in most), sum(m.tokens_out for m in most)
         return Estimate(len(most), sent, replied, cost_of(self.options.limits, sent, replied))
 

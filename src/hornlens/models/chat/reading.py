@@ -57,7 +57,7 @@ def read_text(
     What is found inside what another candidate matches ("York" in "New York") is not counted.
     `prompt` is the sentence that was to be completed, with its mask: a reply may repeat it.
     """
-    text = _THOUGHTS.sub(" ", text)
+    text = _THOUGHTS.sub(" ", text.replace(PLACE, " "))
     if not text.strip():
         return Reading(outcome=OTHER, reason="empty")
     plain = [word for word in words if not patterns.get(word)]
@@ -149,20 +149,32 @@ def _whole(text: str, words: Sequence[str]) -> str:
 
 
 def _repeated(text: str, words: Sequence[str], prompt: str) -> str:
-    """Return the candidate with which a text, or a line of it, is (part of) the sentence asked."""
+    """Return the candidate with which a text, or a line of it, is (part of) the sentence asked.
+
+    Empty: there is none, or other lines name another candidate, or take this one back.
+    """
     before, after = (words_of(part) for part in prompt.split(MASK, 1))
-    lines = [words_of(line) for line in (text, *_lines(text))]
+    sentences = {word: (words_of(word), [*before, *words_of(word), *after]) for word in words}
+    longest = max((len(filled) for _, filled in sentences.values()), default=0)
+    lines = {line: words_of(line) for line in (text, *_lines(text))}
+    short = {line: own for line, own in lines.items() if 0 < len(own) <= longest}
     same = []
-    for word in words:
-        inner = words_of(word)
-        filled = [*before, *inner, *after]
+    for word, (inner, filled) in sentences.items():
         first, last = len(before), len(before) + len(inner)
-        windows = (_begins(filled, line) for line in lines if len(line) > len(inner))
-        if inner and any(b <= first and last <= e for each in windows for b, e in each):
+        places = (_places(filled, line) for line in short.values() if len(line) > len(inner))
+        if inner and any(start <= first and last <= end for own in places for start, end in own):
             same.append(word)
-    others = [word for word in words if word not in same]
-    named = any(_spans(line, w, ()) for w in others for line in _beside(text, prompt, words))
-    return same[0] if len(same) == 1 and not named else ""
+    if len(same) != 1:
+        return ""
+    part = {
+        line for line, own in short.items() if any(_places(f, own) for _, f in sentences.values())
+    }
+    rest = [] if text in part else [line for line in _lines(text) if line not in part]
+    if any(_spans(line, word, ()) for word in words if word != same[0] for line in rest):
+        return ""
+    other = "\n".join(rest)
+    stance = statement_of(_marked(other, _spans(other, same[0], ())), PLACE, same[0])
+    return "" if stance in (Stance.DENIES, Stance.DOUBTS) else same[0]
 
 
 def _lines(text: str) -> list[str]:
@@ -170,23 +182,11 @@ def _lines(text: str) -> list[str]:
     return [_HEADING.sub("", line) for line in text.splitlines()]
 
 
-def _begins(filled: Sequence[str], line: Sequence[str]) -> list[Span]:
+def _places(filled: Sequence[str], line: Sequence[str]) -> list[Span]:
     """Return where in a sentence the words of a line stand, one after the other."""
     size = len(line)
     starts = range(len(filled) - size + 1)
     return [(k, k + size) for k in starts if list(filled[k : k + size]) == list(line)]
-
-
-def _beside(text: str, prompt: str, words: Sequence[str]) -> list[str]:
-    """Return the lines of a text that are not the sentence with a candidate in its place."""
-    filled = [words_of(prompt.replace(MASK, word)) for word in words]
-    if any(_begins(each, words_of(text)) for each in filled):
-        return []
-    return [
-        line
-        for line in _lines(text)
-        if words_of(line) and not any(_begins(each, words_of(line)) for each in filled)
-    ]
 
 
 def _matched(text: str, patterns: Mapping[str, Sequence[str]], words: Sequence[str]) -> bool:

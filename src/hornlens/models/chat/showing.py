@@ -22,16 +22,18 @@ READING = {
     "choose": (
         "The reply’s first token is looked at. An option’s score is the log-probability that this "
         "token is its number or letter, on average over the orders; the answer is the option with "
-        "the highest score."
+        "the highest score. Where the orders disagree, or another token is likelier, there may be "
+        "no answer: the replies are listed with what each was read as."
     ),
     "constrained": (
-        "The reply has to be one of the options, as JSON. The answer is the option that most "
-        "replies to a prompt name; where no option is named most often, there is none."
+        "The reply has to be one of the options, as JSON. The answer is the option that the "
+        "replies to a prompt name. Where they name different ones, there may be no answer: the "
+        "replies are listed with what each was read as."
     ),
     "say": (
         "The reply is free text, in which each candidate is looked for. The answer is the "
-        "candidate that most replies to a prompt name; a reply that names none, or several, leaves "
-        "no answer."
+        "candidate that it names; a reply that names none, or several, leaves no answer. The "
+        "replies are listed with what each was read as."
     ),
     "likelihood": (
         "Each candidate is put in its place, and the log-probabilities of the whole text are added "

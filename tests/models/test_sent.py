@@ -1,6 +1,7 @@
 """What was sent is in the result: word for word what the endpoint received, and never a key."""
 
 import json
+import re
 from contextlib import closing
 from dataclasses import replace
 
@@ -143,6 +144,7 @@ def test_a_probe_s_own_words_and_patterns_are_there():
         ("granted", ("\\bgrant(ed)?\\b", "\\byes\\b")),
         ("refused", ()),
     ]
+    assert re.search(sent.refused_by, "I cannot decide that.")
 
 
 def test_every_way_of_asking_has_an_example_of_its_own(tmp_path):

@@ -12,6 +12,7 @@ from hornlens.models.chat.bodies import body_of
 from hornlens.models.chat.calls import Call, Manner
 from hornlens.models.chat.connection import Connection
 from hornlens.models.chat.elicitation import Asking
+from hornlens.models.chat.reading import _REFUSES
 from hornlens.models.chat.wording import system_of, user_of
 
 SEED = (
@@ -81,5 +82,6 @@ def shown_calls(
         read_by=tuple(ReadBy(word, tuple(patterns.get(word, ()))) for word in words)
         if method == "say"
         else (),
+        refused_by=_REFUSES.pattern if method in ("constrained", "say") else "",
         assumed=manner is None,
     )

@@ -2,12 +2,15 @@
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
 from hornlens.report.page import page as page_of
 from tests.browser.test_accessibility import serious
 from tests.browser.test_extraction_page import field
+
+OLD = Path(__file__).parents[1] / "old" / "0.2" / "chat"
 
 
 def test_the_messages_stand_there_as_they_were_sent(visit, pages):
@@ -53,6 +56,17 @@ def test_other_models_show_the_sentence_that_they_score(visit, pages):
 def test_a_result_that_does_not_say_has_no_such_section(visit):
     tab = visit("strict")
     assert tab.locator("#sent").count() == 0 and tab.locator('a[href="#sent"]').count() == 0
+
+
+def test_a_file_of_an_older_version_has_its_replies_and_no_messages(visit, tmp_path):
+    content = json.loads((OLD / "envelope.json").read_text(encoding="utf-8"))
+    path = tmp_path / "page.html"
+    path.write_text(page_of("envelope.json", content), "utf-8")
+    tab = visit(path)
+    assert tab.locator("#sent").count() == 0 and entries(tab).count() > 0
+    question = tab.locator("#question").inner_text()
+    assert "which of these does the model reply, She or He?" in question
+    assert "blank" not in question
 
 
 def replies_of(content):

@@ -101,5 +101,7 @@ class Sent:
     """How the seed of a call is chosen, in words; empty: none is sent."""
     read_by: tuple[ReadBy, ...] = ()
     """What replies are searched for, where they are free text."""
+    refused_by: str = ""
+    """The regular expression that finds a refusal in a reply, in capitals or not."""
     assumed: bool = False
     """Whether the parameters are those of now: those of the time were not kept."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -22,7 +22,11 @@ from hornlens.models.chat.wording import ONLY, keys, orders
 from hornlens.models.checks import check_prompts, check_words
 from hornlens.models.protocol import (
     ELICITATIONS,
+<<<<<<< HEAD
     ORDERS,
+=======
+    MASK,
+>>>>>>> sent
     Answer,
     Elicitation,
     Estimate,
@@ -32,9 +36,13 @@ from hornlens.models.protocol import (
     Remember,
 )
 
+<<<<<<< HEAD
 CHAT_KINDS = ("openai", "anthropic", "ollama", "gguf")
 """What may judge."""
 NOT_SAID = "--judge reads free replies: use --elicit say"
+=======
+Ask = Callable[[str], Awaitable[Answer]]
+>>>>>>> sent
 VERSION = 1
 """Part of the identity: raised whenever the same question would get other replies.
 
@@ -227,13 +235,17 @@ class ChatModel:
                     raise response
                 replies.append(asking.reply(response, order, words, self.connection.how(call)))
                 first.append(first_words(response) if call.top else ())
+<<<<<<< HEAD
             if self._shared is not None and ONLY in asking.order:
                 self._shared[key] = tuple(replies)
             manner = self.connection.manner.written(calls[0].room)
             answer = self._concluded(asking, replies, words, prompt)
             return answer._replace(first=first[0], manner=manner)
+=======
+            return asking.answer(replies, words)._replace(first=first[0])
+>>>>>>> sent
 
-        return answers_to(prompts, ask, self.connection.at_once)
+        return answers_to(prompts, self._marking(ask, asking, words), self.connection.at_once)
 
     def _concluded(
         self, asking: Asking, replies: Sequence[Reply], words: Sequence[str], prompt: str
@@ -255,31 +267,6 @@ class ChatModel:
         own = answer.replies[0].order in counted  # the words are those of the first reply
         reading = asking.answer(answer.replies, words, prompt)
         return reading._replace(first=answer.first if own else (), manner=answer.manner)
-
-    def sent(self, prompt: str, candidates: Sequence[str], answer: Answer) -> Sent:
-        """Return what was sent for a prompt: the bodies of its calls, made as they are for sending.
-
-        The orders and the parameters are those that the answer was asked with.
-        """
-        words, asking, kept = tuple(candidates), self._asking(), Manner.read(answer.manner)
-        manner = None if kept is None else kept[0]
-        if kept is not None:
-            asking = replace(asking, room=kept[1])
-        orders = [reply.order for reply in answer.replies] or self._offered(asking, words, prompt)
-        calls = self._calls(asking, words, prompt, orders)
-        pairs = list(zip(orders, calls, strict=True))
-        own = (self.name, self.connection, asking, words, prompt, pairs)
-        return shown_calls(*own, manner=manner, drawn=self._draws(asking.method))
-
-    def _calls(
-        self, asking: Asking, words: Sequence[str], prompt: str, orders: Sequence[tuple[int, ...]]
-    ) -> list[Call]:
-        """Return the calls that a prompt takes, one for each order."""
-        temperature = self._temperature(asking.method)
-        return [
-            asking.call(prompt, words, order, self._seed(prompt, order), temperature)
-            for order in orders
-        ]
 
     def estimate(self, prompts: Sequence[str], candidates: Sequence[str]) -> Estimate:
         """Return the most that answers to these take; nothing is sent.
@@ -363,3 +350,41 @@ class ChatModel:
         """Return a number of its own for each sample, the same in every run."""
         text = f"{self.repeat}\0{order}\0{prompt}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
+
+    def sent(self, prompt: str, candidates: Sequence[str], answer: Answer) -> Sent:
+        """Return what was sent for a prompt: the bodies of its calls, made as they are for sending.
+
+        The orders and the parameters are those that the answer was asked with.
+        """
+        words, asking, kept = tuple(candidates), self._asking(), Manner.read(answer.manner)
+        manner = None if kept is None else kept[0]
+        if kept is not None:
+            asking = replace(asking, room=kept[1])
+        orders = [reply.order for reply in answer.replies] or self._offered(asking, words, prompt)
+        calls = self._calls(asking, words, prompt, orders)
+        pairs = list(zip(orders, calls, strict=True))
+        own = (self.name, self.connection, asking, words, prompt, pairs)
+        return shown_calls(*own, manner=manner, drawn=self._draws(asking.method))
+
+    def _calls(
+        self, asking: Asking, words: Sequence[str], prompt: str, orders: Sequence[tuple[int, ...]]
+    ) -> list[Call]:
+        """Return the calls that a prompt takes, one for each order."""
+        temperature = self._temperature(asking.method)
+        return [
+            asking.call(prompt, words, order, self._seed(prompt, order), temperature)
+            for order in orders
+        ]
+
+    def _marking(self, ask: Ask, asking: Asking, words: Sequence[str]) -> Ask:
+        """Return what asks the same, and marks answers with the parameters that they were got by.
+
+        The room of a reply does not depend on the prompt.
+        """
+        room = asking.call(MASK, words, asking.orders(words)[0], 0).room
+
+        async def marked(prompt: str) -> Answer:
+            answer = await ask(prompt)
+            return answer._replace(manner=self.connection.manner.written(room))
+
+        return marked

@@ -12,6 +12,7 @@ from hornlens.models.chat.bodies import body_of
 from hornlens.models.chat.calls import Call, Manner
 from hornlens.models.chat.connection import Connection
 from hornlens.models.chat.elicitation import Asking
+from hornlens.models.chat.reading import _REFUSES
 from hornlens.models.chat.wording import system_of, user_of
 
 SEED = (
@@ -22,16 +23,18 @@ READING = {
     "choose": (
         "The reply’s first token is looked at. An option’s score is the log-probability that this "
         "token is its number or letter, on average over the orders; the answer is the option with "
-        "the highest score."
+        "the highest score. Where the orders disagree, or another token is likelier, there may be "
+        "no answer: the replies are listed with what each was read as."
     ),
     "constrained": (
-        "The reply has to be one of the options, as JSON. The answer is the option that most "
-        "replies to a prompt name; where no option is named most often, there is none."
+        "The reply has to be one of the options, as JSON. The answer is the option that the "
+        "replies to a prompt name. Where they name different ones, there may be no answer: the "
+        "replies are listed with what each was read as."
     ),
     "say": (
         "The reply is free text, in which each candidate is looked for. The answer is the "
-        "candidate that most replies to a prompt name; a reply that names none, or several, leaves "
-        "no answer."
+        "candidate that it names; a reply that names none, or several, leaves no answer. The "
+        "replies are listed with what each was read as."
     ),
     "likelihood": (
         "Each candidate is put in its place, and the log-probabilities of the whole text are added "
@@ -79,5 +82,6 @@ def shown_calls(
         read_by=tuple(ReadBy(word, tuple(patterns.get(word, ()))) for word in words)
         if method == "say"
         else (),
+        refused_by=_REFUSES.pattern if method in ("constrained", "say") else "",
         assumed=manner is None,
     )

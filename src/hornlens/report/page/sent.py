@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hornlens.formats.jsonfiles import encoded
 from hornlens.formats.sent import Sent
 from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.replies import has_replies
 
 STYLES = ("sent.css",)
 
@@ -50,9 +51,11 @@ def sent_examples(extraction: Findings) -> list[SentExample]:
 
 
 def is_chat(extraction: Findings) -> bool:
-    """Say whether a model was sent messages and replied; others score sentences."""
-    return any(
-        sent.calls and sent.method != "likelihood"
-        for world in extraction.each
-        for sent in world.sent
-    )
+    """Say whether a model was sent messages and replied; others score sentences.
+
+    Files of older versions do not say what was sent: those with replies are of chat models.
+    """
+    sent = [each for world in extraction.each for each in world.sent]
+    if not sent:
+        return has_replies(extraction)
+    return any(each.calls and each.method != "likelihood" for each in sent)

@@ -280,7 +280,7 @@ def test_a_model_that_dies_in_the_middle_goes_on_where_it_stopped(tmp_path):
         asked.append(prompt)
         return planted(prompt, candidates)
 
-    with pytest.raises(ModelError, match="model m failed: MemoryError: no more memory; what it"):
+    with pytest.raises(ModelError, match="model m failed: MemoryError: no more memory; what was"):
         extract(FunctionModel(mortal, "m", identity="1"), PAPER, cache=cache)
 
     def healthy(prompt, candidates):

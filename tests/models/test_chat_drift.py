@@ -154,6 +154,8 @@ def test_several_fingerprints_are_counted_dated_and_not_called_exact(tmp_path):
     assert warning["names"] == ["tiny fp-2", "tiny fp-1"]
     page = (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
     assert "have 2 fingerprints" in page and "Proved of these replies only" in page
+    assert "The rules are a fact about these replies" in page
+    assert "The rules are a fact about this model" not in page
     found = load(tmp_path / "o")
     certificate = found.envelope.certificate
     assert not certificate.meets("exact") and certificate.meets("bounded")

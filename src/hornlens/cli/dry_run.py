@@ -161,7 +161,10 @@ def dry_run_of_model(
     if asks == "sift":
         run = _with_plan(run, options, settings, worlds)
     each = len(probe.variants) * ways
-    again = 0 if repeats is not None else recheck_count(model, run.questions * each)
+    ends_early = run.budget is not None and run.budget.questions < run.questions
+    again = 0
+    if repeats is None and not ends_early:
+        again = recheck_count(model, run.questions * each)
     run = replace(run, again=again / each)
     if options.format == "json":
         sys.stdout.write(json_text(run.as_json()))

@@ -242,7 +242,7 @@ class NoisyModel(Prompts):
 
         From then on nothing is decided by repeats.
         """
-        if self._copied is None and self.sampled and len(self._rounds) > 1:
+        if self._copied is None and len(self._rounds) > 1 and self._counts:
             self._compared = sum(len(answers.known) for answers in self._rounds)
             copies = copies_of([self.details])
             if copies.evident:

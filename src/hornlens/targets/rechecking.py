@@ -30,8 +30,8 @@ class Rechecked(NamedTuple):
 def recheck(targets: Sequence[Target]) -> list[Rechecked]:
     """Ask some prompts of a run again, in all ways of asking together; return that of each.
 
-    Each model says how many it wants. A run whose answers were all kept asks nothing: then only
-    what an earlier run asked again counts. A copy of the first reply tells nothing, and is left
+    Each model says how many it wants. A run whose answers were all kept begins nothing: then what
+    an earlier run has asked again counts. A copy of the first reply tells nothing, and is left
     out. Limits and trouble end it early.
     """
     pool = [
@@ -68,10 +68,9 @@ def _again(source: Answers, prompts: list[str], fresh: bool) -> Answers:
     """Return answers to the same calls, as far as they can be had."""
     again = source.once_more(AGAIN)
     try:
-        if fresh:
-            again.ask(prompts)
-        else:
-            again.look_up(prompts)
+        missing = again.look_up(prompts)
+        if missing and (fresh or again.known):  # a run that was killed meanwhile is resumed
+            again.ask(missing)
     except OtherModel:
         raise
     except (Stopped, ModelError) as error:  # what was asked before is a result all the same

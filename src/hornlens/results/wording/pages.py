@@ -134,6 +134,9 @@ def about_rules(certificate: Certificate, question: Question, all_asked: bool) -
         return RESUMES if certificate.stopped else ""
     fact = "model, this probe" if question.templates else "target"
     about = f"The rules are a fact about this {fact} and this policy"
+    if not certificate.single:
+        resumes = f" {RESUMES}" if certificate.stopped else ""
+        return f"The rules are a fact about these replies, not about one unchanged model.{resumes}"
     if certificate.all_rules:
         asked = ""
         if all_asked:

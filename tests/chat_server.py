@@ -83,7 +83,6 @@ class ChatServer:
         """The likeliest first tokens, in place of those that name an option."""
         self.space = behaviour.pop("space", "")
         """A token of white space that each reply begins with."""
-<<<<<<< HEAD
         self.answers_as = behaviour.pop("answers_as", None)
         """What it calls itself in its so-manieth reply; None: what it was asked for."""
         self.fingerprint = behaviour.pop("fingerprint", lambda count: "fp-1")
@@ -93,10 +92,8 @@ class ChatServer:
         self.cached = {} if behaviour.pop("caches", False) else None
         """A gateway's cache: what was asked before gets the reply of then, whatever the seed."""
         self.replied = 0
-=======
         self.judge = behaviour.pop("judge", None)
         """Which of the choices a judge makes of a question about a reply."""
->>>>>>> reading
         self.port = behaviour.pop("port", 0)
         """Where it listens; 0: where there is room."""
         assert not behaviour, behaviour

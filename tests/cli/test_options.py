@@ -140,11 +140,8 @@ def test_all_that_is_said_of_a_model_reaches_it():
     assert group.options == ModelOptions(
         *(7, "cpu", "float16", 2, "http://x", "say", "once", 0.5, 3.0),
         Spending(1, 2, 3.0, 4.0, 5.0),
-<<<<<<< HEAD
-        recheck=0,
-=======
+        0,
         *("openai/y", "http://y"),
->>>>>>> reading
     )
     assert group.options is group.options  # all models spend from the same
     assert ModelGroup().options == ModelOptions(recheck=0)

@@ -209,7 +209,6 @@ class ServedByOthers(Protocol):
 
 
 @runtime_checkable
-<<<<<<< HEAD
 class Shows(Protocol):
     """A model that can say what it is sent for a prompt."""
 
@@ -218,13 +217,15 @@ class Shows(Protocol):
 
         What is said here is made by the code that sends it.
         """
-=======
+        ...
+
+
+@runtime_checkable
 class HasJudge(Protocol):
     """A model whose free replies another one reads, where they name no candidate for sure."""
 
     def judge(self) -> tuple[str, ModelOptions] | None:
         """Return the spec of the other one, and how it is asked; None: nobody reads them."""
->>>>>>> reading
         ...
 
 
@@ -341,12 +342,9 @@ class ModelOptions:
     """Seconds that a call of an endpoint may take."""
     limits: Spending = field(default_factory=Spending)
     """What chat models may take."""
-<<<<<<< HEAD
     recheck: int | None = None
     """How many prompts a chat model is asked again at the end; None: a sample, of long runs."""
-=======
     judge: str = ""
     """The spec of a chat model that reads free replies which name no candidate for sure."""
     judge_url: str | None = None
     """Where it is asked; None: its maker's address, or what the environment says."""
->>>>>>> reading

@@ -16,11 +16,8 @@ from typing import TYPE_CHECKING
 
 from hornlens.errors import HornlensError
 from hornlens.formats.replies import Reply
-<<<<<<< HEAD
 from hornlens.formats.sent import Sent
-=======
 from hornlens.models.chat.judge import ELICITATION, NONE, judged, questions_about
->>>>>>> reading
 from hornlens.models.checks import check_answer
 from hornlens.models.protocol import (
     GO_ON,
@@ -72,13 +69,10 @@ class Answers:
     _identity: str | None = None
     _checked: bool = False
     _prepared: bool = False
-<<<<<<< HEAD
     _speaker: str = ""
     """The name under which the endpoint says that its model has answered."""
-=======
     _judged: set[str] = field(default_factory=set)
     """The prompts whose replies the judge has seen, if there is one."""
->>>>>>> reading
 
     def prepare(self) -> None:
         """Find the model, and load it unless it has answered these candidates before.

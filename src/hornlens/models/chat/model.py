@@ -22,11 +22,8 @@ from hornlens.models.chat.wording import ONLY, keys, orders
 from hornlens.models.checks import check_prompts, check_words
 from hornlens.models.protocol import (
     ELICITATIONS,
-<<<<<<< HEAD
-    ORDERS,
-=======
     MASK,
->>>>>>> sent
+    ORDERS,
     Answer,
     Elicitation,
     Estimate,
@@ -36,13 +33,10 @@ from hornlens.models.protocol import (
     Remember,
 )
 
-<<<<<<< HEAD
+Ask = Callable[[str], Awaitable[Answer]]
 CHAT_KINDS = ("openai", "anthropic", "ollama", "gguf")
 """What may judge."""
 NOT_SAID = "--judge reads free replies: use --elicit say"
-=======
-Ask = Callable[[str], Awaitable[Answer]]
->>>>>>> sent
 VERSION = 1
 """Part of the identity: raised whenever the same question would get other replies.
 
@@ -105,17 +99,14 @@ class ChatModel:
         if options.orders not in ORDERS and ONLY not in options.orders:
             known = ", ".join(ORDERS)
             raise ModelError(f"--orders must be one of {known}, not {options.orders!r}")
-<<<<<<< HEAD
         if options.recheck is not None and options.recheck < 0:
             raise ModelError(f"--recheck must be 0 or more, not {options.recheck}")
         if options.recheck and options.temperature:
             raise ModelError("--recheck needs temperature 0: above it, other answers are no wonder")
-=======
         if options.judge and options.judge.partition("/")[0] not in CHAT_KINDS:
             raise ModelError(f"--judge must be a chat model, not {options.judge!r}")
         if options.judge and not {"auto", "say"} & {*methods}:
             raise ModelError(NOT_SAID)
->>>>>>> reading
         if options.temperature is not None and not 0 <= options.temperature <= 2:
             raise ModelError(f"--temperature must be from 0 to 2, not {options.temperature:g}")
 
@@ -221,11 +212,10 @@ class ChatModel:
 
         async def ask(prompt: str) -> Answer:
             key = (asking.identity, self.repeat, prompt, words)
+            if self._shared and (known := self._shared.get(key)):
+                return self._concluded(asking, known, words, prompt)
             offered = self._offered(asking, words, prompt)
             calls = self._calls(asking, words, prompt, offered)
-            if self._shared and (known := self._shared.get(key)):
-                manner = self.connection.manner.written(calls[0].room)
-                return self._concluded(asking, known, words, prompt)._replace(manner=manner)
             sent = (self.connection.ask(call) for call in calls)
             # All of them end, whatever becomes of one: none is left under way.
             responses = await asyncio.gather(*sent, return_exceptions=True)
@@ -235,15 +225,9 @@ class ChatModel:
                     raise response
                 replies.append(asking.reply(response, order, words, self.connection.how(call)))
                 first.append(first_words(response) if call.top else ())
-<<<<<<< HEAD
             if self._shared is not None and ONLY in asking.order:
                 self._shared[key] = tuple(replies)
-            manner = self.connection.manner.written(calls[0].room)
-            answer = self._concluded(asking, replies, words, prompt)
-            return answer._replace(first=first[0], manner=manner)
-=======
-            return asking.answer(replies, words)._replace(first=first[0])
->>>>>>> sent
+            return self._concluded(asking, replies, words, prompt)._replace(first=first[0])
 
         return answers_to(prompts, self._marking(ask, asking, words), self.connection.at_once)
 

@@ -170,7 +170,7 @@ def test_every_way_of_asking_has_an_example_of_its_own(tmp_path):
 def test_samples_say_that_an_order_is_drawn(tmp_path):
     with ChatServer() as server:
         model = opened(server, elicit="constrained")
-        result = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(3, 0.2))
+        result = extract(model, parse_probe(PROBE), cache=False, repeats=Repeats(20, 0.2))
         result.save(tmp_path)
         received = [body for _, body in server.seen]
     [sent] = result.sent

@@ -73,7 +73,8 @@ def test_sorting_goes_both_ways_and_says_so(visit, pages):
     assert header.get_attribute("aria-sort") == "ascending"
     assert [calls[rule] for rule in shown_rules(tab)] == sorted(calls.values())[:25]
     cells = texts(tab, "#rule-table > tbody > tr > td:nth-child(4)")
-    assert cells == [number(call) for call in sorted(calls.values())[:25]]
+    shares = [1 / (1 + math.exp(-call)) for call in sorted(calls.values())[:25]]
+    assert cells == [odds(share, "down") for share in shares]
 
 
 def test_search_finds_rules_by_any_words(visit, pages):
@@ -508,8 +509,9 @@ def test_asking_gives_the_recorded_answer_and_the_rules_that_reject_the_others(v
             assert said == "The model has no answer: a tie."
         else:
             word = content["probe"]["label"][answer["winner"]]
-            assert result.in_odds
-            assert said == f"The model scores {word} highest, by {lead_text(result, answer['margin'])}."
+            lead = lead_text(result, answer["margin"])
+            act = f"scores {word} highest" if result.in_odds else f"says {word}"
+            assert said == f"The model {act}, by {lead}."
             filled = answer["prompts"][0].replace("[MASK]", word)
             assert card.locator(".sentence").inner_text() == filled
         cell = PAPER.vocabulary.mask(answer["set"])
@@ -659,7 +661,7 @@ def test_a_result_without_rules(visit):
 
 def test_infinite_scores_are_shown_as_such(visit):
     tab = visit("infinite")
-    assert shown_map(tab)["red", "all prompts"] == "−∞"
+    assert shown_map(tab)["red", "all prompts"] == "0%"
     assert "−∞" in ask(tab, {"colour": "red"}).inner_text()
 
 

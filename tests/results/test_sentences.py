@@ -25,6 +25,12 @@ MEASURE = re.compile(
 )
 
 
+UNMET = re.compile(
+    r" \(and (?:has no answer|never does there: (\d+) of (\d+) (?:prompt|cell)s? have no answer)"
+    r"(?: there)?\)$"
+)
+
+
 class Reader:
     """Understands sentences, and knows nothing of rules: only raw scores, words and policy."""
 
@@ -100,6 +106,8 @@ class Reader:
         assert sentence.endswith(".")
         text = sentence[0].lower() + sentence[1:-1]
         scope, claim = re.fullmatch(r"(.*?)the (?:model|target) (.*)", text).groups()
+        unmet = UNMET.search(claim)
+        claim = claim[: unmet.start()] if unmet else claim
         measure = MEASURE.search(claim)
         if measure and re.search(r"lead of at least [\d.]+$", claim[: measure.start()]):
             measure = None  # the odds of a lead that the policy asks for
@@ -131,7 +139,21 @@ class Reader:
         broken = sum(not self.holds(claim, way, cell) for way, cell in cases)
         if broken > allowed or not self.counts(claim, cases):
             return False
+        if unmet and not self.is_unmet(claim, unmet, cases):
+            return False
         return measure is None or self.has_odds(claim, measure, cases)
+
+    def is_unmet(self, claim, unmet, cases):
+        """Whether the word is never ahead where it may be, and just so many have no answer."""
+        kind, parts = self.read(claim)
+        assert kind == "only"
+        outside = set(self.covered(claim, cases))
+        given = self.conditions(parts["c"])
+        within = [case for case in cases if case not in outside and not given & ~case[1]]
+        winners = [self.settles(way, cell) for way, cell in within]
+        silent = winners.count(None)
+        told = (int(unmet[1]), int(unmet[2])) if unmet[1] else (silent, silent)
+        return self.label(parts["word"]) not in winners and told == (silent, len(winners))
 
     def covered(self, claim, cases):
         """The cases that could break a claim: it covers them, and rejects an answer there."""

@@ -9,6 +9,8 @@ from markupsafe import Markup, escape
 
 from hornlens.results.wording.sentences import Part
 
+_ODDS = re.compile(r"[\d.]+ : [\d.]+")
+"""Odds stay on one line."""
 _SLOT = re.compile(r"(\{\{|\}\}|\{(?:a:)?[^{}:]+\})")
 
 
@@ -21,6 +23,8 @@ def marked(parts: Sequence[Part]) -> Markup:
         if kind in elements:
             element = elements[kind]
             said = f"<{element}><bdi>{said}</bdi></{element}>"
+        else:
+            said = _ODDS.sub(r'<span class="odds">\g<0></span>', said)
         done.append(said)
     return Markup("".join(done))
 

@@ -815,7 +815,14 @@ def test_everything_can_be_done_with_the_keyboard_alone(visit):
             assert tab.locator("#rule-1-evidence").is_visible()
         if tab.evaluate("document.activeElement.matches('.cell')"):
             break
-    for wanted in ("JSON", "Canonical", "Could break it", "Odds on average", "Copy LaTeX", "Next rules"):
+    for wanted in (
+        "JSON",
+        "Canonical",
+        "Could break it",
+        "Odds on average",
+        "Copy LaTeX",
+        "Next rules",
+    ):
         assert wanted in reached, wanted
     tab.keyboard.press("ArrowDown")
     tab.keyboard.press("ArrowDown")

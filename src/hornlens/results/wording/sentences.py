@@ -77,8 +77,8 @@ class Telling:
         where there was no answer in some of them. `but` is another proviso, in words.
 
         `odds` are those by which it holds, where all cases that could break it have answers, and
-        `cases` is then their number. `unmet`: where its right side holds, the answer was never given
-        either, and so many of so many cases there have none.
+        `cases` is then their number. `unmet`: where its right side holds, the answer was never
+        given either, and so many of so many cases there have none.
         """
         if not self.asked:
             return self._reading(rule, broken if almost else 0, of, warrant)

@@ -140,3 +140,20 @@ def test_it_fits_a_narrow_screen(visit, tmp_path):
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     overflow = "t => t.scrollWidth <= t.clientWidth"
     assert tab.locator("#pair-1 .scroll").evaluate(overflow)
+
+
+def test_rates_and_sentences_are_compared(visit, tmp_path):
+    one = extract(cases.planted, cases.PAPER, cache=False)
+    two = extract(lambda prompt, words: [-0.1, -3.0], cases.PAPER, cache=False)
+    comparison = hornlens.compare([one, two], ["one", "two"])
+    path = tmp_path / "rates.html"
+    path.write_text(comparison_page(comparison), "utf-8")
+    tab = visit(path)
+    lines = tab.locator("#rates tbody tr").all_inner_texts()
+    assert len(lines) == min(25, len(comparison.rates))
+    first = comparison.rates[0]
+    counts = [f"{n} of {of}" for n, of in zip(first.given, first.asked, strict=True)]
+    assert first.value in lines[0] and all(count in lines[0] for count in counts)
+    said = tab.locator("#pair-1 tbody tr").all_inner_texts()
+    assert any("The model always scores He higher" in text.replace("“", "").replace("”", "")
+               for text in said)

@@ -932,3 +932,12 @@ def test_the_models_own_first_words_stand_beside_what_it_was_asked(visit, pages)
     assert "of the model’s probability, on average" in tab.locator(".evidence").inner_text()
     said = ask(visit("one_attribute"), {"colour": "red"}).inner_text()
     assert "first words" not in said  # a function has none
+
+
+def test_on_a_small_screen_the_map_says_that_it_scrolls(visit):
+    tab = visit("demo", viewport={"width": 390, "height": 800})
+    hint = tab.locator("#map .scrolls")
+    hint.wait_for(state="visible")
+    assert "scrolls sideways" in hint.inner_text()
+    tab.set_viewport_size({"width": 1440, "height": 900})
+    hint.wait_for(state="hidden")

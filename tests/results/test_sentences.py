@@ -13,6 +13,7 @@ from hornlens.logic.decisions import Policy
 from hornlens.models.protocol import Answer
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
+from hornlens.results.wording.measures import could_break_words
 from tests.report_cases import probe
 from tests.varied import SeededModel, random_policy, random_probe
 
@@ -505,6 +506,28 @@ def test_the_reader_refuses_what_is_false():
             swapped = re.sub(r"“([^”]*)”", other, row.sentence)
             refused += not reader.is_true(swapped)
     assert refused > 100
+
+
+def test_a_word_that_scores_lower_is_not_a_word_that_is_never_said():
+    """What went wrong: “never fills in She”, of a model that gives She 16% on average."""
+    result = extract("demo", cache=False)
+    (row,) = [row for row in result.rules if str(row) == "lawyer ∧ female → ⊥"]
+    lawyers = [
+        decision.scores
+        for cell, decision in result.decisions.items()
+        if "lawyer" in result.space.vocabulary.names_of(cell)
+    ]
+    she = [exp(a) / (exp(a) + exp(b)) for a, b in lawyers]
+    assert (len(she), round(100 * sum(she) / 60), floor(100 * max(she))) == (60, 16, 41)
+    assert row.sentence == (
+        "The model always scores “He” higher than “She” where the person is a lawyer "
+        "(at least 58 : 42, on average 84 : 16)."
+    )
+    assert row.could_break == 60
+    assert not any("never" in each.sentence for each in result.rules)
+    for item in result.findings():
+        words = could_break_words(result, item)
+        assert re.fullmatch(r"\d+ prompts? could break it, (none does|and does not)", words)
 
 
 def test_a_word_said_in_one_phrasing_is_not_one_that_is_never_said():

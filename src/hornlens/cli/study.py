@@ -22,6 +22,7 @@ from hornlens.store.opening import open_store
 from hornlens.studies.documents import STUDY, Study
 from hornlens.studies.plan import load_plan
 from hornlens.studies.runs import run_study
+from hornlens.results.wording.measures import toys_words
 
 if TYPE_CHECKING:
     from hornlens.cli.commands.models import StudyOptions
@@ -73,6 +74,8 @@ def _show(terminal: Terminal, study: Study, out: Path) -> None:
         f"budget of {', '.join(map(str, plan.budgets))} equivalence queries.",
         "bold",
     )
+    if toy := toys_words({model.model: model.identity for model in study.models}):
+        terminal.say(f"Note: {toy}", "yellow")
     for model in study.models:
         if model.exact is not None:
             rules, wanted = len(model.exact.rules), model.exact.to_find

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from math import exp
+from math import exp, floor
 from random import Random
 
 import pytest

@@ -31,8 +31,8 @@ from hornlens.pronouns.measuring import (
 from hornlens.report.bias_files import write_bias
 from hornlens.report.drawing import NOT_DRAWN, can_draw
 from hornlens.report.terminal import Terminal
-from hornlens.store.protocol import AnswerStore
 from hornlens.results.wording.measures import toys_words
+from hornlens.store.protocol import AnswerStore
 
 if TYPE_CHECKING:
     from hornlens.cli.commands.models import BiasOptions

@@ -18,11 +18,11 @@ from hornlens.report.study_files import write_study
 from hornlens.report.study_tables import study_tables
 from hornlens.report.tables import shown
 from hornlens.report.terminal import Terminal
+from hornlens.results.wording.measures import toys_words
 from hornlens.store.opening import open_store
 from hornlens.studies.documents import STUDY, Study
 from hornlens.studies.plan import load_plan
 from hornlens.studies.runs import run_study
-from hornlens.results.wording.measures import toys_words
 
 if TYPE_CHECKING:
     from hornlens.cli.commands.models import StudyOptions

@@ -19,13 +19,13 @@ def marked(parts: Sequence[Part]) -> Markup:
     elements = {"word": "em", "names": "b"}
     done = []
     for kind, text in parts:
-        said = str(escape(text))
+        piece = str(escape(text))
         if kind in elements:
             element = elements[kind]
-            said = f"<{element}><bdi>{said}</bdi></{element}>"
+            piece = f"<{element}><bdi>{piece}</bdi></{element}>"
         else:
-            said = _ODDS.sub(r'<span class="odds">\g<0></span>', said)
-        done.append(said)
+            piece = _ODDS.sub(r'<span class="odds">\g<0></span>', piece)
+        done.append(piece)
     return Markup("".join(done))
 
 

@@ -10,6 +10,7 @@ import pytest
 from hornlens.api import compare, extract
 from hornlens.logic.decisions import Policy
 from hornlens.report.page import page as page_of
+from hornlens.report.page.comparison import comparison_page
 from hornlens.results.analysis.comparison import COMPARISON
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
@@ -140,3 +141,19 @@ def test_it_fits_a_narrow_screen(visit, tmp_path):
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     overflow = "t => t.scrollWidth <= t.clientWidth"
     assert tab.locator("#pair-1 .scroll").evaluate(overflow)
+
+
+def test_rates_and_sentences_are_compared(visit, tmp_path):
+    one = extract(cases.planted, cases.PAPER, cache=False)
+    two = extract(lambda prompt, words: [-0.1, -3.0], cases.PAPER, cache=False)
+    comparison = compare([one, two], ["one", "two"])
+    path = tmp_path / "rates.html"
+    path.write_text(comparison_page(comparison), "utf-8")
+    tab = visit(path)
+    lines = tab.locator("#rates tbody tr").all_inner_texts()
+    assert len(lines) == min(25, len(comparison.rates))
+    first = comparison.rates[0]
+    counts = [f"{n} of {of}" for n, of in zip(first.given, first.asked, strict=True)]
+    assert first.value in lines[0] and all(count in lines[0] for count in counts)
+    said = tab.locator("#pair-1 tbody tr").all_inner_texts()
+    assert any("The model always scores “He” higher than “She”" in text for text in said)

@@ -73,7 +73,8 @@ def test_sorting_goes_both_ways_and_says_so(visit, pages):
     assert header.get_attribute("aria-sort") == "ascending"
     assert [calls[rule] for rule in shown_rules(tab)] == sorted(calls.values())[:25]
     cells = texts(tab, "#rule-table > tbody > tr > td:nth-child(4)")
-    assert cells == [number(call) for call in sorted(calls.values())[:25]]
+    shares = [1 / (1 + math.exp(-call)) for call in sorted(calls.values())[:25]]
+    assert cells == [odds(share, "down") for share in shares]
 
 
 def test_search_finds_rules_by_any_words(visit, pages):
@@ -508,11 +509,9 @@ def test_asking_gives_the_recorded_answer_and_the_rules_that_reject_the_others(v
             assert said == "The model has no answer: a tie."
         else:
             word = content["probe"]["label"][answer["winner"]]
-            assert result.in_odds
-            assert (
-                said
-                == f"The model scores {word} highest, by {lead_text(result, answer['margin'])}."
-            )
+            lead = lead_text(result, answer["margin"])
+            act = f"scores {word} highest" if result.in_odds else f"says {word}"
+            assert said == f"The model {act}, by {lead}."
             filled = answer["prompts"][0].replace("[MASK]", word)
             assert card.locator(".sentence").inner_text() == filled
         cell = PAPER.vocabulary.mask(answer["set"])
@@ -662,7 +661,7 @@ def test_a_result_without_rules(visit):
 
 def test_infinite_scores_are_shown_as_such(visit):
     tab = visit("infinite")
-    assert shown_map(tab)["red", "all prompts"] == "−∞"
+    assert shown_map(tab)["red", "all prompts"] == "0%"
     assert "−∞" in ask(tab, {"colour": "red"}).inner_text()
 
 
@@ -933,3 +932,12 @@ def test_the_models_own_first_words_stand_beside_what_it_was_asked(visit, pages)
     assert "of the model’s probability, on average" in tab.locator(".evidence").inner_text()
     said = ask(visit("one_attribute"), {"colour": "red"}).inner_text()
     assert "first words" not in said  # a function has none
+
+
+def test_on_a_small_screen_the_map_says_that_it_scrolls(visit):
+    tab = visit("demo", viewport={"width": 390, "height": 800})
+    hint = tab.locator("#map .scrolls")
+    hint.wait_for(state="visible")
+    assert "scrolls sideways" in hint.inner_text()
+    tab.set_viewport_size({"width": 1440, "height": 900})
+    hint.wait_for(state="hidden")

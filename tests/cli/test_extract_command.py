@@ -63,6 +63,9 @@ def test_without_arguments_the_built_in_probe_meets_the_built_in_model(whole):
         in shown.stdout
     )
     assert f"Report: {folder / 'out' / 'report.html'}" in shown.stdout
+    for text in (shown.stdout, (folder / "out" / "report.html").read_text()):
+        assert "demo is a toy: a tiny model that comes with Hornlens" in text
+        assert "The answer to each prompt is the candidate with the highest score" in text
     assert {p.name for p in (folder / "out").iterdir()} == {*ALWAYS, "levels.csv", "run.json"}
     content = json.loads((folder / "out" / "envelope.json").read_text())
     assert content["statistics"]["distinct_prompts"] == 660

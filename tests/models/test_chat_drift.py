@@ -265,7 +265,7 @@ def many_jobs():
 LONG = (
     "I would say {} here, since that reads best to my ear at present.",
     "{}, most probably; though one cannot be certain of anything like this.",
-    "I would choose {} in this place: it sounds natural and fits what people write.",
+    "I would go with {}, because it sounds natural and fits what people write.",
 )
 
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from math import exp
+from math import exp, floor
 from random import Random
 
 import pytest
@@ -13,6 +13,7 @@ from hornlens.logic.decisions import Policy
 from hornlens.models.protocol import Answer
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
+from hornlens.results.wording.measures import could_break_words
 from tests.report_cases import probe
 from tests.varied import SeededModel, random_policy, random_probe
 
@@ -22,6 +23,12 @@ MEASURE = re.compile(
     rf"(?:its answer leads “(?P<own>[^”]*)” by |“(?P<ahead>[^”]*)” leads by )?"
     rf"(?:at least (?P<least>{ODDS})(?:, on average (?P<mean>{ODDS}))?|"
     rf"(?P<one>{ODDS})|about (?P<each>{ODDS}) in each)\)$"
+)
+
+
+UNMET = re.compile(
+    r" \(and (?:has no answer|never does there: (\d+) of (\d+) (?:prompt|cell)s? have no answer)"
+    r"(?: there)?\)$"
 )
 
 
@@ -100,6 +107,8 @@ class Reader:
         assert sentence.endswith(".")
         text = sentence[0].lower() + sentence[1:-1]
         scope, claim = re.fullmatch(r"(.*?)the (?:model|target) (.*)", text).groups()
+        unmet = UNMET.search(claim)
+        claim = claim[: unmet.start()] if unmet else claim
         measure = MEASURE.search(claim)
         if measure and re.search(r"lead of at least [\d.]+$", claim[: measure.start()]):
             measure = None  # the odds of a lead that the policy asks for
@@ -131,7 +140,21 @@ class Reader:
         broken = sum(not self.holds(claim, way, cell) for way, cell in cases)
         if broken > allowed or not self.counts(claim, cases):
             return False
+        if unmet and not self.is_unmet(claim, unmet, cases):
+            return False
         return measure is None or self.has_odds(claim, measure, cases)
+
+    def is_unmet(self, claim, unmet, cases):
+        """Whether the word is never ahead where it may be, and just so many have no answer."""
+        kind, parts = self.read(claim)
+        assert kind == "only"
+        outside = set(self.covered(claim, cases))
+        given = self.conditions(parts["c"])
+        within = [case for case in cases if case not in outside and not given & ~case[1]]
+        winners = [self.settles(way, cell) for way, cell in within]
+        silent = winners.count(None)
+        told = (int(unmet[1]), int(unmet[2])) if unmet[1] else (silent, silent)
+        return self.label(parts["word"]) not in winners and told == (silent, len(winners))
 
     def covered(self, claim, cases):
         """The cases that could break a claim: it covers them, and rejects an answer there."""
@@ -483,6 +506,28 @@ def test_the_reader_refuses_what_is_false():
             swapped = re.sub(r"“([^”]*)”", other, row.sentence)
             refused += not reader.is_true(swapped)
     assert refused > 100
+
+
+def test_a_word_that_scores_lower_is_not_a_word_that_is_never_said():
+    """What went wrong: “never fills in She”, of a model that gives She 16% on average."""
+    result = extract("demo", cache=False)
+    (row,) = [row for row in result.rules if str(row) == "lawyer ∧ female → ⊥"]
+    lawyers = [
+        decision.scores
+        for cell, decision in result.decisions.items()
+        if "lawyer" in result.space.vocabulary.names_of(cell)
+    ]
+    she = [exp(a) / (exp(a) + exp(b)) for a, b in lawyers]
+    assert (len(she), round(100 * sum(she) / 60), floor(100 * max(she))) == (60, 16, 41)
+    assert row.sentence == (
+        "The model always scores “He” higher than “She” where the person is a lawyer "
+        "(at least 58 : 42, on average 84 : 16)."
+    )
+    assert row.could_break == 60
+    assert not any("never" in each.sentence for each in result.rules)
+    for item in result.findings():
+        words = could_break_words(result, item)
+        assert re.fullmatch(r"\d+ prompts? could break it, (none does|and does not)", words)
 
 
 def test_a_word_said_in_one_phrasing_is_not_one_that_is_never_said():

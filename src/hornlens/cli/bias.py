@@ -31,6 +31,7 @@ from hornlens.pronouns.measuring import (
 from hornlens.report.bias_files import write_bias
 from hornlens.report.drawing import NOT_DRAWN, can_draw
 from hornlens.report.terminal import Terminal
+from hornlens.results.wording.measures import toys_words
 from hornlens.store.protocol import AnswerStore
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def bias_command(options: BiasOptions) -> None:
         return
     for each in measured:
         _show(terminal, dataset.name, each, options.out)
+    if toy := toys_words({each.name: each.identity for each in measured}):
+        terminal.say(f"Note: {toy}", "yellow")
     asked, reused = sum(m.asked for m in measured), sum(m.reused for m in measured)
     terminal.say(f"{plural(asked, 'prompt')} asked, {reused:,} from the cache, {seconds:.1f} s.")
     terminal.written(options.out / "report.html")

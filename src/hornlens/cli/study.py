@@ -18,6 +18,7 @@ from hornlens.report.study_files import write_study
 from hornlens.report.study_tables import study_tables
 from hornlens.report.tables import shown
 from hornlens.report.terminal import Terminal
+from hornlens.results.wording.measures import toys_words
 from hornlens.store.opening import open_store
 from hornlens.studies.documents import STUDY, Study
 from hornlens.studies.plan import load_plan
@@ -73,6 +74,8 @@ def _show(terminal: Terminal, study: Study, out: Path) -> None:
         f"budget of {', '.join(map(str, plan.budgets))} equivalence queries.",
         "bold",
     )
+    if toy := toys_words({model.model: model.identity for model in study.models}):
+        terminal.say(f"Note: {toy}", "yellow")
     for model in study.models:
         if model.exact is not None:
             rules, wanted = len(model.exact.rules), model.exact.to_find

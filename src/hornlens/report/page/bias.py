@@ -22,6 +22,7 @@ from hornlens.report.page.charts import (
     signed,
 )
 from hornlens.report.page.extraction import duration, moment
+from hornlens.results.wording.measures import toys_words
 
 SCRIPTS = ("dom.js", "table.js", "csv.js", "charts.js", "filters.js", "bias.js")
 STYLES = ("charts.css",)
@@ -81,6 +82,7 @@ def bias_page(bias: Bias, run: BiasRun | None = None) -> str:
         title=f"Bias scores of {bias.dataset.name}",
         content=bias,
         models=models,
+        toy=toys_words({model.name: model.identity for model in bias.models}),
         run=run,
         took=run and duration(run.seconds),
         started=run and moment(run.started),

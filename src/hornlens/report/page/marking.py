@@ -9,6 +9,8 @@ from markupsafe import Markup, escape
 
 from hornlens.results.wording.sentences import Part
 
+_ODDS = re.compile(r"[\d.]+ : [\d.]+")
+"""Odds stay on one line."""
 _SLOT = re.compile(r"(\{\{|\}\}|\{(?:a:)?[^{}:]+\})")
 
 
@@ -17,11 +19,13 @@ def marked(parts: Sequence[Part]) -> Markup:
     elements = {"word": "em", "names": "b"}
     done = []
     for kind, text in parts:
-        said = str(escape(text))
+        piece = str(escape(text))
         if kind in elements:
             element = elements[kind]
-            said = f"<{element}><bdi>{said}</bdi></{element}>"
-        done.append(said)
+            piece = f"<{element}><bdi>{piece}</bdi></{element}>"
+        else:
+            piece = _ODDS.sub(r'<span class="odds">\g<0></span>', piece)
+        done.append(piece)
     return Markup("".join(done))
 
 

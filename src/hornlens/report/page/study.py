@@ -18,6 +18,7 @@ from hornlens.report.page.charts import budget_places, isolated, series, share
 from hornlens.report.page.marking import marked
 from hornlens.report.study_tables import study_tables, times_table
 from hornlens.report.tables import shown
+from hornlens.results.wording.measures import toys_words
 from hornlens.results.wording.sentences import together
 from hornlens.studies.documents import (
     STUDY,
@@ -109,6 +110,7 @@ def study_page(study: Study, times: StudyTimes | None = None) -> str:
         models=models,
         series=marks,
         drawn=[marks[model] for model, *_ in charts[0].points],
+        toy=toys_words({model.model: model.identity for model in models}),
         runs=len(plan.seeds),
         several=len(models) > 1,
         judged=[model for model in models if model.exact is not None],

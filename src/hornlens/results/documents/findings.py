@@ -404,10 +404,31 @@ class Findings(JudgedByAnswers):
             if warrant is not None and warrant.tested:
                 of, cases = self.cases_of(evidence), None
             sentence = self.telling.parts(
-                evidence.rule, broken, of, warrant=warrant, odds=odds, cases=cases or None
+                evidence.rule,
+                broken,
+                of,
+                warrant=warrant,
+                odds=odds,
+                cases=cases or None,
+                unmet=None if broken else self._unmet(evidence),
             )
             self._parts[key] = evidence, sentence
         return self._parts[key][1]
+
+    def _unmet(self, evidence: Evidence) -> tuple[int, int] | None:
+        """Return how many cells of how many have no answer, where a rule lets its answer be given.
+
+        None if it is given there, or each of them has an answer, or not all were asked.
+        """
+        rule, space = evidence.rule, self.space
+        label = space.label_of(rule.antecedent)
+        if label is None or not self.asked_all or rule.is_negative or rule.new & space.label_mask:
+            return None
+        within = [e for e in evidence.exhibits if not rejects_in(rule, space, e.cell)]
+        if any(e.decision.winner == label for e in within):
+            return None
+        silent = sum(e.decision.winner is None for e in within)
+        return (silent, len(within)) if silent else None
 
     def _is_covered(self, evidence: Evidence) -> bool:
         """Return whether every cell that could break a rule was asked, or no more is claimed."""

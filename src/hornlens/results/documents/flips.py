@@ -46,8 +46,8 @@ class Flips:
     `pairs` of `of_pairs` pairs of cells that differ only in it have different answers; None where
     the cells could not all be asked. In `half_answered` further pairs, one cell got an answer and
     the other none; in `unanswered`, neither got one. `rows` of `of_rows` rows of X get another
-    class if only this is changed; there are none where no rows were given. `proved`: whether this is so of all cells, and not of some;
-    with `every_input`, of all inputs.
+    class if only this is changed; there are none where no rows were given. `proved`: whether this
+    is so of all cells, and not of some; with `every_input`, of all inputs.
     """
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("ever", "sentence")

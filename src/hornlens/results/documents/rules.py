@@ -187,7 +187,8 @@ def _cases(row: RuleRow) -> str:
     """Return how many cases could have broken a rule: at random, where it was tried so."""
     if row.warrant.tested:
         return f"{row.warrant.tested:,} random cases"
-    return f"{row.support if row.could_break is None else row.could_break:,} {row.unit}"
+    count = row.support if row.could_break is None else row.could_break
+    return f"{count:,} {row.unit.removesuffix('s') if count == 1 else row.unit}"
 
 
 def _short(value: float | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import exp
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,27 @@ TOY = "demo:"
 
 def toy_words(result: Findings) -> str:
     """Return that a result is one of a toy, which its name alone does not say; "" if it is not."""
-    if not any((each.identity or "").startswith(TOY) for each in (result, *result.worlds)):
+    whole = [(each.name, each.identity or "") for each in (result, *result.worlds)]
+    return toys_words(dict(whole[:1] if whole[0][1].startswith(TOY) else whole[1:]))
+
+
+def toys_words(models: Mapping[str, str]) -> str:
+    """Return which of some models, by their identities, are toys; "" if none is.
+
+    >>> toys_words({"demo": "demo:demo:1", "bert": "hf:bert"})[:15]
+    'demo is a toy: '
+    """
+    toys = [name for name, identity in models.items() if identity.startswith(TOY)]
+    if not toys:
         return ""
+    if len(toys) == 1:
+        what, whose = f"{toys[0]} is a toy: a tiny model that comes", "Its rules and rates"
+    else:
+        what = f"{', '.join(toys[:-1])} and {toys[-1]} are toys: tiny models that come"
+        whose = "Their rules and rates"
     return (
-        f"{result.name} is a toy: a tiny model that comes with Hornlens, for trying it out. Its "
-        "rules say nothing about people, nor about any model that is in use."
+        f"{what} with Hornlens, for trying it out. {whose} say nothing about people, nor about any "
+        "model that is in use."
     )
 
 

@@ -65,6 +65,7 @@ class Telling:
         but: str = "",
         odds: Odds | None = None,
         cases: int | None = None,
+        unmet: tuple[int, int] | None = None,
     ) -> list[Part]:
         """Return the sentence that says a rule, in parts that pages may mark up.
 
@@ -76,7 +77,8 @@ class Telling:
         where there was no answer in some of them. `but` is another proviso, in words.
 
         `odds` are those by which it holds, where all cases that could break it have answers, and
-        `cases` is then their number.
+        `cases` is then their number. `unmet`: where its right side holds, the answer was never
+        given either, and so many of so many cases there have none.
         """
         if not self.asked:
             return self._reading(rule, broken if almost else 0, of, warrant)
@@ -95,7 +97,14 @@ class Telling:
         who, within, claim = self._said_of(rule, self._is_shown(warrant), exact)
         start = f"{scope[0].upper()}{scope[1:]}, {within} " if scope else f"{who} "
         measure = [] if odds is None else self._measure(rule, odds)
-        return [("", start), *claim, *measure, ("", ".")]
+        silent = [] if unmet is None else [("", self._unmet(*unmet))]
+        return [("", start), *claim, *measure, *silent, ("", ".")]
+
+    def _unmet(self, silent: int, of: int) -> str:
+        """Return that “only if” is not “if”: there was no answer where it might be."""
+        if silent == of:
+            return " (and has no answer there)"
+        return f" (and never does there: {silent:,} of {of:,} {self._units(of)} have no answer)"
 
     def _said_of(
         self, rule: Rule, shown: bool, cases: int | None = None

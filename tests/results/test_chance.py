@@ -230,7 +230,8 @@ def test_the_level_is_kept_in_a_thousand_simulations(case):
     runs = 1_000
     marked = sum(simulate(10_000 + seed, *CASES[case]) for seed in range(runs))
     assert marked <= LEVEL * runs + 2.6 * (runs * LEVEL * (1 - LEVEL)) ** 0.5
-    assert marked  # the test is no empty one
+    # In 3 worlds with even labels, no size of a rule has a chance just below the level.
+    assert marked or case == "worlds"
 
 
 def coin_probe():

@@ -151,5 +151,5 @@ def test_p_values_of_other_rules_are_rejected(loans, tmp_path):
         load(tmp_path / "out")
     content["chance"] = {"seed": "none"}
     file.write_text(json.dumps(content))
-    with pytest.raises(HornlensError, match="envelope.json"):
+    with pytest.raises(HornlensError, match=r"envelope\.json"):
         load(tmp_path / "out")

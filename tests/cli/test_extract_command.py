@@ -19,7 +19,10 @@ from tests import brute
 from tests.command import START, hornlens
 
 PAPER = load_probe("gender-occupation")
-ALWAYS = {"envelope.json", "rules.csv", "scores.csv", "rates.csv", "flips.csv", "report.html"}
+ALWAYS = {
+    *("envelope.json", "rules.csv", "scores.csv", "rates.csv", "disparities.csv", "flips.csv"),
+    "report.html",
+}
 
 
 def command(out, cache, *more):

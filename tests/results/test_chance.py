@@ -10,6 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from hornlens import verify
 from hornlens.api import extract, load
 from hornlens.errors import HornlensError
 from hornlens.exact.permuted import PermutedGrid
@@ -230,7 +231,8 @@ def test_the_level_is_kept_in_a_thousand_simulations(case):
     runs = 1_000
     marked = sum(simulate(10_000 + seed, *CASES[case]) for seed in range(runs))
     assert marked <= LEVEL * runs + 2.6 * (runs * LEVEL * (1 - LEVEL)) ** 0.5
-    assert marked  # the test is no empty one
+    # In 3 worlds with even labels, no size of a rule has a chance just below the level.
+    assert marked or case == "worlds"
 
 
 def coin_probe():
@@ -312,6 +314,7 @@ def test_in_every_file(tmp_path, capsys):
     assert page.count("more than chance (p ≤ 0.001)") == 2  # as a finding, and in the table
     assert "in every one of 3 phrasings" in page and "chance could give it" in page
     assert load(tmp_path).chance() == chance
+    assert "what chance would give, and the intervals of rates" in verify(tmp_path).not_checked
     show_chance(Terminal(), result)
     printed = capsys.readouterr().out
     assert f"1 of {len(result.rules)} rules is more than chance" in printed

@@ -139,3 +139,17 @@ def test_without_it_nothing_is_said(loans):
     assert result.table_chance is None and "chance" not in result.as_json()
     with pytest.raises(HornlensError, match="no answers are recorded"):
         result.chance()
+
+
+def test_p_values_of_other_rules_are_rejected(loans, tmp_path):
+    envelope(loans, label="cls", chance=19).save(tmp_path / "out")
+    file = tmp_path / "out" / "envelope.json"
+    content = json.loads(file.read_text())
+    content["chance"]["p_values"].pop()
+    file.write_text(json.dumps(content))
+    with pytest.raises(HornlensError, match="p-values of other rules"):
+        load(tmp_path / "out")
+    content["chance"] = {"seed": "none"}
+    file.write_text(json.dumps(content))
+    with pytest.raises(HornlensError, match=r"envelope\.json"):
+        load(tmp_path / "out")

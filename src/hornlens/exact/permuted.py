@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.exact.grid import LabelledSpace
-from hornlens.logic.attributes import Attribute
+from hornlens.logic.attributes import Attribute, Nominal
 from hornlens.logic.bits import BOTTOM, bits
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
@@ -123,8 +123,16 @@ class PermutedGrid:
 
     @cached_property
     def open_rules(self) -> NDArray[np.bool_]:
-        """For each right side and each left side, whether some point can break the rule."""
-        return self._fold(self.lacks & self.inside) & self.lacks
+        """For each right side and each left side, whether some point can break the rule.
+
+        A right side that the left excludes says ⊥, which is a right side of its own.
+        """
+        is_open: NDArray[np.bool_] = self._fold(self.lacks & self.inside) & self.lacks
+        for axis, attribute in enumerate(self.space.all_attributes):
+            for place, excluded in enumerate(_excluded_by(attribute)):
+                lines = self._starts[axis] + np.array(excluded, np.intp)
+                np.moveaxis(is_open, axis + 1, 1)[lines, place] = False
+        return is_open
 
     @cached_property
     def conditions(self) -> NDArray[np.intp]:
@@ -222,7 +230,7 @@ class PermutedGrid:
         smallest: list[NDArray[np.float64]] = []
         for accepted in self._words(total, seed):
             holding = ~self._fold(self.lacks_words & accepted[:, None])
-            holding &= self._as_words(self.open_rules)
+            holding &= self._open_words
             smallest.append(self._smallest(holding))
             counts.append(self._count(holding) if counted else NOT_COUNTED)
         return Permuted(np.concatenate(counts)[:total], np.concatenate(smallest)[:total])
@@ -231,6 +239,10 @@ class PermutedGrid:
     def lacks_words(self) -> Bits:
         """The same as `lacks`, with all bits of a word set or none."""
         return self._as_words(self.lacks)
+
+    @cached_property
+    def _open_words(self) -> Bits:
+        return self._as_words(self.open_rules)
 
     @staticmethod
     def _as_words(flags: NDArray[np.bool_]) -> Bits:
@@ -294,8 +306,12 @@ class PermutedGrid:
         """
         never = holding[:, -1]
         new = np.zeros_like(never)
-        for v in range(len(self.variables)):
-            new |= holding[:, v] & ~self._from_parts(holding[:, v])
+        for v, (axis, _) in enumerate(self.variables):
+            # A value follows only where its attribute is unset, if values exclude one another.
+            plain = isinstance(self.space.all_attributes[axis], Nominal)
+            part: Any = (slice(None),) * (axis + 1) + (slice(0, 1 if plain else None),)
+            own = holding[:, v][part]
+            new[part] |= own & ~self._from_parts(own, axis if plain else None)
         excluded = self._from_parts(never) | self._contradicted(holding)
         new = (new & ~never) | (never & ~excluded)
         flags = _unpacked(new.reshape(len(new), -1))
@@ -306,11 +322,16 @@ class PermutedGrid:
         ]
         return np.stack(counts, axis=1)
 
-    def _from_parts(self, holding: Bits) -> Bits:
-        """Return in which permutations a rule holds with a left side that says less."""
+    def _from_parts(self, holding: Bits, left_out: int | None = None) -> Bits:
+        """Return in which permutations a rule holds with a left side that says less.
+
+        `left_out` is an axis of which there is only one place.
+        """
         flags = np.zeros_like(holding)
         first = holding.ndim - len(self.shape)
         for axis, attribute in enumerate(self.space.all_attributes):
+            if axis == left_out:
+                continue
             target, source = (np.moveaxis(each, first + axis, 0) for each in (flags, holding))
             for place, above in attribute.covers():
                 target[above] |= source[place]

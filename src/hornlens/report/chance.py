@@ -7,6 +7,9 @@ from hornlens.results.documents.chance import Chance
 from hornlens.results.documents.findings import Findings
 from hornlens.results.wording.chance import by_conditions, chance_sentences, sentences_of
 
+MARKED = 8
+"""How many of the rules that are more than chance are listed."""
+
 
 def show_chance(terminal: Terminal, result: Findings) -> None:
     """Print how many rules chance would give, and how many of these it would hardly give."""
@@ -17,6 +20,11 @@ def show_chance(terminal: Terminal, result: Findings) -> None:
     chance = result.chance()
     if chance.total.rules or chance.total.high:
         _show(terminal, chance_sentences(result, chance), chance)
+    marked = [place for place in result.order if chance.is_marked(place)]
+    for place in marked[:MARKED]:
+        terminal.say(f"  * {result.space.show(result.envelope.readable.rules[place])}")
+    if len(marked) > MARKED:
+        terminal.say(f"  … and {len(marked) - MARKED:,} more: rules.csv, p_value")
 
 
 def show_table_chance(terminal: Terminal, chance: Chance) -> None:

@@ -148,6 +148,8 @@ def _check(
         raise InputError("has no rules: there is nothing to verify")
     claim = Claim.of(content["certificate"])
     notes.not_checked.append("sentences, and the files beside envelope.json")
+    if "chance" in content or "disparities" in content:
+        notes.not_checked.append("what chance would give, and the intervals of rates")
     for line in (content, *content.get("variants", [])):
         if unknown := check_samples(line):
             notes.not_checked.append(unknown)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SMALL = 100_000
 """Where so many rules can be said, or fewer, there are MANY permutations; else FEW."""
-MOST = 2_000_000
+MOST = 3_000_000
 """Where more rules can be said than this, they are not counted."""
 MANY, FEW = 999, 199
 ROUNDS = 4

@@ -12,6 +12,7 @@ from hornlens.logic.sources import Sources
 from hornlens.results.analysis.sources import models_of, sources_of
 from hornlens.results.documents.details import Details
 from hornlens.targets.answers import two_models
+from hornlens.targets.comparing import Comparing
 from hornlens.targets.protocol import Target
 from hornlens.targets.rechecking import Rechecked
 
@@ -22,10 +23,15 @@ def details_of(target: Target) -> Mapping[str, Details]:
     return details
 
 
+def _of_one_model(target: Target) -> Mapping[str, Details]:
+    """Return the same of a target that asks one model; those that compare several are meant to."""
+    return {} if isinstance(target, Comparing) else details_of(target)
+
+
 def check_one_model(targets: Sequence[Target]) -> None:
     """Refuse answers of several models in the name of one; worlds may be models of their own."""
     for name in dict.fromkeys(target.name for target in targets):
-        models = models_of(details_of(target) for target in targets if target.name == name)
+        models = models_of(_of_one_model(target) for target in targets if target.name == name)
         if len(models) > 1:
             raise two_models(name, models)
 
@@ -38,7 +44,7 @@ def sources_in(worlds: Sequence[Questions], rechecked: Sequence[Rechecked]) -> S
 
 def _decided(world: Questions) -> Mapping[str, Details]:
     """Return what is known of the prompts of decided cells: a result has no others."""
-    details = details_of(world.target)
+    details = _of_one_model(world.target)
     if not any(known.replies for known in details.values()):
         return {}
     shown = dict.fromkeys(p for cell in world.decisions for p in world.target.show(cell))

@@ -106,6 +106,8 @@ def warnings_of(extraction: Findings) -> tuple[Warning, ...]:
 
 def _sources(extraction: Findings) -> Iterator[Warning]:
     """Replies of several models, or of several states of one; answers that changed; copies."""
+    if extraction.question.compared is not None:
+        return  # several models are meant to answer
     worlds = [(world.name, _told(world)) for world in extraction.each]
     certificate = extraction.envelope.certificate
     for kind, sentence, names in notes_of(worlds, certificate.sources):

@@ -12,17 +12,16 @@ import pytest
 
 from hornlens.api import extract, load
 from hornlens.errors import HornlensError
+from hornlens.logic.shares import chance_of_hits, share_interval
 from hornlens.report.disparities import show_disparities
 from hornlens.report.terminal import Terminal
 from hornlens.results.analysis.intervals import (
     Interval,
     Pairs,
-    chance_of_hits,
     difference_interval,
     paired_difference_interval,
     paired_ratio_interval,
     ratio_interval,
-    share_interval,
     shared_level,
     wilson,
 )

@@ -328,7 +328,7 @@ def _parts() -> Schema:
         "Disparities": _object(
             "How far rates are apart: whether they are counted or estimated, with intervals.",
             {
-                "basis": {"enum": ["counted", "varying", "mixed", "sample"]},
+                "basis": {"enum": ["counted", "varying", "several", "sample"]},
                 "level": NUMBER,
                 "attributes": _list(_ref("GroupRates"), "of exact rates, intersections only"),
             },

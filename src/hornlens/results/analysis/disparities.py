@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError
 from hornlens.formats.csvfiles import csv_text
 from hornlens.logic.decisions import YES
+from hornlens.logic.shares import share_interval
 from hornlens.results.analysis.flips import Along, labels_of
 from hornlens.results.analysis.intervals import (
     Interval,
@@ -28,14 +29,13 @@ from hornlens.results.analysis.intervals import (
     paired_difference_interval,
     paired_ratio_interval,
     ratio_interval,
-    share_interval,
     shared_level,
 )
 
 if TYPE_CHECKING:
     from hornlens.results.documents.findings import Findings
 
-Basis = Literal["counted", "varying", "mixed", "sample"]
+Basis = Literal["counted", "varying", "several", "sample"]
 LEVEL = 0.95
 FOUR_FIFTHS = 0.8
 MOST_VALUES = 25
@@ -137,7 +137,7 @@ def rate_basis(result: Findings) -> Basis:
     if result.envelope.certificate.noise is not None or any(map(_varies, result.each)):
         return "varying"
     if not result.envelope.certificate.single:
-        return "mixed"
+        return "several"
     return "counted" if result.asked_all else "sample"
 
 
@@ -224,7 +224,7 @@ def _rate(
     value: str, label: str, counts: NDArray[np.intp], place: int, basis: Basis, level: float
 ) -> GroupRate:
     count, answered = int(counts[place]), int(counts.sum())
-    interval = None if basis == "counted" else share_interval(count, answered, level)
+    interval = None if basis == "counted" else Interval(*share_interval(count, answered, level))
     return GroupRate(value, label, count, answered, interval)
 
 

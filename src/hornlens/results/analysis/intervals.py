@@ -10,15 +10,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, inf, lgamma, log, log1p, sqrt
+from math import inf, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
 STEPS = 50
 """How often the range in which a bound lies is halved."""
-TERMS = 500
-"""How many terms of a continued fraction are taken, at most."""
-TINY = 1e-300
 
 
 class Interval(NamedTuple):
@@ -40,24 +37,6 @@ class Pairs(NamedTuple):
     def total(self) -> int:
         """How many pairs there are."""
         return sum(self)
-
-
-def share_interval(hits: int, count: int, level: float = 0.95) -> Interval:
-    """Return Clopper and Pearson's interval of a share.
-
-    >>> [round(end, 3) for end in share_interval(8, 10)]
-    [0.444, 0.975]
-    >>> [round(end, 3) for end in share_interval(0, 10)]
-    [0.0, 0.308]
-    """
-    if not count:
-        return Interval(0.0, 1.0)
-    tail = (1 - level) / 2
-    low = 0.0 if not hits else _halved(lambda p: chance_of_hits(hits, count, p) < tail)
-    high = (
-        1.0 if hits == count else _halved(lambda p: 1 - chance_of_hits(hits + 1, count, p) > tail)
-    )
-    return Interval(low, high)
 
 
 def wilson(hits: int, count: int, level: float = 0.95) -> Interval:
@@ -185,54 +164,6 @@ def _up_to(is_so: Callable[[float], bool]) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if is_so(middle) else (low, middle)
     return (low + high) / 2
-
-
-def _halved(below: Callable[[float], bool]) -> float:
-    """Return the share up to which something is so, which is so for small ones."""
-    low, high = 0.0, 1.0
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if below(middle) else (low, middle)
-    return (low + high) / 2
-
-
-def chance_of_hits(hits: int, count: int, share: float) -> float:
-    """Return the chance of at least so many hits: the incomplete beta function.
-
-    >>> round(chance_of_hits(1, 3, 0.5), 6)
-    0.875
-    """
-    if hits <= 0:
-        return 1.0
-    if share <= 0 or hits > count:
-        return 0.0
-    if share >= 1:
-        return 1.0
-    a, b = float(hits), float(count - hits + 1)
-    factor = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(share) + b * log1p(-share)
-    if share < (a + 1) / (a + b + 2):
-        return exp(factor) * _fraction(a, b, share) / a
-    return 1 - exp(factor) * _fraction(b, a, 1 - share) / b
-
-
-def _fraction(a: float, b: float, x: float) -> float:
-    """Return the continued fraction of the incomplete beta function (Lentz)."""
-    c, d = 1.0, 1 / _kept(1 - (a + b) * x / (a + 1))
-    result = d
-    for m in range(1, TERMS):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        d, c = 1 / _kept(1 + even * d), _kept(1 + even / c)
-        result *= d * c
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        d, c = 1 / _kept(1 + odd * d), _kept(1 + odd / c)
-        result *= d * c
-        if abs(d * c - 1) < 1e-13:
-            break
-    return result
-
-
-def _kept(value: float) -> float:
-    return value if abs(value) > TINY else TINY
 
 
 def _normal(level: float) -> float:

@@ -27,7 +27,7 @@ def basis_in_words(basis: Basis, level: float, unit: str) -> str:
     )
     if basis == "varying":
         return f"Answers vary, so rates are estimates. {together}"
-    if basis == "mixed":
+    if basis == "several":
         return f"Several models, or states of one, answered, so rates are estimates. {together}"
     return (
         f"Not every {unit} was asked, so rates are estimates, which take those asked for a random "

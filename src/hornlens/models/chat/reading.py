@@ -22,7 +22,7 @@ CUT_OFF = ("length", "max_tokens")
 """How endpoints say that a reply ended because it had no more room."""
 PLACE = "\0"
 """Stands in a text where its candidate stood."""
-_REFUSES = re.compile(
+REFUSES = re.compile(
     r"\bI\s*(?:['’]m|\s+am)\s+(?:sorry|unable|not able)\b"
     r"|\bI\s+(?:can\s*not|can['’]t|won['’]t|will not|must decline|refuse|decline)\b"
     r"|\bas an? (?:AI|artificial|language model)\b"
@@ -64,7 +64,7 @@ def read_text(
     whole = _whole(text, plain)
     if whole and not _matched(text, patterns, words):
         return Reading(words.index(whole), reason=f"names only {whole}")
-    if refusal := _REFUSES.search(text):
+    if refusal := REFUSES.search(text):
         return Reading(outcome=REFUSAL, reason=f"refusal: {_short(refusal[0])}")
     if prompt and (repeated := _repeated(text, plain, prompt)):
         return Reading(words.index(repeated), reason=f"the sentence with {repeated} in its place")
@@ -89,7 +89,7 @@ def read_choice(text: str, words: Sequence[str]) -> Reading:
     try:
         chosen = json.loads(text[begin : end + 1])["answer"]
     except (ValueError, KeyError, TypeError):
-        if refusal := _REFUSES.search(text):
+        if refusal := REFUSES.search(text):
             return Reading(outcome=REFUSAL, reason=f"refusal: {_short(refusal[0])}")
         return Reading(outcome=OTHER, reason="is not what it was constrained to")
     if chosen in words:

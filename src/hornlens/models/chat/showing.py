@@ -12,7 +12,7 @@ from hornlens.models.chat.bodies import body_of
 from hornlens.models.chat.calls import Call, Manner
 from hornlens.models.chat.connection import Connection
 from hornlens.models.chat.elicitation import Asking
-from hornlens.models.chat.reading import _REFUSES
+from hornlens.models.chat.reading import REFUSES
 from hornlens.models.chat.wording import system_of, user_of
 
 SEED = (
@@ -22,19 +22,15 @@ SEED = (
 READING = {
     "choose": (
         "The reply’s first token is looked at. An option’s score is the log-probability that this "
-        "token is its number or letter, on average over the orders; the answer is the option with "
-        "the highest score. Where the orders disagree, or another token is likelier, there may be "
-        "no answer: the replies are listed with what each was read as."
+        "token is its number or letter; the answer is the option with the highest score. A reply "
+        "that is likely to begin with another token names no option."
     ),
     "constrained": (
-        "The reply has to be one of the options, as JSON. The answer is the option that the "
-        "replies to a prompt name. Where they name different ones, there may be no answer: the "
-        "replies are listed with what each was read as."
+        "The reply has to be one of the options, as JSON. The answer is the option that it names."
     ),
     "say": (
         "The reply is free text, in which each candidate is looked for. The answer is the "
-        "candidate that it names; a reply that names none, or several, leaves no answer. The "
-        "replies are listed with what each was read as."
+        "candidate that it names; a reply that names none, or several, leaves no answer."
     ),
     "likelihood": (
         "Each candidate is put in its place, and the log-probabilities of the whole text are added "
@@ -43,6 +39,23 @@ READING = {
     ),
 }
 """How what comes back becomes an answer, by the method."""
+AGREEING = " Where the replies in different orders name different ones, there is no answer."
+AVERAGED = {
+    "choose": " Scores are averaged over the orders, even where these name different options.",
+    "constrained": " Of the replies in different orders, the majority counts.",
+    "say": " Of the replies in different orders, the majority counts.",
+}
+"""What is made of several orders, where they need not agree."""
+
+
+def _reading_of(asking: Asking, orders: int) -> str:
+    """Return how what comes back becomes an answer, with so many orders to a prompt."""
+    text = READING[asking.method]
+    if asking.method == "likelihood":
+        return text
+    if orders > 1 and not asking.drawn:
+        text += AVERAGED[asking.method] if asking.order == "average" else AGREEING
+    return f"{text} The replies are listed with what each was read as."
 
 
 def shown_calls(
@@ -70,7 +83,7 @@ def shown_calls(
         name,
         prompt,
         tuple(words),
-        READING[method],
+        _reading_of(asking, len(asking.counted_orders(words)) if chats else 0),
         tuple(SentCall(body.content, order) for order, body in bodies),
         address=f"{address}{bodies[0][1].path}",
         method=method,
@@ -82,6 +95,6 @@ def shown_calls(
         read_by=tuple(ReadBy(word, tuple(patterns.get(word, ()))) for word in words)
         if method == "say"
         else (),
-        refused_by=_REFUSES.pattern if method in ("constrained", "say") else "",
+        refused_by=REFUSES.pattern if method in ("constrained", "say") else "",
         assumed=manner is None,
     )

@@ -125,7 +125,14 @@ class Envelope:
     def of(
         cls, space: Space, basis: Theory, antecedents: Sequence[int] | None = None, **rest: Any
     ) -> Envelope:
-        """Return the envelope of a basis, its readable form computed, or of given antecedents."""
+        """Return the envelope of a basis, its readable form computed, or of given antecedents.
+
+        What is proved is put shortly by what is proved: another rule that is only tested says that
+        cells do not occur which nobody has asked.
+        """
+        warrants: Sequence[Warrant] = rest.get("own_warrants") or ()
+        if antecedents is None and len({warrant.proved for warrant in warrants}) > 1:
+            antecedents = _by_their_like(basis, space.background, warrants)
         return cls(space, basis, readable(basis, space.background, antecedents), **rest)
 
     @property
@@ -178,3 +185,13 @@ class Envelope:
         """Say what it is in a line."""
         size = f"{plural(len(self.basis), 'rule')} over {plural(self.space.width, 'variable')}"
         return f"<Envelope: {size}, {self.certificate.kind}>"
+
+
+def _by_their_like(basis: Theory, background: Theory, warrants: Sequence[Warrant]) -> list[int]:
+    """Return short antecedents: of proved rules by proved ones, of the others by all."""
+    short = [rule.antecedent for rule in readable(basis, background)]
+    places = [i for i, warrant in enumerate(warrants) if warrant.proved]
+    proved = Theory(basis.width, tuple(basis.rules[i] for i in places))
+    for i, rule in zip(places, readable(proved, background), strict=True):
+        short[i] = rule.antecedent
+    return short

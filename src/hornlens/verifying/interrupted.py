@@ -27,11 +27,13 @@ def check_interrupted(
     envelope: Envelope,
     holds: Callable[[Rule], bool],
     broken: Callable[[Rule], bool] = lambda rule: False,
+    *,
+    short: bool = False,
 ) -> str:
     """Hold an envelope that may lack rules against its target; return what was found.
 
     `holds` says of a rule whether nothing that is accepted, or may be, breaks it; `broken` whether
-    an answer does.
+    an answer does. `short`: the readable forms of proved rules are held against it, too.
     """
     check_by_chaining(envelope)
     rules, proved = envelope.rules, 0
@@ -40,6 +42,8 @@ def check_interrupted(
             proved += 1
             if not holds(rule):
                 raise envelope.wrong(number, "not proved: it may be broken")
+            if short and not holds(envelope.readable[number - 1]):
+                raise envelope.wrong(number, "not proved as it is put: that may be broken")
         elif broken(rule):
             raise envelope.wrong(number, "not sound: a recorded answer breaks it")
         elif warrant["kind"] == "tested":
@@ -120,6 +124,7 @@ class MissingAnswers:
                 envelope,
                 lambda rule: not grid.breaking(rule) & positive,
                 lambda rule: self._broken(rule, names),
+                short=True,
             )
         cells = self.reader.space.cells_of(self.inside.bit_count())
         if any(len(self.worlds[name]) != cells for name in names):

@@ -39,7 +39,7 @@ class Chance:
     ...     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
     >>> chance = extract(black_box, cache=False).chance()
     >>> chance.marked, chance.p_values[0], chance.total.rules, chance.total.high
-    ((0,), 0.001, 1, 0)
+    ((0, 1), 0.001, 2, 194)
     """
 
     permutations: int

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import isinf
+from collections.abc import Callable, Mapping
+from math import ceil, floor, isinf
 
 from hornlens.results.analysis.disparities import (
     Basis,
@@ -43,7 +43,8 @@ def difference_in_words(
     high, low = share_in_words(difference.high), share_in_words(difference.low)
     points = f"a difference of {100 * difference.difference:.0f} points"
     if difference.interval is not None:
-        ends = (f"{100 * end:.0f}".replace("-", "−") for end in difference.interval)
+        least, most = difference.interval
+        ends = _rounded(100 * least, floor), _rounded(100 * most, ceil)
         points += f" ({level:.0%}: {' to '.join(ends)})"
     text = f"“{label}” in {high} for {difference.highest}, {low} for {difference.lowest}: {points}"
     if difference.ratio is not None:
@@ -69,7 +70,15 @@ def _four_fifths(difference: RateDifference) -> str:
 
 
 def _ratio_ends(interval: Interval) -> str:
-    return f"{interval.low:.2f} to {'any' if isinf(interval.high) else f'{interval.high:.2f}'}"
+    low, high = interval
+    most = "any" if isinf(high) else _rounded(high, ceil, 2)
+    return f"{_rounded(low, floor, 2)} to {most}"
+
+
+def _rounded(end: float, to: Callable[[float], int], digits: int = 0) -> str:
+    """Return the end of an interval, rounded outwards: nothing narrower is claimed."""
+    whole = to(round(end * 10**digits, 6))  # 7.000000000001 is 7
+    return f"{whole / 10**digits:.{digits}f}".replace("-", "−")
 
 
 def rate_in_words(rate: GroupRate) -> str:
@@ -79,7 +88,8 @@ def rate_in_words(rate: GroupRate) -> str:
         return "no answer"
     text = f"{share_in_words(share)} ({rate.count:,} of {rate.answered:,})"
     if rate.interval is not None:
-        text += f", {share_in_words(rate.interval.low)} to {share_in_words(rate.interval.high)}"
+        low, high = rate.interval
+        text += f", {_rounded(100 * low, floor)}% to {_rounded(100 * high, ceil)}%"
     return text
 
 

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from hornlens import Repeats
 from hornlens.api import extract
 from hornlens.logic.decisions import Policy
 from hornlens.models.protocol import Answer
@@ -427,6 +428,48 @@ def test_every_sentence_about_replies_is_true_of_the_replies(block, repeats):
             forms["all"] += 1
     assert forms["all"] > 40
     assert bool(forms["counted"]) == (repeats == 1)
+
+
+@dataclass
+class SamplingModel(NamingModel):
+    """The same, and it says that an answer is a sample."""
+
+    sampled: bool = True
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_every_sentence_about_samples_is_true_of_the_most_frequent_replies(block):
+    sentences = refused = 0
+    for seed in range(30 * block, 30 * block + 30):
+        rng = Random(f"samples {seed}")
+        question = random_probe(rng)
+        policy = Policy(
+            label_unset=rng.choice(["accept", "reject"]), abstain=rng.choice(["accept", "reject"])
+        )
+        lean, silent = rng.choice([0.5, 0.8, 0.95, 1.0]), rng.choice([0.0, 0.0, 0.1, 0.5])
+        model = SamplingModel(str(seed), lean, silent, wavers=True)
+        result = extract(model, question, policy=policy, repeats=Repeats(60, 0.2))
+        reader = ReplyReader(
+            question, model, policy, [list(each.decisions) for each in result.each]
+        )
+        reader.said = [
+            {
+                cell: Counter(replies).most_common(1)[0][0] if replies else None
+                for cell in question.space.cells()
+                for replies in [model.replies.get(wording.render(cell), [])]
+            }
+            for wording in question.wordings
+        ]
+        for line in extraction_as_json(result)["readable"]:
+            sentence = line["sentence"]
+            plain = sentence.replace("In its most frequent answer to each prompt, ", "")
+            assert plain != sentence or result.envelope.certificate.unanswered, sentence
+            plain = plain[0].upper() + plain[1:]
+            assert reader.is_true(plain), f"seed {seed}: {sentence} ({policy})"
+            sentences += 1
+            if "never answered" in plain:
+                refused += not reader.is_true(plain.replace("never answered", "always answered"))
+    assert sentences > 40 and refused
 
 
 def test_the_reader_refuses_other_odds():

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from hornlens.errors import HornlensError
 from hornlens.executors.blocks import BLOCK
 from hornlens.executors.cluster import Cluster, Needs
 from hornlens.executors.pool import Pool
 from hornlens.executors.protocol import Advance, OpenStore, R, T, Work
-from hornlens.models.protocol import Answer, Elicits, HashesFiles, ModelOptions, Remember
+from hornlens.models.protocol import Answer, Elicits, HashesFiles, ModelOptions, Remember, Shows
 from hornlens.models.registry import open_model
 
 REST = 3.0
@@ -135,6 +136,13 @@ class PooledModel:
     def remember(self, remember: Remember) -> None:
         if isinstance(self._here, HashesFiles):
             self._here.remember = remember
+
+    @property
+    def sent(self) -> Any:
+        """What is sent for a prompt, which every replica does alike, if the model can say."""
+        if isinstance(self._here, Shows):
+            return self._here.sent
+        raise AttributeError("sent")
 
     def identity(self) -> str | None:
         """Return what is found out on this machine; every replica must have the same."""

@@ -34,7 +34,6 @@ from hornlens.models.protocol import (
     Rests,
     Samples,
     ServedByOthers,
-    Shows,
 )
 from hornlens.models.registry import open_model
 from hornlens.store.protocol import Scores, SharedStore
@@ -296,10 +295,11 @@ class Answers:
 
     def sent(self, prompt: str) -> Sent | None:
         """Return what was sent for a prompt; None if the model cannot say, or was not asked."""
-        if prompt not in self.known or not isinstance(self.model, Shows):
+        show: Callable[..., Sent] | None = getattr(self.model, "sent", None)
+        if prompt not in self.known or show is None:
             return None
         with self._model_at_work():
-            return self.model.sent(prompt, self.candidates, self.known[prompt])
+            return show(prompt, self.candidates, self.known[prompt])
 
     @contextmanager
     def _model_at_work(self) -> Iterator[None]:

@@ -42,7 +42,7 @@ test-architecture: .venv/.installed-dev
 	$(BIN)/python -m pytest tests/project/test_architecture.py
 
 test-faults: .venv/.installed-dev
-	HORNLENS_FAULTS=long $(TESTS) tests/faults
+	HORNLENS_FAULTS=long $(TESTS) tests/faults tests/verifying tests/browser/test_selfcheck.py
 
 test-real: .venv/.installed-real
 	$(BIN)/python -m pytest tests/models/real_smollm2.py

@@ -114,7 +114,6 @@ def study(
     extra = {"published_intersection": {"budget": budgets[-1], "rules": shared}}
     return {
         **VERSIONS,
-        **(extra if published else {}),
         "study": {
             "name": "made",
             "description": "",
@@ -129,6 +128,7 @@ def study(
         "variables": names,
         "models": found,
         "intersection": intersection,
+        **(extra if published else {}),
     }
 
 

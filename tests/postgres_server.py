@@ -8,6 +8,8 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -60,6 +62,7 @@ class Server:
             self.port = free.getsockname()[1]
         self._settings = {"fsync": fsync, "shared_buffers": shared_buffers}
         self._process = self._start()
+        self._wait()
         self.execute(f"CREATE ROLE auditor LOGIN PASSWORD '{PASSWORD}'")
 
     def _run(self, name: str, *arguments: object) -> None:
@@ -78,7 +81,7 @@ class Server:
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("a") as log:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 [
                     str(self._bin / "postgres"),
                     "-D",
@@ -92,14 +95,25 @@ class Server:
                 stdout=log,
                 stderr=log,
             )
+
+    def _wait(self) -> None:
+        """Wait until it lets somebody in."""
         deadline = time.monotonic() + 60
         while True:
             try:
                 self.execute("SELECT 1")
-                return process
+                return
             except Exception:
-                assert process.poll() is None and time.monotonic() < deadline, self.log()
+                assert self._process.poll() is None and time.monotonic() < deadline, self.log()
                 time.sleep(0.05)
+
+    def _refusal(self) -> str:
+        """Return why it lets nobody in."""
+        try:
+            self.execute("SELECT 1")
+            return ""
+        except Exception as error:
+            return str(error)
 
     def log(self) -> str:
         return (self.folder / "log").read_text()
@@ -142,6 +156,28 @@ class Server:
         """End it at once, without a word to anybody, and start it again."""
         self._stop(signal.SIGQUIT)
         self._process = self._start()
+        self._wait()
+
+    @contextmanager
+    def starting(self) -> Iterator[Callable[[], None]]:
+        """Hold it in the midst of its start; the function that is given lets it go on."""
+        self._stop(signal.SIGINT)
+        (self._data / "standby.signal").touch()  # it follows another, and waits for it
+        shutil.chown(self._data / "standby.signal", self._user or os.getuid())
+        self._settings["hot_standby"] = "off"
+        self._process = self._start()
+
+        def go_on() -> None:
+            self._run("pg_ctl", "promote", "-D", self._data, "-w")
+
+        while "is not accepting connections" not in self._refusal():
+            time.sleep(0.05)
+        try:
+            yield go_on
+        finally:
+            if (self._data / "standby.signal").exists():
+                go_on()
+            self._wait()
 
     def close(self) -> None:
         self._stop(signal.SIGINT)

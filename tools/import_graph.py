@@ -9,7 +9,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hornlens"
 PAGE = ROOT / "docs" / "architecture.md"
-BELOW = {"counts", "deprecation", "errors", "limits", "logging", "namespaces", "registry"}
+BELOW = {
+    *("counts", "deprecation", "errors", "limits", "logging", "namespaces", "redaction"),
+    "registry",
+}
 """Modules that every package may import, and which import no package: not drawn."""
 NAMES = {"hornlens", "hornlens.__main__", "hornlens.certificates", "hornlens.theory"}
 """Modules that only name what others hold: not drawn."""

@@ -56,6 +56,7 @@ __all__ = [
     "load",
     "load_probe",
     "prove",
+    "seal",
     "verify",
 ]
 
@@ -98,7 +99,8 @@ if TYPE_CHECKING:
     from hornlens.targets.prompted import PromptedModel
     from hornlens.targets.protocol import Target
     from hornlens.targets.worlds import Worlds
-    from hornlens.verifying.verify import Verification, verify
+    from hornlens.verification import seal, verify
+    from hornlens.verifying.outcomes import Verification
 else:
     # What type checkers see above is imported only when a name is asked for: `import hornlens`
     # stays quick. A test holds the two lists together.
@@ -139,7 +141,8 @@ else:
         "targets.prompted": "PromptedModel",
         "targets.protocol": "Target",
         "targets.worlds": "Worlds",
-        "verifying.verify": "Verification verify",
+        "verification": "seal verify",
+        "verifying.outcomes": "Verification",
     }
 
     def __getattr__(name):

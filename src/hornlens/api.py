@@ -267,7 +267,7 @@ def compare(results: Sequence[Any], names: Sequence[str] = ()) -> Comparison:
     """
     from hornlens.results.analysis.comparison import compare as compare_sets
     from hornlens.results.analysis.rulesets import RuleSet, distinct_names
-    from hornlens.results.documents.saving import written_by
+    from hornlens.results.documents.saving import digest_at, written_by
 
     each = [results] if isinstance(results, str | Path) else list(results)
     if len(names) > len(each):
@@ -276,7 +276,10 @@ def compare(results: Sequence[Any], names: Sequence[str] = ()) -> Comparison:
     sets: list[RuleSet] = []
     for one in each:
         if isinstance(one, str | Path):
-            sets.append(RuleSet(next(folders), load(one), written_by(Path(one))))
+            path = Path(one)
+            sets.append(
+                RuleSet(next(folders), load(one), written_by(path), str(one), digest_at(path))
+            )
         elif hasattr(one, "verdict_on"):
             sets.append(RuleSet(one.title, one))
         else:

@@ -67,6 +67,10 @@ class Limits:
         max_rules: The run ends when it has found more rules than that. None: no limit.
         clock: What tells the time, in seconds.
         max_questions: The run ends when it has asked that many prompts or cells. None: no limit.
+        max_calls: The run ends before a classifier or a function is given more inputs than that,
+            whatever for: each row counts as one call, however many rows are given at once. None:
+            no limit. Afterwards, `calls` is how many there were. (Calls of language models are
+            limited by `Spending`.)
 
     Raises:
         HornlensError: if a limit makes no sense.
@@ -82,8 +86,12 @@ class Limits:
         max_rules: int | None = None,
         clock: Callable[[], float] = time.monotonic,
         max_questions: int | None = None,
+        max_calls: int | None = None,
     ):
         """Set the limits."""
+        if max_calls is not None and not max_calls >= 1:
+            raise HornlensError(f"--max-calls must be 1 or more, not {max_calls!r}")
+        self.max_calls, self.calls = max_calls, 0
         if max_questions is not None and not max_questions >= 1:
             raise HornlensError(f"--max-questions must be 1 or more, not {max_questions!r}")
         self.max_questions, self.questions = max_questions, 0
@@ -159,6 +167,20 @@ class Limits:
         if self.max_questions is None:
             return None
         return max(0, (self.max_questions - self.questions) // each)
+
+    def calls_room(self, each: int = 1) -> int | None:
+        """Return how many inputs may still be given, each so many times; None: all."""
+        if self.max_calls is None:
+            return None
+        return max(0, (self.max_calls - self.calls) // each)
+
+    def call(self, inputs: int) -> None:
+        """Count inputs before they are given; raise Stopped if there is no room for all of them."""
+        room = self.calls_room()
+        if room is not None and inputs > room:
+            self.reason = "max_calls"
+            raise Stopped("max_calls")
+        self.calls += inputs
 
     def count(self, questions: int) -> None:
         """Count questions that were asked. What was known from before counts, too: resumed or not,

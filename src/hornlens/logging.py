@@ -16,10 +16,11 @@ No prompt is ever logged, and every line is cleared of keys and passwords.
 from __future__ import annotations
 
 import logging
-import os
 import re
 import sys
 from typing import Literal, TypeAlias, get_args
+
+from hornlens.redaction import without_known
 
 __all__ = ["Verbosity", "get_verbosity", "set_verbosity"]
 
@@ -35,8 +36,6 @@ _KEYS = re.compile(r"\b(?:sk|key|pk|xai|gsk|hf_|AIza)[-_A-Za-z0-9*]{8,}")
 """What looks like somebody's key, or most of one."""
 _PASSWORDS = re.compile(r"(?<=://)[^/\s@]+@")
 """The user and the password in an address."""
-_BEARERS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HF_TOKEN", "RAY_AUTH_TOKEN", "PGPASSWORD")
-"""Variables whose values are secrets, whatever they look like."""
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 
 
@@ -83,13 +82,9 @@ def get_logger(name: str) -> logging.Logger:
     return logger
 
 
-def without_secrets(text: str) -> str:
-    """Return text without what looks like a key, is one of this process, or a password."""
-    for name in _BEARERS:
-        secret = os.environ.get(name, "")
-        if len(secret) >= 4:
-            text = text.replace(secret, "…")
-    return _PASSWORDS.sub("…@", _KEYS.sub("…", text))
+def without_secrets(text: str, *secrets: str) -> str:
+    """Return text without these secrets and those of the environment, and what looks like one."""
+    return _PASSWORDS.sub("…@", _KEYS.sub("…", without_known(text, *secrets)))
 
 
 def _cleared(record: logging.LogRecord) -> bool:

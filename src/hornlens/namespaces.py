@@ -16,6 +16,7 @@ NAMESPACES = (
     "hornlens.learning",
     "hornlens.logging",
     "hornlens.models",
+    "hornlens.sealing",
     "hornlens.sklearn",
     "hornlens.store",
     "hornlens.studies",

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hornlens.formats.digests import with_digest
 from hornlens.formats.files import write_files
 from hornlens.formats.jsonfiles import json_text
 from hornlens.results.documents.findings import Findings
@@ -22,6 +23,8 @@ ANSWERED = ("scores.csv", "replies.csv", "rates.csv", "flips.csv", "disparities.
 a chat model has replies."""
 OTHERS = ("open.csv", "almost.csv", "levels.csv", "explanation.json", "table.json", *ANSWERED)
 """Files that only some results have."""
+SEAL = "seal.json"
+"""It is of what was sealed, and of nothing that is saved later."""
 
 
 class Result(Findings):
@@ -59,9 +62,9 @@ class Result(Findings):
         out = Path(folder)
         files = self._files(out.resolve().name)
         if more:
-            files["envelope.json"] = json_text({**self.as_json(), **more})
+            files["envelope.json"] = json_text(with_digest({**self.as_json(), **more}))
         write_files({out / name: text for name, text in files.items()})
-        for name in OTHERS:
+        for name in (*OTHERS, SEAL):
             if name not in files:
                 (out / name).unlink(missing_ok=True)  # of another result
 
@@ -85,10 +88,10 @@ class Result(Findings):
         >>> extract(nurses, cache=False).check({"forbid": ["nurse & male -> false"]})
         <Checked: 1 of 1 requirement violated: forbid nurse ∧ male → ⊥>
         """
-        from hornlens.results.analysis.checking import check
+        from hornlens.results.analysis.checking import check_requirements
         from hornlens.results.documents.requirements_file import read_requirements
 
-        return check(self, read_requirements(requirements))
+        return check_requirements(self, read_requirements(requirements))
 
     def export(self, format: str) -> str:
         """Return the result as text for other tools.

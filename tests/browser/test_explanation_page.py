@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hornlens.classifiers.saving import explanation_as_json
 from hornlens.report.page import page as page_of
 from tests.browser.test_accessibility import serious
 from tests.classifier_cases import near
@@ -20,7 +19,7 @@ def written(tmp_path_factory):
 
     def path(name):
         if name not in made:
-            content = json.loads(json.dumps(explanation_as_json(explained(name)[2])))
+            content = json.loads(json.dumps(explained(name)[2].as_json()))
             made[name] = folder / f"{name}.html"
             made[name].write_text(page_of("envelope.json", content), "utf-8")
         return made[name]
@@ -197,7 +196,7 @@ def test_rules_are_searched_filtered_linked_and_downloaded(visit, written):
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="JSON").click()
     kept = json.loads(waiting.value.path().read_text("utf-8"))
-    assert kept == json.loads(json.dumps(explanation_as_json(result)))
+    assert kept == json.loads(json.dumps(result.as_json()))
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="Rules as CSV").click()
     rules = waiting.value.path().read_text("utf-8")
@@ -210,7 +209,7 @@ def test_flips_are_counted_with_pairs_of_inputs(visit, written):
     for feature in result.binned.features:
         line = tab.locator(".flip").filter(has=tab.get_by_role("heading", name=feature.name))
         assert line.locator(".flip-count").inner_text() == result.flips(feature.name).sentence
-    tab.locator("summary").first.click()
+    tab.locator(".flip summary").first.click()
     changed = tab.locator(".flips tbody tr").first.inner_text().split("\t")
     before, after = changed[1].strip().split(" → ")
     assert before != after and {before, after} <= set(result.classes)
@@ -263,7 +262,7 @@ def test_it_is_accessible_and_fits_a_narrow_screen(visit, written, axe, scheme, 
     tab = visit(written("forest"), width=width, color_scheme=scheme)
     tab.locator("#rule-1 .open").click()
     tab.locator("#map .cell").nth(3).click()
-    tab.locator("summary").first.click()
+    tab.locator(".flip summary").first.click()
     assert serious(axe, tab) == []
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+import os
 import pickle
+from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -16,7 +19,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 from typer.testing import CliRunner
@@ -152,6 +155,38 @@ def test_types_that_skops_does_not_trust_are_named(table, tmp_path):
     wanted = refused.split("if you do: ")[1].split()
     assert any("TreePredictor" in name for name in wanted)
     assert run(*given, *wanted).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "func", [os.system, eval, print, getattr, np.testing.assert_equal, np.save]
+)
+def test_what_can_run_code_is_never_offered_nor_trusted(table, tmp_path, func):
+    skops = pytest.importorskip("skops.io")
+    path = table[0]
+    for held in (func, partial(func, "touch hacked")):
+        model = make_pipeline(FunctionTransformer(held), RandomForestClassifier(2))
+        skops.dump(model, tmp_path / "model.skops")
+        given = (tmp_path / "model.skops", path, "--label", "kind")
+        refused = str(run(*given).exception)
+        assert "--trust" not in refused and "can run any code" in refused, refused
+        names = skops.get_untrusted_types(file=tmp_path / "model.skops")
+        trust = [word for name in (*names, "os.system") for word in ("--trust", name)]
+        error = run(*given, *trust).exception
+        assert isinstance(error, InputError), error
+        assert "can run any code" in str(error) or "it can run code" in str(error)
+
+
+def test_a_class_of_ones_own_is_trusted_by_its_name(table, tmp_path, monkeypatch):
+    skops = pytest.importorskip("skops.io")
+    path, rows, _ = table
+    source = "from sklearn.linear_model import LogisticRegression as L\nclass Own(L):\n    pass\n"
+    (tmp_path / "own_models.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    model = import_module("own_models").Own(max_iter=500).fit(rows, data("iris")[1])
+    skops.dump(model, tmp_path / "model.skops")
+    given = (tmp_path / "model.skops", path, "--label", "kind")
+    assert "only if it is a class of your own" in str(run(*given).exception)
+    assert run(*given, "--trust", "own_models.Own").exit_code == 0
 
 
 def test_what_is_wrong_with_a_table_or_a_model_names_the_column(tmp_path):

@@ -22,6 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hornlens
 from hornlens.errors import HornlensError, InputError
+from hornlens.formats.digests import with_digest
 from tests.classifier_cases import DATA, OTHERS, TREES, all_cells, data, near, one_thread
 from tests.explanation_cases import people_model, people_rows
 
@@ -605,7 +606,7 @@ def test_a_damaged_file_is_found_out(tmp_path):
     def wrong(change):
         other = json.loads(json.dumps(content))
         change(other)
-        (tmp_path / "envelope.json").write_text(json.dumps(other))
+        (tmp_path / "envelope.json").write_text(json.dumps(with_digest(other)))
         return hornlens.verify(tmp_path).wrong
 
     assert wrong(lambda c: None) is None

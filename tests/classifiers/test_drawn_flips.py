@@ -126,4 +126,4 @@ def test_what_is_proved_needs_no_draws_and_saving_draws_none(tmp_path):
     before = sum(calls)
     result.save(tmp_path)
     assert sum(calls) - before < 10_000
-    assert all(one.drawn == 0 for one in hornlens.load(tmp_path).recorded)
+    assert all(one.drawn == 0 for one in hornlens.load(tmp_path).recorded.flips)

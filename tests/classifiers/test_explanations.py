@@ -12,6 +12,7 @@ import hornlens
 from hornlens.classifiers.saving import explanation_as_json
 from hornlens.cli.app import app
 from hornlens.errors import HornlensError, InputError
+from hornlens.formats.digests import with_digest
 from hornlens.logic.scopes import percent
 from hornlens.report.page import page, read_page
 from tests.explanation_cases import CASES, ENDED, explained
@@ -168,10 +169,12 @@ def test_verify_names_the_file_that_is_damaged(tmp_path):
     for part in ("features", "readable", "cells", "certificate", "classes"):
         less = copy.deepcopy(whole)
         del (less if part in less else less["classifier"])[part]
-        path.write_text(json.dumps(less))
+        path.write_text(json.dumps(with_digest(less)))
         with pytest.raises(InputError) as error:
             hornlens.verify(tmp_path)
-        assert "envelope.json: is no envelope.json of hornlens" in str(error.value), part
+        unread = part in ("features", "cells")
+        reason = "has cells or rows that cannot be read" if unread else "is no envelope.json of"
+        assert f"envelope.json: {reason}" in str(error.value), part
     path.write_text("[]")
     with pytest.raises(InputError, match=r"is no envelope\.json of hornlens"):
         hornlens.verify(tmp_path)

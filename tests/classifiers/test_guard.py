@@ -13,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import hornlens
+from hornlens.formats.digests import with_digest
 from hornlens.logic.scopes import Agreement, Scope
 
 RNG = np.random.default_rng(7)
@@ -163,7 +164,7 @@ def test_a_forged_agreement_is_found_out(tmp_path):
     def forged(change):
         other = json.loads(json.dumps(content))
         change(other)
-        path.write_text(json.dumps(other))
+        path.write_text(json.dumps(with_digest(other)))
         return hornlens.verify(tmp_path).wrong
 
     assert forged(lambda c: None) is None

@@ -22,7 +22,10 @@ from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import OPEN, OUTSIDE
 from hornlens.learning.events import Ended, Progress, RuleAdded
 from hornlens.limits import ENDING
+from hornlens.results.documents.settings import Settings
+from hornlens.targets.classifiers.target import ClassifierTarget
 from tests.classifier_cases import one_thread
+from tests.faults.rounds import rounds
 
 __all__ = ["one_thread"]
 
@@ -88,7 +91,7 @@ def contains(outer, inner):
     return all(a <= c and d <= b for (a, b), (c, d) in zip(outer, inner, strict=True))
 
 
-@pytest.mark.parametrize("seed", range(240))
+@pytest.mark.parametrize("seed", range(rounds(60, 240)))
 def test_rules_hold_however_the_other_cells_are_answered_and_none_is_missing(seed):
     rng, labels, rows = random_case(seed)
     model = Lookup(labels)
@@ -462,3 +465,109 @@ def test_a_forged_file_is_found_out(tmp_path):
     with pytest.raises(HornlensError, match="claims to be complete"):
         forged(tmp_path, bounded)
         hornlens.load(tmp_path)
+
+
+class Counted:
+    """A model that counts the rows that it is given."""
+
+    def __init__(self, model, named=True):
+        self.model, self.rows = model, 0
+        if named:
+            self.classes_ = FOREST.classes_
+
+    def predict(self, rows):
+        self.rows += len(rows)
+        return self.model(rows)
+
+
+MODELS = {"forest": FOREST.predict, "sum": lambda rows: np.where(rows.sum(1) > 2, "yes", "no")}
+WAYS = [{}, {"limit": 10}, {"domain": "data"}, {"bins": {"x0": [0.5], "x1": [0.5]}}]
+
+
+@pytest.mark.parametrize("most", [1, 7, 299, 300, 301, 777, 5_000, 60_000][:: rounds(3, 1)])
+@pytest.mark.parametrize("options", WAYS)
+def test_every_row_that_the_model_is_given_is_counted_and_limited(tmp_path, most, options):
+    for named in (True, False):
+        model, limits = Counted(MODELS["sum"], named), Limits(max_calls=most)
+        result = hornlens.explain(model, ROWS, limits=limits, **options)
+        assert model.rows == limits.calls == result.record.asked <= most
+        assert result.envelope.statistics["predicted"] == model.rows
+        result.save(tmp_path / str(named))
+        result.save(tmp_path / "again")  # the flips were asked already
+        assert model.rows == limits.calls <= most
+        content = json.loads((tmp_path / str(named) / "envelope.json").read_text("utf-8"))
+        run = json.loads((tmp_path / "again" / "run.json").read_text("utf-8"))
+        assert content["statistics"]["predicted"] == run["asked_the_model"] == model.rows
+        done = hornlens.verify(tmp_path / str(named))
+        assert done.ok, done.wrong
+        if most <= 777 and result.certificate.ended is None:
+            raise AssertionError("a run that was ended says so")
+        if result.certificate.ended is not None:
+            assert result.certificate.ended.reason == limits.reason == "max_calls"
+            assert "the limit on calls" in result.certificate.sentence
+            assert not result.certificate.complete
+        if most < 300:
+            assert any(f"after {most:,} of 300 rows" in note for note in result.notes)
+        if len(result.classes) == 2:
+            result.check({"require": ["x0 > 0.5 -> yes"], "forbid": ["x0 > 0.9 -> no"]})
+        result.flips("x0")
+        assert model.rows == limits.calls <= most
+
+
+@pytest.mark.parametrize("most", [1, 5, 299, 305, 900, 100_000])
+def test_calls_of_prove_and_flips_are_counted_and_limited(most):
+    for named in (True, False) if most > 5 else (True,):
+        for rule in ("x0 > 0.9 & x1 > 0.9 -> yes", "x0 > 0.99 -> no", "x3 <= 2 -> no"):
+            for kind in ("forest", "sum"):
+                model, limits = Counted(MODELS[kind], named), Limits(max_calls=most)
+                proof = hornlens.prove(model, rule, ROWS, limits=limits)
+                assert model.rows == limits.calls <= most and proof.status != "proved"
+                if limits.reason:
+                    assert "by the limit on calls" in proof.sentence or proof.status == "refuted"
+        model, limits = Counted(MODELS["sum"], named), Limits(max_calls=most)
+        flips = hornlens.flips(model, "x0", ROWS, limits=limits)
+        assert model.rows == limits.calls <= most
+        assert not flips.proved or flips.of_pairs == 384  # all cells were asked
+    for rule in ("x0 > 0.9 & x1 > 0.9 -> yes", "x0 <= 99 -> no"):
+        limits = Limits(max_calls=most)
+        proof = hornlens.prove(FOREST, rule, ROWS, limits=limits)
+        assert limits.calls <= most
+        if limits.reason == "max_calls":
+            assert proof.status == "not refuted" and "by the limit on calls" in proof.sentence
+
+
+@pytest.mark.parametrize("most", [1, 30, 500, 100_000])
+def test_calls_of_a_classifier_that_is_extracted_are_counted_and_limited(most):
+    for settings in (None, Settings(equivalence="sift")):
+        model, limits = Counted(MODELS["sum"]), Limits(max_calls=most)
+        target = ClassifierTarget.of(model, ROWS, n_bins=3)
+        result = hornlens.extract(target, settings=settings, limits=limits)
+        assert 0 < model.rows <= limits.calls <= most
+        ended = result.certificate.ended
+        assert (ended is not None and ended.reason == "max_calls") == (limits.reason is not None)
+        # A second run of the same target has its own limits.
+        second = Limits(max_calls=most)
+        hornlens.extract(target, settings=settings, limits=second)
+        assert second.calls == limits.calls
+
+
+def test_calls_of_language_models_are_limited_elsewhere():
+    with pytest.raises(HornlensError, match=r"use ModelOptions\(limits=Spending\(calls=…\)\)"):
+        hornlens.extract("demo", cache=False, limits=Limits(max_calls=5))
+    with pytest.raises(HornlensError, match="--max-calls must be 1 or more"):
+        Limits(max_calls=0)
+
+
+def test_the_command_counts_and_limits_calls(tmp_path):
+    files = open_files(tmp_path)
+    done = CliRunner().invoke(app, ["explain", *files, "--max-calls=400", "-q"])
+    assert done.exit_code == 0 and "The run was ended by the limit on calls" in done.output
+    asked = "The model was asked about 400 rows: 100 cells, 300 rows of X, and 0 inputs"
+    assert asked in " ".join(done.output.split())
+    whole = CliRunner().invoke(app, ["explain", *files, "--out", str(tmp_path / "o"), "-q"])
+    assert "with a column changed." in " ".join(whole.output.split())
+    target = f"classifier/{','.join(files)}"
+    extract = ["extract", "--target", target, "--max-calls=20", "--out", str(tmp_path / "e"), "-q"]
+    done = CliRunner().invoke(app, extract)
+    content = json.loads((tmp_path / "e" / "envelope.json").read_text("utf-8"))
+    assert done.exit_code == 0 and content["certificate"]["ended"] == {"reason": "max_calls"}

@@ -4,6 +4,8 @@ import json
 import os
 import random
 import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -252,10 +254,14 @@ def test_the_cache_command(tmp_path):
     opened.close()
 
     def cache(*arguments):
-        return hornlens("cache", *arguments, "--cache", tmp_path / "c.sqlite", input="n\n")
+        return hornlens("cache", *arguments, "--cache", tmp_path / "c.sqlite", input="y\n")
 
     assert "some model" in cache("list").stdout
-    assert cache("clear").returncode != 0  # the answer was no
+    shown = cache("clear")
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "nothing was removed" in shown.stderr and "--yes" in shown.stderr
+    assert shown.stderr.count("\n") == 1
+    assert "some model" in cache("list").stdout
     assert "0 answers removed" in cache("prune", "--older-than", "1").stdout
     assert "1 answer removed" in cache("clear", "--yes").stdout
 
@@ -312,3 +318,20 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_hash_seed(how, tmp_path
         assert shown.returncode == 0
     assert contents(tmp_path / "0") == contents(tmp_path / "1")
     assert not (tmp_path / "c.sqlite").exists()
+
+
+@pytest.mark.parametrize(("answer", "answers"), [("n", 1), ("y", 0)])
+def test_a_cache_is_cleared_on_a_terminal_by_who_says_yes(tmp_path, answer, answers):
+    pty = pytest.importorskip("pty")
+    with closing(AnswerCache(tmp_path / "c.sqlite")) as opened:
+        opened.put("i", "some model", [("p", ((-1.0,), None))], ["a"])
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "hornlens", "cache", "clear", "--cache", tmp_path / "c.sqlite"]
+    with subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE) as process:
+        os.write(ours, f"{answer}\n".encode())
+        process.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert process.returncode == (1 if answers else 0)
+    with closing(AnswerCache(tmp_path / "c.sqlite")) as opened:
+        assert sum(model.answers for model in opened.models()) == answers

@@ -87,7 +87,7 @@ def test_no_two_options_of_a_command_have_the_same_name():
     ("options", "kind", "others"),
     [
         (ExtractOptions, Settings, {"samples"}),
-        (ExtractOptions, Limits, {"clock"}),
+        (ExtractOptions, Limits, {"clock", "max_calls"}),
         (LearnOptions, LearnSettings, set()),
         (ModelGroup, ModelOptions, {"limits", "batch_size", "recheck"}),
         (

@@ -10,9 +10,11 @@ import pytest
 import hornlens
 from hornlens.errors import HornlensError
 from hornlens.executors.actors import Failure, Loaded
-from hornlens.executors.blocks import Bundle, cut, packed
+from hornlens.executors.blocks import Block, Bundle, cut, packed
 from hornlens.executors.cluster import Cluster, Needs, Node, _why
 from hornlens.executors.pool import NODE_LOST, Pool, _cause, _Replica
+from hornlens.executors.remote_runs import RunQuestion
+from hornlens.models.protocol import Answer
 from tests.clusters import command
 
 
@@ -157,3 +159,62 @@ def test_a_worker_that_is_ended_while_it_sends_a_result_holds_nobody_up(seconds)
     script = [sys.executable, "-m", "tests.executors.large_results", str(seconds)]
     done = subprocess.run(script, capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.returncode) == ("ended\n", 0), done.stderr
+
+
+FORGED = (
+    None,
+    "answers",
+    [],
+    [None],
+    [(-1.0, -2.0)],
+    [Answer((-1.0, -2.0))] * 2,
+    [Answer("ab")],
+    [Answer({-1.0, -2.0})],
+    [Answer(("-1.0", "-2.0"))],
+    [Answer((True, False))],
+    [Answer((-1.0, -2.0), "ab")],
+    [Answer((-1.0, -2.0), first=(("a", "b"),))],
+    [Answer((-1.0, -2.0), share="all")],
+    [Answer((-1.0, -2.0), outcome=7)],
+    [Answer(named="1")],
+    [Answer(replies=(1,))],
+)
+"""What a forged node may return where the answer to one prompt is wanted."""
+
+
+@pytest.mark.parametrize("value", FORGED, ids=repr)
+def test_what_a_forged_node_returns_in_place_of_answers_is_refused_in_a_line(value):
+    with pytest.raises(HornlensError, match=r"something else than answers of model m: is the same"):
+        pool()._answered(Block(["p"], ("a", "b")), value)
+
+
+def test_answers_of_every_form_that_models_give_are_taken():
+    for answer in (
+        Answer((-1.0, -2)),
+        Answer((-1.0, -2.0), (0, 4), (("a", 0.5), ("b", 1)), 0.7, ("word",)),
+        Answer(outcome="refusal"),
+        Answer(named=1, manner="x"),
+    ):
+        assert pool()._answered(Block(["p"], ("a", "b")), [answer]) == [answer]
+
+
+@pytest.mark.parametrize(
+    "value", [None, [0, 1], [[0]], [[0], [0]], [[0, 1, 2]], [["0", "1"]], [[True, 0]], [[], [0, 1]]]
+)
+def test_batches_of_a_forged_node_are_refused_in_a_line(value):
+    replica = _Replica(None)
+    replica.planning = (None, Bundle(["p", "q"], ("a", "b")))
+    with pytest.raises(HornlensError, match="something else than batches of model m"):
+        pool()._planned(replica, value)
+
+
+@pytest.mark.parametrize("value", [None, True, ("m:1", "9.9", "ip", 1, False)])
+def test_a_forged_node_that_says_it_has_loaded_a_model_is_refused_in_a_line(value):
+    with pytest.raises(HornlensError, match="something else than whether model m was loaded"):
+        pool()._loaded(_Replica(None), value)
+
+
+def test_a_question_of_a_forged_run_is_known_by_its_form():
+    assert RunQuestion(["p"], ("a",), 0).is_one
+    for forged in (("p", ("a",), 0), ([1], ("a",), 0), (["p"], "a", 0), (["p"], ("a",), "0")):
+        assert not RunQuestion(*forged).is_one

@@ -35,9 +35,10 @@ from hornlens.models.functions import FunctionModel
 from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.targets.answers import Answers
 from hornlens.targets.formulas import TableTarget
+from hornlens.verification import verify
 from hornlens.verifying import explored
 from hornlens.verifying.explored import Session as KeptSession
-from hornlens.verifying.verify import verify, verify_content
+from hornlens.verifying.verify import verify_content
 from tests import brute
 from tests.chat_server import PROBE, ChatServer
 from tests.command import hornlens
@@ -401,7 +402,7 @@ def test_the_command_verifies_an_exploration(tmp_path):
     table.write_text("a\n1\n")
     for against, message in (
         ((), "give the session that it was kept in"),
-        ((table,), "give the session that it was kept in"),
+        ((table,), "there is no column for 'feathers' in the file"),
         ((result,), r"is no exploration\.json of hornlens"),
         ((path, table), "does not go with a session"),
     ):

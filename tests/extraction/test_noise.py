@@ -29,8 +29,9 @@ from hornlens.report.terminal import Terminal
 from hornlens.results.analysis.possible import possible_rules, undecided_of
 from hornlens.results.documents.settings import Settings
 from hornlens.store.sqlite import AnswerCache
+from hornlens.verification import verify
 from hornlens.verifying.noise import evidence as evidence_again
-from hornlens.verifying.verify import verify, verify_content
+from hornlens.verifying.verify import verify_content
 from tests import brute
 from tests.chat_server import PROBE
 

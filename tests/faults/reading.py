@@ -72,7 +72,7 @@ def _background(path):
 
 
 def _verify(path):
-    from hornlens.verifying.verify import verify
+    from hornlens.verification import verify
 
     return verify(path.parent)
 
@@ -114,7 +114,7 @@ def _check_by(path):
 
 
 def _checked(result, rules):
-    from hornlens.cli.commands.results import check
+    from hornlens.cli.commands.verifying import check
 
     with suppress(typer.Exit):
         check([result], rules)

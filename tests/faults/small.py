@@ -4,6 +4,8 @@ import json
 from itertools import product
 from pathlib import Path
 
+import pytest
+
 PROBE = """\
 hornlens: 1
 name: small
@@ -108,3 +110,29 @@ def people_model(path: Path) -> None:
                 scores = -len(work), -len(place + time)
                 lines.append(f'"[MASK] was {work} from {place}, {time}.",{scores[0]},{scores[1]}')
     path.write_text("\n".join(lines) + "\n")
+
+
+def classifier(folder: Path) -> None:
+    """Write a classifier of two columns, y = [a + 2b > 4], in a format that loads at once."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    make, kinds = onnx.helper, onnx.TensorProto
+    nodes = [
+        make.make_node("MatMul", ["rows", "weights"], ["sums"]),
+        make.make_node("Greater", ["sums", "least"], ["more"]),
+        make.make_node("Cast", ["more"], ["y"], to=kinds.INT64),
+    ]
+    graph = make.make_graph(
+        nodes,
+        "linear",
+        [make.make_tensor_value_info("rows", kinds.FLOAT, [None, 2])],
+        [make.make_tensor_value_info("y", kinds.INT64, [None, 1])],
+        [
+            make.make_tensor("weights", kinds.FLOAT, [2, 1], [1.0, 2.0]),
+            make.make_tensor("least", kinds.FLOAT, [1], [4.0]),
+        ],
+    )
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 13)], ir_version=8)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    rows = [f"{a},{b},{int(a + 2 * b > 4)}" for a in range(4) for b in range(3)]
+    (folder / "rows.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")

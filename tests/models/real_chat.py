@@ -27,7 +27,7 @@ from hornlens.models.smollm2 import gguf_file, smollm2  # noqa: E402
 from hornlens.probes.loading import parse_probe  # noqa: E402
 from hornlens.store.sqlite import AnswerCache  # noqa: E402
 from hornlens.testing.models import ask  # noqa: E402
-from hornlens.verifying.verify import verify  # noqa: E402
+from hornlens.verification import verify  # noqa: E402
 from tests.recording_proxy import RecordingProxy  # noqa: E402
 
 WORDS = ("She", "He")

@@ -14,7 +14,8 @@ from hornlens.models.protocol import ModelError, ModelOptions
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
 from hornlens.store.sqlite import AnswerCache
-from hornlens.verifying.verify import verify, verify_content
+from hornlens.verification import verify
+from hornlens.verifying.verify import verify_content
 from tests.chat_server import PROBE, ChatServer, keep_to_itself
 from tests.command import hornlens
 

@@ -17,7 +17,7 @@ from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
 from hornlens.store.sqlite import AnswerCache
 from hornlens.testing.models import ask, refusal
-from hornlens.verifying.verify import verify
+from hornlens.verification import verify
 from tests.chat_server import PROBE, ChatServer, keep_to_itself
 
 pytest.importorskip("openai")

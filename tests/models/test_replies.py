@@ -30,7 +30,8 @@ from hornlens.results.documents.saving import scores_csv
 from hornlens.store.sqlite import AnswerCache
 from hornlens.targets.answers import as_kept, from_kept
 from hornlens.testing.models import ask, refusal
-from hornlens.verifying.verify import verify, verify_content
+from hornlens.verification import verify
+from hornlens.verifying.verify import verify_content
 from tests.chat_server import PROBE, ChatServer, keep_to_itself
 
 pytest.importorskip("openai")

@@ -11,6 +11,7 @@ from hornlens.api import extract, load
 from hornlens.differing import differences
 from hornlens.errors import InputError
 from hornlens.formats.csvfiles import csv_rows
+from hornlens.formats.digests import with_digest
 from hornlens.formats.sent import SentCall
 from hornlens.logic.decisions import Policy
 from hornlens.logic.repeats import Repeats
@@ -22,7 +23,7 @@ from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
 from hornlens.store.sqlite import AnswerCache
 from hornlens.targets.answers import as_kept, from_kept
-from hornlens.verifying.verify import verify
+from hornlens.verification import verify
 from tests.chat_cases import HOSTILE, chat
 from tests.chat_server import PROBE, ChatServer, keep_to_itself
 from tests.schemas import fits
@@ -269,7 +270,8 @@ def test_verify_finds_what_does_not_fit_the_answers(name, wrong, tmp_path):
         extract(opened(server, elicit="choose"), parse_probe(PROBE), cache=False).save(tmp_path)
     content = content_of(tmp_path)
     content["sent"] = [forged(content["sent"][0], name)]
-    (tmp_path / "envelope.json").write_text(json.dumps(content), encoding="utf-8")
+    text = json.dumps(with_digest(content))
+    (tmp_path / "envelope.json").write_text(text, encoding="utf-8")
     verification = verify(tmp_path)
     assert not verification.ok and wrong in verification.wrong
 
@@ -328,15 +330,16 @@ def test_why_a_reply_was_read_so_is_in_the_file_and_in_the_table(tmp_path):
     result = chat()
     told = {
         prompt: replace(
-            details, replies=tuple(replace(r, reading="it says so") for r in details.replies)
+            details, replies=tuple(replace(r, reading=f"{r.reading}, so") for r in details.replies)
         )
         for prompt, details in result.details.items()
     }
     replace(result, details=told).save(tmp_path)
     answers = content_of(tmp_path)["answers"]
-    assert all(r["reading"] == "it says so" for a in answers for r in a["replies"])
+    readings = {r["reading"] for a in answers for r in a["replies"]}
+    assert all(reading.endswith(", so") for reading in readings)
     [head, *rows] = [row for _, row in csv_rows((tmp_path / "replies.csv").read_text())]
-    assert {row[head.index("why")] for row in rows} == {"it says so"}
+    assert {row[head.index("why")] for row in rows} == readings
 
 
 def test_a_result_without_replies_leaves_none_of_another_behind(tmp_path):

@@ -77,11 +77,12 @@ def test_the_workflow_passes_where_nothing_is_violated(checkout):
 
 @pytest.mark.slow
 def test_the_pytest_file_fails_at_the_forbidden_rule(checkout):
-    (source,) = blocks("python")
-    (checkout / "test_model.py").write_text(source)
+    (checkout / "test_model.py").write_text("\n\n".join(blocks("python")))
+    subprocess.run(["hornlens", "extract", "--out", "result"], capture_output=True, check=True)
     pytest_run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_model.py"]
     done = subprocess.run(pytest_run, capture_output=True, text=True)
     assert done.returncode == 1
     assert "1 of 5 requirements violated: forbid nurse ∧ male → ⊥" in done.stdout
+    assert "2 failed" in done.stdout
     (checkout / "rules.yaml").write_text(PASSING)
     assert subprocess.run(pytest_run, capture_output=True).returncode == 0

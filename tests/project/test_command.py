@@ -38,9 +38,13 @@ def test_folder_environment_and_input_are_those_that_were_asked_for(tmp_path):
     env = {**os.environ, "HORNLENS_CACHE": str(answers)}
     hornlens("extract", "--quiet", cwd=tmp_path, env=env)
     assert answers.is_file() and (tmp_path / "hornlens-out").is_dir()
-    assert hornlens("cache", "clear", input="n\n", env=env).returncode != 0
-    assert "660 answers removed" in hornlens("cache", "clear", input="y\n", env=env).stdout
+    assert "660 answers removed" in hornlens("cache", "clear", "--yes", env=env).stdout
     assert "HORNLENS_CACHE" not in os.environ
+    (tmp_path / "v.yaml").write_text("hornlens: 1\nname: few\nvariables: [a, b]\n")
+    silent, helped = (
+        hornlens("explore", "v.yaml", cwd=tmp_path, input=words).stdout for words in ("", "help\n")
+    )
+    assert silent.count("> ") == 1 and helped.count("> ") == 2
 
 
 SLOW = (

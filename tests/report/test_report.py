@@ -168,7 +168,7 @@ def test_compiled_templates_are_kept_for_the_user_alone(saved, tmp_path, monkeyp
         assert page("envelope.json", content, run) == text
         assert kept.stat().st_mode & 0o777 == 0o700
         found = {file.name: file.read_bytes() for file in kept.iterdir()}
-        assert len(found) == 7  # the page's, what it extends, imports, includes
+        assert len(found) == 8  # the page's, what it extends, imports, includes
         if whole is not None:  # what was damaged has been made again, what was not has been used
             assert found == whole
             made = {file.stat().st_mtime == LONG_AGO for file in kept.iterdir()}

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import pytest
 
 from hornlens.errors import HornlensError, InputError
+from hornlens.formats.digests import with_digest
 from hornlens.logic.named import NamedRule
 from hornlens.report.page import charts, page, read_page
 from hornlens.report.page import study as study_module
@@ -110,7 +111,7 @@ class Tree(Document):
 @pytest.mark.parametrize(("kind", "name"), ALL)
 def test_the_data_in_the_page_is_the_result(made, kind, name):
     content, _, _, document = made(kind, name)
-    assert json.loads(document.one("script", id="data")["text"]) == content
+    assert json.loads(document.one("script", id="data")["text"]) == with_digest(content)
 
 
 @pytest.mark.parametrize(("kind", "name"), ALL)

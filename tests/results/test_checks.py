@@ -21,7 +21,7 @@ from hornlens.logic.named import NamedRule
 from hornlens.logic.space import Space
 from hornlens.probes.loading import load_probe
 from hornlens.report.checks import check_github, check_junit
-from hornlens.results.analysis.checking import check
+from hornlens.results.analysis.checking import check_requirements as check
 from hornlens.results.documents.checks import CHECKS, Checked, CheckOutcome, Checks, ShownAnswer
 from hornlens.results.documents.reading import extraction_from_json
 from hornlens.results.documents.requirements_file import read_requirements
@@ -640,7 +640,19 @@ def test_one_assertion_in_pytest_names_what_is_violated(tmp_path):
         ("hornlens: 1\nforbidden: [a -> b]", "rules.yaml:2: forbidden: there is no such field"),
         ("hornlens: 2\nforbid: [a -> b]", "rules.yaml:1: hornlens: input should be 1"),
         ("hornlens: 1", "rules.yaml: requires nothing: give forbid"),
-        ("hornlens: 1\nforbid: []", "rules.yaml: requires nothing"),
+        ("hornlens: 1\nforbid: []", "rules.yaml:2: forbid: is empty and requires nothing"),
+        ("hornlens: 1\nrules: {}", "rules.yaml:2: rules: requires nothing: give at_least"),
+        ("hornlens: 1\nforbid: [a -> b]\nrules: {}", "rules.yaml:3: rules: requires nothing"),
+        ("hornlens: 1\nrules: {at_least: 0}", "rules.yaml:2: rules: requires nothing"),
+        ("hornlens: 1\nrules: {at_least: null}", "rules.yaml:2: rules: requires nothing"),
+        ("hornlens: 1\nrules: null", "rules.yaml:2: rules: is empty"),
+        ("hornlens: 1\nat_least: null", "rules.yaml:2: at_least: is empty"),
+        ("hornlens: 1\nat_least: exact\nrequire: []", "rules.yaml:3: require: is empty"),
+        ("hornlens: 1\nat_least: exact\nallow: []", "rules.yaml:3: allow: is empty"),
+        ("hornlens: 1\nat_least: exact\nrequire: null", "rules.yaml:3: require: "),
+        ("hornlens: 1\nanswered: 0", "rules.yaml: requires nothing"),
+        ("hornlens: 1\nrequire: [a -> b]\nrequire: []", "rules.yaml:3: "),
+        ("hornlens: 1\nrequires: [a -> b]", "rules.yaml:2: requires: "),
         (
             "hornlens: 1\nat_least: sure",
             "rules.yaml:2: at_least: input should be 'exact', 'bounded' or 'tested'",

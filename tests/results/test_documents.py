@@ -10,6 +10,7 @@ import pytest
 
 from hornlens import __version__
 from hornlens.errors import InputError
+from hornlens.formats.digests import KEY, digest_of, with_digest
 from hornlens.logic.named import NamedRule
 from hornlens.pronouns.bias import BIAS, BIAS_RUN, BiasRun, ModelUse
 from hornlens.report.page import page, read_page
@@ -57,7 +58,8 @@ PAGES = {STUDY: cases.study, BIAS: cases.bias, COMPARISON: lambda: COMPARISON.as
 @pytest.mark.parametrize(("codec", "name", "content"), DOCUMENTS)
 def test_what_is_read_is_written_again_as_it_was(codec, name, content):
     document = codec.parse(content, WHERE)
-    assert codec.as_json(document) == content
+    again = codec.as_json(document)
+    assert again == {**content, KEY: digest_of(again)}
     assert codec.parse(json.loads(codec.text(document)), WHERE) == document
     assert list(codec.as_json(document))[:2] == ["hornlens", "format"]
     assert (content["hornlens"], content["format"]) == (__version__, FORMAT)
@@ -104,7 +106,7 @@ def test_a_comparison_has_the_keys_that_others_build_on():
     ]
     assert pair["rules_of_right_in_left"][1] == {"if": ["a", "b"], "then": None, "fate": "unknown"}
     run = BiasRun("3.11", "2026", 1.5, (ModelUse("m", 2, 3),))
-    assert list(BIAS_RUN.as_json(run))[2:] == ["python", "started", "seconds", "models"]
+    assert list(BIAS_RUN.as_json(run))[2:] == ["python", "started", "seconds", "models", KEY]
 
 
 @pytest.mark.parametrize("codec", PAGES)
@@ -211,25 +213,28 @@ class Line:
 def test_what_a_field_becomes():
     codec = Codec(Line, "line.json", format=3)
     full, bare = Line(RULE, "a", 1, (5,)), Line(NEVER, "b", None)
-    assert codec.as_json(full) == {
-        "hornlens": __version__,
-        "format": 3,
-        "if": ["a"],
-        "then": ["b"],
-        "class": "a",
-        "number": 1,
-        "more": [5],
-        "twice": 2,
-    }
-    assert codec.as_json(bare) == {
-        "hornlens": __version__,
-        "format": 3,
-        "if": ["a", "b"],
-        "then": None,
-        "class": "b",
-        "number": None,
-        "twice": 0,
-    }
+    lines = (
+        {
+            "hornlens": __version__,
+            "format": 3,
+            "if": ["a"],
+            "then": ["b"],
+            "class": "a",
+            "number": 1,
+            "more": [5],
+            "twice": 2,
+        },
+        {
+            "hornlens": __version__,
+            "format": 3,
+            "if": ["a", "b"],
+            "then": None,
+            "class": "b",
+            "number": None,
+            "twice": 0,
+        },
+    )
+    assert [codec.as_json(full), codec.as_json(bare)] == [with_digest(line) for line in lines]
     for line in (full, bare):
         assert codec.parse(codec.as_json(line), WHERE) == line
     with pytest.raises(InputError, match=r"some.json: is no line.json .*: it is not an object"):

@@ -12,6 +12,7 @@ from hornlens.errors import HornlensError
 from hornlens.exact.envelopes import only_supported
 from hornlens.exact.grid import LabelledSpace
 from hornlens.exact.supported import supported_envelope_of_grid
+from hornlens.formats.digests import with_digest
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.ordered import Ordered
@@ -24,7 +25,7 @@ from hornlens.logic.vocabulary import Vocabulary
 from hornlens.results.analysis.almost import Summary
 from hornlens.results.analysis.ranking import surprise_of
 from hornlens.targets.functions import FunctionTarget
-from hornlens.verifying.verify import verify
+from hornlens.verification import verify
 from tests import brute
 from tests.exact.test_almost import random_target
 from tests.exact.test_bounded import left_sides
@@ -118,7 +119,7 @@ def test_verify_finds_what_was_changed(tmp_path):
     for wanted, change in changes.items():
         content = json.loads(whole)
         change(content)
-        path.write_text(json.dumps(content))
+        path.write_text(json.dumps(with_digest(content)))
         found = verify(path)
         assert found.wrong is not None and wanted in found.wrong, (wanted, found.wrong)
 
@@ -341,7 +342,7 @@ def test_envelopes_of_files_have_almost_rules_and_levels_too(run_hornlens, tmp_p
     saved.write_text(json.dumps(content))
     assert verify(saved, path).ok, verify(saved, path).wrong
     content["almost"][0]["lines"] = []
-    saved.write_text(json.dumps(content))
+    saved.write_text(json.dumps(with_digest(content)))
     assert "not a line for each" in verify(saved, path).wrong
     few = run_hornlens("envelope", path, "--min-support", "2", "-q")
     assert "left out" in few and "at least 2 positive examples" in few

@@ -286,12 +286,11 @@ def test_what_a_process_claims_is_free_when_it_is_killed(tmp_path):
 
 def test_a_claim_is_kept_alive_and_otherwise_runs_out(tmp_path, monkeypatch):
     monkeypatch.setattr("hornlens.store.leases.TERM", 0.4)
-    monkeypatch.setattr("hornlens.store.sqlite.TERM", 0.4)
     cache, beside = (AnswerCache(tmp_path / "c.sqlite") for _ in range(2))
     assert cache.claim("m", ["p"], ["a"]) == ["p"]
     time.sleep(1)
     assert beside.claim("m", ["p"], ["a"]) == []
-    cache._renewal.stop()
+    cache._keeper.stop()
     time.sleep(0.6)
     assert beside.claim("m", ["p"], ["a"]) == ["p"]
     cache.close()
@@ -307,6 +306,7 @@ def test_a_damaged_claim_keeps_nobody_waiting(tmp_path, until):
     assert cache.claim("m", ["p"], ["a"]) == ["p"]
     connection = sqlite3.connect(tmp_path / "c.sqlite")
     connection.execute(f"UPDATE OR IGNORE leases SET until = {until}, prompts = '[[1], \"p\"]'")
+    connection.execute(f"UPDATE OR IGNORE signs SET at = {until}")
     connection.execute("UPDATE leases SET prompts = '{' WHERE prompts NOT LIKE '[[%'")
     connection.commit()
     connection.close()
@@ -568,3 +568,55 @@ def test_a_file_that_is_no_cache_is_refused_whatever_else_is_open(tmp_path):
         (tmp_path / "letter.txt").write_text("Dear cache")
         with pytest.raises(CacheError, match="is no cache of hornlens, and is left as it is"):
             AnswerCache(tmp_path / "letter.txt")
+
+
+def test_a_cache_of_a_newer_version_is_refused_in_a_line_and_left_as_it_is(tmp_path):
+    path = tmp_path / "c.sqlite"
+    with closing(AnswerCache(path)) as cache:
+        cache.put("m", "n", [("p", YES)], ["a", "b"])
+    with closing(sqlite3.connect(path)) as newer:
+        newer.execute(f"PRAGMA user_version = {0x02020202}")
+        newer.execute("ALTER TABLE answers ADD COLUMN price REAL")
+        newer.commit()
+    before = path.read_bytes()
+    with pytest.raises(CacheError, match="has format 2, and this version reads 1: use the version"):
+        AnswerCache(path)
+    assert path.read_bytes() == before and [*tmp_path.iterdir()] == [path]
+    with closing(sqlite3.connect(path)) as accident:
+        accident.execute(f"PRAGMA user_version = {0x02020203}")
+        accident.execute("ALTER TABLE answers DROP COLUMN price")
+        accident.commit()
+    with closing(AnswerCache(path)) as cache:
+        assert cache.get("m", ["p"], ["a", "b"]) == {"p": YES}
+
+
+def test_a_version_without_signs_of_life_shares_a_cache(tmp_path):
+    path = tmp_path / "c.sqlite"
+    cache, beside = AnswerCache(path), AnswerCache(path)
+    assert cache.claim("m", ["p"], ["a"]) == ["p"]
+    cache._keeper.stop()
+    with closing(sqlite3.connect(path)) as older:  # which knows of leases only
+        older.execute("DELETE FROM signs")
+        older.commit()
+        assert beside.claim("m", ["p"], ["a"]) == []
+        older.execute("UPDATE leases SET until = ?", (time.time() - 1,))
+        older.commit()
+        assert beside.claim("m", ["p"], ["a"]) == ["p"]
+        older.execute("DELETE FROM leases")  # as it does when it takes something over
+        older.commit()
+    assert not beside.renew("m", ["a"]) and not cache.renew("m", ["a"])
+    cache.close()
+    beside.close()
+
+
+def test_a_cache_without_signs_of_life_gets_the_table(tmp_path):
+    path = tmp_path / "c.sqlite"
+    with closing(AnswerCache(path)) as cache:
+        cache.put("m", "n", [("p", YES)], ["a", "b"])
+    with closing(sqlite3.connect(path)) as older:
+        older.execute("DROP TABLE signs")
+        older.commit()
+    with closing(AnswerCache(path)) as cache:
+        assert cache.get("m", ["p"], ["a", "b"]) == {"p": YES}
+        assert cache.claim("m", ["p", "q"], ["a", "b"]) == ["q"] and cache.renew("m", ["a", "b"])
+    assert [*tmp_path.iterdir()] == [path]

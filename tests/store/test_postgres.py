@@ -192,19 +192,26 @@ def test_what_a_killed_process_was_asking_is_asked_by_another_at_once(place, tmp
     assert len(again) <= 10  # what it had at work
 
 
-def test_a_claim_without_a_sign_of_life_runs_out(server, database, place):
+def test_a_claim_without_a_sign_of_life_runs_out(place, monkeypatch):
+    monkeypatch.setattr("hornlens.store.leases.TERM", 1.0)
     store, other = PostgresStore(place), PostgresStore(place)
     assert store.claim("m", ["p", "q"], ["a"]) == ["p", "q"]
     assert other.claim("m", ["p"], ["a"]) == []
-    server.execute("UPDATE hornlens_leases SET until = now() - interval '1 second'", database)
+    store._keeper.stop()
+    time.sleep(1.1)
+    assert store.renew("m", ["a"])  # nobody has taken it over yet
+    assert other.claim("m", ["p"], ["a"]) == []
+    time.sleep(1.1)
     assert other.claim("m", ["p"], ["a"]) == ["p"]
+    assert not store.renew("m", ["a"]) and other.renew("m", ["a"])
     assert store.claim("m", ["p", "q"], ["a"]) == ["q"]
+    assert store.renew("m", ["a"])
     store.close()
     other.close()
 
 
 def test_a_claim_is_renewed_while_its_holder_is_at_work(server, database, place, monkeypatch):
-    monkeypatch.setattr("hornlens.store.postgres.TERM", 0.8)
+    monkeypatch.setattr("hornlens.store.leases.TERM", 0.8)
     store, other = PostgresStore(place), PostgresStore(place)
     store.claim("m", ["p"], ["a"])
     for _ in range(6):
@@ -258,6 +265,28 @@ def test_a_server_that_is_started_anew_is_no_end(server, place):
     assert other.claim("m", ["q", "r"], ["a"]) == []  # whose holder is there again
     store.close()
     other.close()
+
+
+def test_a_server_that_is_starting_is_waited_for(server, place):
+    with server.starting() as go_on:
+        later = threading.Timer(1.0, go_on)
+        later.start()
+        begun = time.monotonic()
+        with closing(PostgresStore(place)) as store:
+            assert time.monotonic() - begun > 1.0
+            store.put("m", "n", [("p", YES)], ["a"])
+        later.join()
+
+
+def test_a_server_that_never_ends_its_start_is_one_line(server, place, monkeypatch):
+    pauses = []
+    monkeypatch.setattr("hornlens.store.connection.time.sleep", pauses.append)
+    with server.starting() as go_on:
+        with pytest.raises(CacheError, match="not accepting connections"):
+            PostgresStore(place)
+        monkeypatch.undo()
+        go_on()
+    assert sum(pauses) > 10
 
 
 # What is wrong is one line, and a password is in none.

@@ -24,15 +24,7 @@ def as_saved(findings):
 
 
 def sifted(case, target=None, limits=None, **changes):
-    settings = Settings(
-        equivalence="sift",
-        max_conditions=case.max_conditions,
-        max_questions=case.questions,
-        epsilon=case.epsilon,
-        delta=case.delta,
-        seed=case.seed,
-    )
-    chosen = replace(settings, **changes)
+    chosen = replace(case.settings, **changes)
     target = case.box.target if target is None else target
     return extract(target, settings=chosen, policy=case.box.policy, limits=limits)
 

@@ -343,6 +343,8 @@ NEVER_HARMLESS = {
     *(move_from_open_to_listed, strengthen_a_warrant, drop_an_open_rule, drop_a_listed_rule),
 }
 HARMLESS = {
+    ("certificate", "scope", "assumed"): "no rule was given but what the attributes demand",
+    ("certificate", "scope"): "the same",
     ("sift", "families", "#", "at"): "that its draws came after it is all that counts",
     ("sift", "families"): "no rule rests on a family that was left out",
     ("sift", "families", "#", "rules"): "others could have been fixed, if the draws bear it",

@@ -16,6 +16,7 @@ from hornlens.errors import InputError
 from hornlens.exact.envelopes import envelope_of_formula, envelope_of_table
 from hornlens.extraction.formulas import LearnSettings, learn
 from hornlens.formats.backgrounds import read_background
+from hornlens.formats.digests import with_digest
 from hornlens.formats.dimacs import parse_dimacs, write_dimacs
 from hornlens.learning.protocol import Accepted
 from hornlens.limits import Limits
@@ -32,10 +33,11 @@ from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.writing import extraction_as_json
 from hornlens.targets.functions import FunctionTarget, RepeatedTarget
 from hornlens.targets.worlds import Worlds
+from hornlens.verification import verify
 from hornlens.verifying.files import File
 from hornlens.verifying.grids import Grid
 from hornlens.verifying.grids import Space as CheckedSpace
-from hornlens.verifying.verify import verify, verify_content
+from hornlens.verifying.verify import verify_content
 from tests import brute
 from tests.command import hornlens as run_command
 from tests.targets import KINDS, random_formula, random_space
@@ -687,14 +689,20 @@ def test_the_command_says_what_it_checked_and_what_is_wrong(tmp_path):
     path.write_text(json.dumps(content))
     shown = run(tmp_path)
     assert shown.returncode == 0 and shown.stderr == ""
-    assert "nothing wrong was found." in shown.stdout and "- sound and complete" in shown.stdout
+    first, heading, *_ = shown.stdout.splitlines()
+    assert first == f"{tmp_path}: recomputed, except what is listed as not checked."
+    assert heading == "Recomputed:" and "\nNot checked:\n- " in shown.stdout
+    assert "- sound and complete" in shown.stdout
     content["non_horn"]["count"] += 1
     path.write_text(json.dumps(content))
+    assert f"Wrong: {path}: digest: is sha256:" in run(path).stdout
+    path.write_text(json.dumps(with_digest(content)))
     shown = run(path)
     assert shown.returncode == 1 and "non_horn: there are" in shown.stdout
     shown = run(path, "--format", "json")
     told = json.loads(shown.stdout)
     assert shown.returncode == 1 and not told["ok"] and told["wrong"].startswith("non_horn")
+    assert told["status"] == "wrong" and told["seal"] is None
 
 
 def test_the_command_holds_an_envelope_against_its_file(tmp_path):

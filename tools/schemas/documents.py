@@ -26,6 +26,14 @@ HEAD: Schema = {
     "format": {"type": "integer", "description": "the version of the file's format"},
 }
 """What each of our JSON files begins with."""
+TAIL: Schema = {
+    "digest": {
+        "type": "string",
+        "pattern": "^sha256:[0-9a-f]{64}$",
+        "description": "SHA-256 of the document as JSON without blanks and without this field",
+    },
+}
+"""What each of them ends with, since 0.3."""
 
 
 def schema_of(codec: Codec[Any]) -> Schema:
@@ -36,7 +44,7 @@ def schema_of(codec: Codec[Any]) -> Schema:
         "$schema": DIALECT,
         "title": codec.file_name,
         **whole,
-        "properties": HEAD | whole["properties"],
+        "properties": HEAD | whole["properties"] | TAIL,
         "required": [*HEAD, *whole["required"]],
         "$defs": parts,
     }

@@ -17,7 +17,7 @@ from hornlens.results.documents.explanations import ClassifierDocument
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.sifting import PURPOSES
 from hornlens.results.documents.tables import LatticeConcept, TableDocument
-from tools.schemas.documents import DIALECT, HEAD, Schema, object_of
+from tools.schemas.documents import DIALECT, HEAD, TAIL, Schema, object_of
 
 TEXT, COUNT, NUMBER, FLAG = (
     {"type": "string"},
@@ -41,7 +41,7 @@ def envelope_schema() -> Schema:
             ),
             **_own(),
         },
-        _about_answers() | {"basis": _ref("OtherBasis")},
+        _about_answers() | {"basis": _ref("OtherBasis")} | TAIL,
     )
     return {"$schema": DIALECT, "title": "envelope.json", **whole, "$defs": _parts()}
 
@@ -274,6 +274,7 @@ def _parts() -> Schema:
             },
             {
                 "phrases": _texts("each value as sentences say it"),
+                "slots": _slots(),
                 "language": TEXT,
                 "compared": _ref("Compared"),
             },
@@ -300,6 +301,7 @@ def _parts() -> Schema:
                 **_own(),
             },
             {
+                "slots": _slots(),
                 "model": _ref("Model"),
                 "policy": _ref("Policy"),
                 "open": _list(_ref("OpenRule")),
@@ -607,6 +609,11 @@ def _object(description: str, required: Schema, optional: Schema | None = None) 
 
 def _list(items: Schema, description: str = "") -> Schema:
     return _said({"type": "array", "items": items}, description)
+
+
+def _slots() -> Schema:
+    said = {"type": "object", "additionalProperties": _list(TEXT)}
+    return _list(said, "for each template what its slots say: unset first, then the values")
 
 
 def _texts(description: str) -> Schema:

@@ -75,7 +75,8 @@ def explain(
         label: What the predicted column is called in rules.
         limits: What may end the run early: by time, questions or rules. The rules that hold however
             the other cells are answered are returned. Questions are cells: the rows of X, and the
-            inputs by which the agreement is measured, do not count.
+            inputs by which the agreement is measured, do not count. `Limits(max_calls=…)` limits
+            every row that the model is given, whatever for; `result.record.asked` counts them.
         progress: True shows a progress bar, in a terminal or a notebook; a function is called with
             the number of inputs that were put to the model, each time.
         watch: A function that is called with each event: `Progress` after cells were asked,
@@ -112,7 +113,7 @@ def explain(
         seed,
         label,
     )
-    classifier = read_classifier(clf, X)
+    classifier = read_classifier(clf, X, limits)
     doing = AskedModel(classifier.name, watch)
     with shown(progress, doing) as advance:
         counted = None if watch is None else cells_asked(watch)
@@ -159,7 +160,7 @@ def explained(begin: Callable[[], Search]) -> Explanation:
     outcome, options, binning = search.run(), search.options, search.binning
     made = partial(
         Explanation.of_boxes,
-        agreement=outcome.agreement,
+        agreement=outcome.measured.agreement,
         rows=outcome.rows,
         said=search.said,
         exact_bins=binning.exact and outcome.is_exact,
@@ -168,8 +169,9 @@ def explained(begin: Callable[[], Search]) -> Explanation:
         target=options.label,
         settings=options.settings,
         record=Record(started, time.perf_counter() - clock, outcome.asked),
-        notes=search.notes(outcome.agreement, outcome.sifted),
+        notes=search.notes(outcome.measured.agreement, outcome.sifted),
         vote=outcome.vote,
+        measured=outcome.measured,
         sifted=outcome.sifted,
         counted=outcome.counted,
     )

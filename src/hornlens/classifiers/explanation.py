@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.cells import CellDecisions, ShownPoints, point_of
-from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import BoxRule, decided_by
 from hornlens.logic.certificates import Certificate
@@ -32,11 +31,20 @@ from hornlens.targets.classifiers.ruletables import RuleTable, SiftedBoxes
 from hornlens.targets.classifiers.spaces import space_apart
 
 if TYPE_CHECKING:
+    from hornlens.targets.classifiers.measured import Measured
     from hornlens.targets.classifiers.voting import Vote
 
 
-class NotKept(HornlensError):
-    """What only the model itself could answer, of an explanation that was read from a file."""
+class RecordedFlips(NamedTuple):
+    """What changing each feature does, and what the model said of the changed rows.
+
+    `answers` has for each feature a row for each row of X, and a column for each level: the class
+    that the row gets with it, OUTSIDE where it has that level or does not occur. It is empty where
+    these are too many to be kept.
+    """
+
+    flips: tuple[Flips, ...]
+    answers: tuple[NDArray[np.int8], ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -61,7 +69,9 @@ class Explained(Result):
     notes: tuple[str, ...] = ()
     """What to know of the columns: constant ones, and others of which nothing is said."""
     vote: Vote | None = None
-    recorded: tuple[Flips, ...] | None = None
+    measured: Measured | None = None
+    """What the agreement was measured by; None in files of older versions."""
+    recorded: RecordedFlips | None = None
     """What was found of each feature when the explanation was saved, in one that was loaded."""
     claim: Certificate
     """What may be claimed of the rules."""

@@ -35,7 +35,8 @@ def flips(
         feature: The column that is changed.
         X: Rows as the classifier takes them.
         limits: What may end it early, by time or questions (cells, and rows in which the column is
-            changed). Nothing is proved then, and what was asked by then is counted.
+            changed), or by calls (every row that the model is given; `limits.calls` counts them).
+            Nothing is proved then, and what was asked by then is counted.
         progress: True shows a progress bar, in a terminal or a notebook; a function is called with
             the number of inputs that were put to the model, each time.
         **options: The other arguments of `explain`: `bins`, `background`, `limit`, and so on.
@@ -54,7 +55,7 @@ def flips(
     """
     if not isinstance(feature, str):
         raise HornlensError("flips needs the name of a column")
-    classifier = read_classifier(clf, X)
+    classifier = read_classifier(clf, X, limits)
     column_of(classifier.table, feature)
     # Rules are not asked for: of what cannot be enumerated, none are searched.
     options.setdefault("max_conditions", 0)

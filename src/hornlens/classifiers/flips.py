@@ -7,6 +7,7 @@ may prove that there is no flip at all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -15,20 +16,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.explanation import Explained, NotKept
+from hornlens.classifiers.explanation import Explained, RecordedFlips
 from hornlens.errors import HornlensError
-from hornlens.exact.boxes.cells import GridCells, Levels
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels
 from hornlens.limits import Stopped
 from hornlens.results.analysis.flips import EXAMPLES, attributes_named
 from hornlens.results.documents.flips import FlipPair, Flips
+from hornlens.targets.classifiers.answering import NotKept
 from hornlens.targets.classifiers.background import Background
-from hornlens.targets.classifiers.columns import column_of
+from hornlens.targets.classifiers.columns import Column, column_of
 from hornlens.targets.classifiers.metering import LARGEST, Meter
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
 
 MOST_ROWS = 50_000_000
 """The classifier is asked about so many rows at most, where several columns are changed at once."""
+MOST_KEPT = 4_000_000
+"""So many answers about changed rows are kept in a file."""
 
 
 def flips_of(
@@ -54,28 +58,59 @@ def flips_of(
         return replace(nothing, excluded=_excluded(result))
     if result.recorded is not None and len(names) == 1:
         return _recorded(result, name, axes[0], by_proofs)
+    flips, _ = _asked_flips(result, name, axes, by_proofs, meter)
+    flips = replace(flips, proved=flips.proved and (exact or not silent))
+    if flips.proved or not by_proofs:
+        return flips
+    return _with_bound(flips, result, axes, meter)
+
+
+def recorded_flips(result: Explained, meter: Meter | None = None) -> RecordedFlips:
+    """Return what changing each feature does to the rows of X, with what the model said of them.
+
+    Proofs by trees may take long: they are left to those who ask for the flips of a column.
+    """
+    flips, answers = [], []
+    for axis, feature in enumerate(result.binned.features):
+        own, replies = _asked_flips(result, feature.name, [axis], False, meter)
+        flips.append(own)
+        answers.append(replies)
+    if sum(replies.size for replies in answers) > MOST_KEPT:
+        answers = []
+    return RecordedFlips(tuple(flips), tuple(answers))
+
+
+def _asked_flips(
+    result: Explained, name: str, axes: Sequence[int], by_proofs: bool, meter: Meter | None
+) -> tuple[Flips, NDArray[np.int8]]:
+    """Ask for the flips of some features; return what the model said of the changed rows, too."""
     try:
-        changed, count, examples = _in_rows(result, axes, meter)
-    except NotKept:
-        changed, count, examples = 0, 0, []
+        answers = _answers(result, axes, meter)
+    except (NotKept, Stopped):
+        answers = np.zeros((0, 1), dtype=np.int8)
+    changes = answers != result.said[: len(answers), None]
+    changes &= answers != OUTSIDE
+    examples = _examples(result, axes, answers, changes)
     pairs = of_pairs = None
     proved = False
     if isinstance(result.labelled, GridCells):
         pairs, of_pairs, ends = _in_grid(result.labelled, axes)
         proved = not result.labelled.open
         if ends is not None and not examples:
-            examples = [_pair(binned, *ends)]
+            examples = [_pair(result.binned, *ends, result.labelled.at(np.stack(ends)))]
     if not proved and result.vote is not None and by_proofs:
         status, ends = _by_trees(result.vote, axes, meter)
         proved = status != -1
         if ends is not None and not examples:
-            examples = [_pair(binned, *ends)]
-    proved = proved and (exact or not silent)
+            with suppress(Stopped):
+                examples = [_pair(result.binned, *ends)]
+    changed = int(np.count_nonzero(changes.any(axis=1)))
     flips = Flips(
-        *(name, changed, count, pairs, of_pairs, proved, exact, tuple(examples[:EXAMPLES])),
+        *(name, changed, len(answers), pairs, of_pairs, proved, result.exact_bins),
+        tuple(examples),
         excluded=_excluded(result),
     )
-    return flips if proved or not by_proofs else _with_bound(flips, result, axes, meter)
+    return flips, answers
 
 
 def _with_bound(flips: Flips, result: Explained, axes: Sequence[int], meter: Meter | None) -> Flips:
@@ -84,7 +119,7 @@ def _with_bound(flips: Flips, result: Explained, axes: Sequence[int], meter: Met
 
     try:
         drawn = drawn_flips(result, axes, meter)
-    except NotKept:
+    except (NotKept, Stopped):
         return flips
     if drawn.bound is None:
         return flips
@@ -106,23 +141,24 @@ def _excluded(result: Explained) -> tuple[str, ...]:
 
 def _recorded(result: Explained, feature: str, axis: int, by_proofs: bool) -> Flips:
     """Return what was found before; the leaves that were kept may prove what was not proved."""
-    before = next(one for one in result.recorded or () if one.feature == feature)
+    assert result.recorded is not None
+    before = next(one for one in result.recorded.flips if one.feature == feature)
     if before.proved or before.ever or result.vote is None or not by_proofs:
         return before
     try:
         status, pair = result.vote.flip_along(axis)
         examples = () if pair is None else (_pair(result.binned, *pair),)
-    except NotKept:
+    except (NotKept, Stopped):
         return before
     return replace(before, proved=status != -1, examples=examples)
 
 
-def _in_rows(
-    result: Explained, axes: Sequence[int], meter: Meter | None
-) -> tuple[int, int, list[FlipPair]]:
+def _answers(result: Explained, axes: Sequence[int], meter: Meter | None) -> NDArray[np.int8]:
     """Ask the classifier of every row with every level of some features; the rest as it is.
 
-    Return how many rows change, of how many: fewer than there are, if a limit comes before.
+    Return a row for each row of X that was asked, of which there are fewer if a limit comes before,
+    and a column for each choice of levels: the class, or OUTSIDE where nothing is changed, or where
+    the background rules the row out, before or after the change.
     """
     features = [result.binned.features[axis] for axis in axes]
     size, count = prod(feature.size for feature in features), len(result.rows)
@@ -131,63 +167,82 @@ def _in_rows(
             f"changing {', '.join(feature.name for feature in features)} at once gives "
             f"{size * count:,} rows, {MOST_ROWS:,} at most: name fewer columns"
         )
-    changed, done, length, examples = 0, 0, count, list[FlipPair]()
+    done, length, blocks = 0, count, [np.zeros((0, size), dtype=np.int8)]
     while done < count:
         if meter is not None and meter.limits is not None:
-            room = meter.room
             length = 1 if not done else min(2 * done, LARGEST // size + 1)
-            length = length if room is None else min(length, room // size)
+            for room in (meter.room, meter.limits.calls_room()):
+                length = length if room is None else min(length, room // size)
             if length < 1 or meter.stops():
                 break
         some = slice(done, min(done + length, count))
-        flipped = _changed(result, axes, some, meter, examples)
-        if flipped is None:
+        block = _block(result, axes, some, meter)
+        if block is None:
             break
-        changed += int(np.count_nonzero(flipped))
+        blocks.append(block)
         done = some.stop
-    return changed, done, examples
+    return np.concatenate(blocks)
 
 
-def _changed(
-    result: Explained,
-    axes: Sequence[int],
-    some: slice,
-    meter: Meter | None,
-    examples: list[FlipPair],
-) -> NDArray[np.bool_] | None:
-    """Say of some rows whether a change of the features changes the class; None past a limit.
-
-    Rows that the background rules out, before or after the change, do not count.
-    """
-    binned, table = result.binned, result.binned.classifier.table
-    rows, known = result.rows[some], result.said[some]
-    features = [binned.features[axis] for axis in axes]
-    given = [column[some] for column in table.columns]
-    labels, decide = binned.classifier.labels, binned.classifier.decide
-    forbidden = Background(result.background, table.names).over(binned.every)
+def _block(
+    result: Explained, axes: Sequence[int], some: slice, meter: Meter | None
+) -> NDArray[np.int8] | None:
+    """Return the classes of some rows with every choice of levels; None past a limit."""
+    binned, rows = result.binned, result.rows[some]
+    decide = binned.classifier.decide
+    forbidden = Background(result.background, binned.classifier.table.names).over(binned.every)
     occurs = forbidden.allows(rows)
-    changed = np.zeros(len(rows), dtype=np.bool_)
-    for levels in product(*(range(feature.size) for feature in features)):
-        columns, cells = list(given), rows.copy()
+    every = _choices(result, axes)
+    answers = np.full((len(rows), len(every)), OUTSIDE, dtype=np.int8)
+    for choice, levels in enumerate(every):
+        cells = rows.copy()
         cells[:, list(axes)] = levels
-        there = np.zeros(len(rows), dtype=np.bool_)
-        for axis, feature, level in zip(axes, features, levels, strict=True):
-            other = rows[:, axis] != level
-            made = feature.column(np.full(len(rows), level))
-            place = binned.telling[axis]
-            # A level that a row has already stays the value that the row has.
-            columns[place] = np.where(other, made, columns[place]) if len(axes) > 1 else made
-            there |= other
+        columns = _with_levels(result, axes, levels, some)
         classes = decide(columns) if meter is None else meter.answers(decide, columns)
         if len(classes) < len(rows):
             return None
-        flipped = there & (classes != known) & occurs & forbidden.allows(cells)
-        for row in np.flatnonzero(flipped & ~changed)[: EXAMPLES - len(examples)].tolist():
-            first = _row(table.names, [column[row] for column in given])
-            second = _row(table.names, [column[row] for column in columns])
-            examples.append(FlipPair(first, labels[known[row]], second, labels[classes[row]]))
-        changed |= flipped
-    return changed
+        counts = occurs & forbidden.allows(cells) & (cells != rows).any(axis=1)
+        answers[counts, choice] = classes[counts]
+    return answers
+
+
+def _choices(result: Explained, axes: Sequence[int]) -> list[tuple[int, ...]]:
+    return list(product(*(range(result.binned.features[axis].size) for axis in axes)))
+
+
+def _with_levels(
+    result: Explained, axes: Sequence[int], levels: Sequence[int], some: slice
+) -> list[Column]:
+    """Return the columns of some rows with other levels of some features."""
+    binned = result.binned
+    columns, rows = [column[some] for column in binned.classifier.table.columns], result.rows[some]
+    for axis, level in zip(axes, levels, strict=True):
+        place = binned.telling[axis]
+        made = binned.features[axis].column(np.full(len(rows), level))
+        # A level that a row has already stays the value that the row has.
+        other = rows[:, axis] != level
+        columns[place] = np.where(other, made, columns[place]) if len(axes) > 1 else made
+    return columns
+
+
+def _examples(
+    result: Explained,
+    axes: Sequence[int],
+    answers: NDArray[np.int8],
+    changes: NDArray[np.bool_],
+) -> list[FlipPair]:
+    """Return the first rows that get another class, each with the first level that does so."""
+    table, labels = result.binned.classifier.table, result.binned.classifier.labels
+    every = _choices(result, axes)
+    examples: list[FlipPair] = []
+    for row in np.flatnonzero(changes.any(axis=1))[:EXAMPLES].tolist():
+        choice, some = int(np.argmax(changes[row])), slice(row, row + 1)
+        first = _row(table.names, [column[row] for column in table.columns])
+        columns = _with_levels(result, axes, every[choice], some)
+        second = _row(table.names, [column[0] for column in columns])
+        own = labels[result.said[row]], labels[answers[row, choice]]
+        examples.append(FlipPair(first, own[0], second, own[1]))
+    return examples
 
 
 def _in_grid(
@@ -241,9 +296,10 @@ def _by_trees(
     return (-1 if blocked or -1 in statuses else 0), None
 
 
-def _pair(binned: Binned, first: Levels, second: Levels) -> FlipPair:
+def _pair(binned: Binned, first: Levels, second: Levels, classes: Levels | None = None) -> FlipPair:
+    """Return two cells as rows with their classes; the model is asked for what is not known."""
     both = np.stack([first, second])
-    columns, classes = binned.columns(both), binned.ask(both)
+    columns, classes = binned.columns(both), binned.ask(both) if classes is None else classes
     names, labels = binned.classifier.table.names, binned.classifier.labels
     rows = [_row(names, [column[row] for column in columns]) for row in (0, 1)]
     return FlipPair(rows[0], labels[classes[0]], rows[1], labels[classes[1]])

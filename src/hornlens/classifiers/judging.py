@@ -14,15 +14,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.explanation import Explained, NotKept
+from hornlens.classifiers.explanation import Explained
 from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import GridCells, Levels, cells_at
+from hornlens.limits import Stopped
 from hornlens.logic.named import NamedRule
 from hornlens.logic.warrants import OPEN, PROVED, Warrant
 from hornlens.results.analysis.judging import SHOWN, Exceptions, Judgement
 from hornlens.results.analysis.truth import Truth
 from hornlens.results.documents.checks import ShownAnswer
+from hornlens.targets.classifiers.answering import NotKept
 from hornlens.targets.classifiers.boxes import (
     NO_VALUE,
     box_of,
@@ -249,7 +251,7 @@ def _search(result: Explained, conditions: tuple[Condition, ...], classes: int) 
     if result.vote is not None:
         try:
             cell, settled = result.vote.any_of(result.vote.mask(small), classes)
-        except NotKept:
+        except (NotKept, Stopped):
             cell, settled = None, False
         if cell is not None:
             return _asked_in(result, conditions, cell[None, :], classes)
@@ -294,7 +296,7 @@ def _asked_in(
         columns[place] = column
     try:
         said = binned.ask(cells) if result.exact_bins else binned.classifier.decide(columns)
-    except NotKept:
+    except (NotKept, Stopped):
         return _Witness("open", "only the model could tell")
     hits = np.flatnonzero(_is_one_of(result, said, classes))
     if not len(hits):
@@ -354,7 +356,7 @@ def _is_one_of(result: Explained, labels: NDArray[Any], classes: int) -> NDArray
 
 def _shown_cell(result: Explained, cell: Levels) -> ShownAnswer:
     """Return what the model says of the point of a cell."""
-    said = int(result.binned.ask(cell[None, :])[0])
+    said = int(result.labelled.at(cell[None, :])[0])
     return ShownAnswer.of_row(
         result.describe_cell(cell.tolist()), result.binned.classifier.labels[said]
     )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.explanation import NotKept
+from hornlens.classifiers.explanation import RecordedFlips
 from hornlens.classifiers.result import Explanation
 from hornlens.exact.boxes.cells import GridCells, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import BoxRule
@@ -25,22 +25,22 @@ from hornlens.results.documents.explanations import (
     ExplanationDocument,
     FeatureDocument,
     explanation_from_json,
+    unpacked,
 )
 from hornlens.results.documents.findings import Record
 from hornlens.results.documents.reading import known_fields
 from hornlens.results.documents.record import RUN
 from hornlens.results.documents.settings import Settings
 from hornlens.results.documents.sifting import sift_from_json, with_order
-from hornlens.targets.classifiers.answering import Classifier
+from hornlens.targets.classifiers.answering import NOT_KEPT, Classifier, NotKept, not_kept
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.columns import Column, Table
 from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.measured import Measured
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.ruletables import SiftedBoxes
 from hornlens.targets.classifiers.spaces import space_apart
 from hornlens.targets.classifiers.voting import Leaves, Vote
-
-NOT_KEPT = "the model is not in envelope.json: explain it again to ask it more"
 
 
 def load_explanation(content: Mapping[str, Any], file: Path) -> Explanation:
@@ -85,12 +85,12 @@ def explanation_of(
         vote = Vote(kept, None, _leaves(document), tuple(bad))
         kept.votes.append(vote)
     boxes = [_box(kept, document, rule.box, rule.label) for rule in document.rules]
-    sifted = counted = None
+    sifted = None
+    usual, statistics = ("cells", "questions", "rows"), (content or {}).get("statistics", {})
+    counted = {name: number for name, number in statistics.items() if name not in usual}
     if content is not None and "sift" in content:
         assert isinstance(labelled, ListedCells)
         sifted = _sifted(content, document, kept, boxes, labelled)
-        usual, statistics = ("cells", "questions", "rows"), content["statistics"].items()
-        counted = {name: number for name, number in statistics if name not in usual}
     result: Explanation = Explanation.of_boxes(
         kept,
         boxes,
@@ -107,9 +107,10 @@ def explanation_of(
         record,
         notes=document.notes,
         vote=vote,
-        recorded=document.flips,
+        measured=_measured(document),
+        recorded=RecordedFlips(document.flips, _changed(document)),
         sifted=sifted,
-        counted=counted or {},
+        counted=counted,
     )
     return result
 
@@ -180,13 +181,40 @@ def _classifier(document: ExplanationDocument, every: Sequence[Feature]) -> Clas
         tuple(columns),
         tuple(feature.kind for feature in every),
         tuple(feature.values for feature in every),
-        _not_kept,
+        not_kept,
     )
-    return Classifier(document.model, document.labels, _not_kept, table, document.identity)
+    return Classifier(document.model, document.labels, not_kept, table, document.identity)
 
 
-def _not_kept(_: Any) -> NDArray[Any]:
-    raise NotKept(NOT_KEPT)
+def _measured(document: ExplanationDocument) -> Measured | None:
+    """Return what the agreement was measured by, as it was kept."""
+    kept, width, classes = document.measured, len(document.features), len(document.classes)
+    if kept is None:
+        return None
+    cells = unpacked(kept.cells, np.dtype(np.uint16), kept.count * width)
+    inputs = unpacked(kept.inputs, np.dtype(np.uint16), kept.count * classes)
+    twice = document.agreement.repeated
+    one_byte = ((kept.points, kept.count), (kept.first, twice), (kept.again, twice))
+    points, first, again = (
+        unpacked(text, np.dtype(np.int8), count).astype(np.intp) for text, count in one_byte
+    )
+    counts = np.zeros((0, classes), dtype=np.intp)  # those of rows are those of the rows of X
+    shaped = cells.reshape(kept.count, width).astype(np.intp)
+    own = inputs.reshape(kept.count, classes).astype(np.intp)
+    return Measured(shaped, points, counts, own, first, again)
+
+
+def _changed(document: ExplanationDocument) -> tuple[NDArray[np.int8], ...]:
+    """Return what the model said of changed rows, as it was kept."""
+    if document.changed and len(document.changed) != len(document.flips):
+        raise ValueError("has changed rows that are not of each column")
+    sizes = {feature.name: feature.levels for feature in document.features}
+    return tuple(
+        unpacked(text, np.dtype(np.int8), flips.of_rows * sizes[flips.feature]).reshape(
+            flips.of_rows, sizes[flips.feature]
+        )
+        for text, flips in zip(document.changed, document.flips, strict=bool(document.changed))
+    )
 
 
 def _column(feature: Feature, values: Sequence[Any]) -> Column:

@@ -22,7 +22,7 @@ from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
 from hornlens.targets.classifiers.boxes import box_of, never_missing
 from hornlens.targets.classifiers.conditions import ParsedRule, parse_rule
-from hornlens.targets.classifiers.guard import is_measured, measured_agreement, unlike
+from hornlens.targets.classifiers.guard import is_measured, measured_by, unlike
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
@@ -87,7 +87,8 @@ def prove(
             not occur.
         seed: The seed of the random inputs.
         limits: What may end it early, by time or questions (cells and random inputs; rows of X do
-            not count). What is neither proved nor refuted by then is "not refuted".
+            not count), or by calls (every row that the model is given; `limits.calls` counts
+            them). What is neither proved nor refuted by then is "not refuted".
         progress: True shows a progress bar, in a terminal or a notebook; a function is called with
             the number of inputs that were put to the model, each time.
 
@@ -104,13 +105,16 @@ def prove(
     if not isinstance(rule, str):
         raise InputError(f"a rule is a text, not {type(rule).__name__}")
     given = (background,) if isinstance(background, str) else tuple(background)
-    classifier = read_classifier(clf, _rows_for(clf) if X is None else X)
+    classifier = read_classifier(clf, _rows_for(clf) if X is None else X, limits)
     with shown(progress, classifier.name) as advance:
         meter = meter_of(limits, advance)
         if meter is not None:
             meter.begin()
         options = _Options(bins, n_bins, limit, label, given, seed)
-        return _proved(clf, classifier, rule, options, meter)
+        try:
+            return _proved(clf, classifier, rule, options, meter)
+        except Stopped:  # no call was left to look at what was found
+            return _cut_off(rule, meter, "before it was decided")
 
 
 class _Options(NamedTuple):
@@ -159,14 +163,14 @@ def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
     said = decide(table.columns) if meter is None else meter.measured(decide, table.columns)
     short = replace(binned, classifier=replace(binned.classifier, table=table.first(len(said))))
     rows = short.places(short.classifier.table)
-    agreement = measured_agreement(short, rows, said, seed, meter=meter)
+    agreement = measured_by(short, rows, said, seed, meter=meter).agreement
     if is_measured(agreement):
         excluded = unlike(short)
         if not excluded:
             return proof
         but = f" (but for {' and '.join(excluded)})"
         return replace(proof, sentence=f"{proof.sentence[:-1]}{but}.")
-    if agreement.whole:
+    if not agreement.differs:
         return _cut_off(proof.rule, meter, f"and it {agreement.shares}")
     varies = f" {agreement.varying}" if agreement.varied else ""
     return Proof(
@@ -179,7 +183,7 @@ def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
 
 def _cut_off(rule: str, meter: Meter | None, known: str) -> Proof:
     """Return that nothing is proved because a limit was reached, and what is known by then."""
-    reason = None if meter is None else meter.ended
+    reason = None if meter is None or meter.limits is None else meter.limits.reason
     early = f"the run was ended {ENDED[reason]}" if reason else "it is too hard to prove"
     return Proof(rule, "not refuted", f"Not refuted, but not proved: {early}, {known}.")
 

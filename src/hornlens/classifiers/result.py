@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hornlens.classifiers.explanation import Explained
@@ -131,14 +132,25 @@ class Explanation(Explained):
 
         return common_rules([self, *others])
 
+    @cached_property
+    def with_flips(self) -> Explanation:
+        """The same with the flips of each column, for which the model is asked once."""
+        from hornlens.classifiers.saving import with_flips
+
+        return with_flips(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled; a model that cannot be is asked for the flips before."""
+        return dict(vars(self if self.binned.classifier.can_be_pickled else self.with_flips))
+
     def as_json(self) -> dict[str, Any]:
         """Return the contents of envelope.json."""
         from hornlens.classifiers.saving import explanation_as_json
 
-        return explanation_as_json(self)
+        return explanation_as_json(self.with_flips)
 
     def _files(self, name: str) -> dict[str, str]:
         """Return all files, the page among them, by name."""
         from hornlens.classifiers.saving import explanation_files
 
-        return explanation_files(self)
+        return explanation_files(self.with_flips)

@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hornlens.classifiers.explanation import Explained
-from hornlens.classifiers.flips import flips_of
+from hornlens.classifiers.explanation import Explained, RecordedFlips
+from hornlens.classifiers.flips import recorded_flips
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import GridCells
+from hornlens.formats.digests import with_digest
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.spaces import space_as_json
 from hornlens.limits import Limits
@@ -27,6 +28,7 @@ from hornlens.results.documents.explanations import (
     ClassifierDocument,
     FeatureDocument,
     LeafDocument,
+    MeasuredDocument,
     RowsDocument,
     packed,
 )
@@ -35,6 +37,7 @@ from hornlens.results.documents.record import RUN, run_record
 from hornlens.results.documents.rules import RuleRow
 from hornlens.results.documents.sifting import point_to_answers
 from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.measured import Measured
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.voting import Vote
 
@@ -51,16 +54,21 @@ def with_flips(result: AnyExplained, meter: Meter | None = None) -> AnyExplained
     if result.recorded is not None:
         return result
     meter = _spent() if meter is None and _was_cut_off(result) else meter
-    flips = [
-        flips_of(result, feature.name, by_proofs=False, meter=meter)
-        for feature in result.binned.features
-    ]
-    return replace(result, recorded=tuple(flips))
+    predictions = result.binned.classifier.predictions
+    before = predictions.count
+    recorded = recorded_flips(result, meter)
+    calls = predictions.count - before
+    total = result.counted.get("predicted", 0) + calls
+    counted = {**result.counted, "flipped": calls, "predicted": total}
+    record = replace(result.record, asked=result.record.asked + calls)
+    again: Any = {"envelope": None}  # it is made again, with these counts
+    return replace(result, recorded=recorded, counted=counted, record=record, **again)
 
 
 def section_of(result: Explained) -> ClassifierDocument:
     """Return the section `classifier`: all that the rules are checked and shown by."""
     binned, labelled = result.binned, result.labelled
+    recorded = with_flips(result).recorded or RecordedFlips(())
     for feature in binned.features:
         if feature.size > MOST_LEVELS:
             raise HornlensError(
@@ -100,11 +108,24 @@ def section_of(result: Explained) -> ClassifierDocument:
             packed(result.said.astype(np.int8)),
             tuple(tuple(_plain(column[row]) for column in table.columns) for row in range(kept)),
         ),
-        flips=tuple(map(_plain_flips, with_flips(result).recorded or ())),
+        flips=tuple(map(_plain_flips, recorded.flips)),
+        measured=None if result.measured is None else _measured(result.measured),
+        changed=tuple(map(packed, recorded.answers)),
         trees=None if result.vote is None else _trees(result.vote),
         forbidden=()
         if result.vote is None
         else tuple(_levels(result.vote, box) for box in result.vote.forbidden),
+    )
+
+
+def _measured(measured: Measured) -> MeasuredDocument:
+    return MeasuredDocument(
+        len(measured.cells),
+        packed(measured.cells.astype(np.uint16)),
+        packed(measured.points.astype(np.int8)),
+        packed(measured.inputs.astype(np.uint16)),
+        packed(measured.first.astype(np.int8)),
+        packed(measured.again.astype(np.int8)),
     )
 
 
@@ -124,7 +145,8 @@ def _spent() -> Meter:
 def explanation_as_json(result: Explained) -> dict[str, Any]:
     """Return the contents of envelope.json: the rules in variables, and what they rest on.
 
-    A basis is worked out only where somebody asks for it: `rules` is null.
+    A basis is worked out only where somebody asks for it: `rules` is null. The flips of each column
+    must be known: see `with_flips`.
     """
     content = envelope_as_json(result.envelope)
     for line, row in zip(content["readable"], result.rules, strict=True):
@@ -135,7 +157,7 @@ def explanation_as_json(result: Explained) -> dict[str, Any]:
         record = result.sifted.record
         places = {cell: place for place, cell in enumerate(record.order)}
         point_to_answers(content["sift"], record, places.__getitem__)
-    return {
+    whole = {
         **content,
         "rules": None,
         "space": space_as_json(result.space),
@@ -143,6 +165,7 @@ def explanation_as_json(result: Explained) -> dict[str, Any]:
         "settings": asdict(result.settings),
         SECTION: as_plain(section_of(result)),
     }
+    return with_digest(whole)
 
 
 def _in_columns(result: Explained, row: RuleRow) -> dict[str, Any]:

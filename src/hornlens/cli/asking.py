@@ -98,7 +98,12 @@ class ModelGroup(CommandOptions):
         float, typer.Option(min=0.1, help="Chat models: seconds that one answer may take.")
     ] = 120.0
     max_calls: Annotated[
-        Optional[int], typer.Option(min=0, help="Chat models: stop before more calls than that.")
+        Optional[int],
+        typer.Option(
+            min=0,
+            help="Chat models: stop before more calls than that. (extract --target: before more "
+            "rows are given to a classifier)",
+        ),
     ] = None
     max_tokens: Annotated[
         Optional[int],

@@ -58,6 +58,8 @@ def bias_command(options: BiasOptions) -> None:
     with options.store.open(terminal.warn) as cache:
         measured = _measure_all(models, terminal, dataset, groups, policy, cache)
     seconds = time.perf_counter() - clock
+    if note := options.how.options.limits.note:
+        terminal.warn(note)
     bias = bias_document(dataset, groups, measured, policy)
     run = bias_run(measured, seconds, started)
     write_bias(bias, run, options.out, options.limit_occupations)

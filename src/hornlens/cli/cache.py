@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from datetime import datetime
 from typing import Annotated, Optional
@@ -77,9 +78,16 @@ def clear(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Remove all answers."""
+    if not yes and (sys.stdin is None or not sys.stdin.isatty()):
+        raise HornlensError(
+            "there is no terminal to ask on, and nothing was removed: "
+            "to remove all answers without being asked, give --yes"
+        )
     opened = _open(cache)
     count = sum(model.answers for model in opened.models())
     if not yes and not typer.confirm(f"Remove {plural(count, 'answer')} from {opened.shown}?"):
-        raise typer.Abort
+        opened.close()
+        Terminal().say("Nothing was removed.")
+        raise typer.Exit(1)
     Terminal().say(f"{plural(opened.prune(), 'answer')} removed from {opened.shown}")
     opened.close()

@@ -14,6 +14,7 @@ from hornlens.exact.bases import Basis, in_basis
 from hornlens.exact.envelopes import with_support
 from hornlens.exact.ranking import EXPLAINED, ranked
 from hornlens.formats.csvfiles import csv_text
+from hornlens.formats.digests import with_digest
 from hornlens.formats.fca import without_bottom
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text, read_json
@@ -92,7 +93,7 @@ def envelope_command(options: EnvelopeOptions) -> int:
         printed = made if options.out is not None else replace(made, context=None)
         content = result_as_json(printed)
         other = _other_basis(result, shown, options.basis)
-        sys.stdout.write(json_text({**content, **other}))
+        sys.stdout.write(json_text(with_digest({**content, **other})))
     else:
         if result.almost is not None:
             terminal.warn(f"{form} has the exact rules only: almost-rules are in text and json")

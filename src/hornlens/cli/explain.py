@@ -54,7 +54,7 @@ def explain_command(given: ExplainOptions) -> int:
     terminal, doing = Terminal(given.quiet), AskedModel(given.model.name)
     with ended_by_ctrl_c(limits), terminal.bar(doing, None, "rows") as advance:
         meter = Meter(limits, advance, watch=doing.hear)
-        classifier = replace(read_classifier(model, table), identity=identity)
+        classifier = replace(read_classifier(model, table, limits), identity=identity)
         result = explain_with(model, classifier, options, meter)
         is_cut_off = result.labelled.open > 0
         basis = result.basis() if given.basis and not is_cut_off else None
@@ -72,8 +72,7 @@ def explain_command(given: ExplainOptions) -> int:
     terminal.say(f"{result.certificate.title}: {result.certificate.sentence}")
     for note in result.notes:
         terminal.say(f"Note: {note}.")
-    if result.sifted is not None:
-        terminal.say(asked_of_model(result.envelope.statistics))
+    terminal.say(asked_of_model(result.envelope.statistics))
     _show_rules(terminal, result, given.out)
     if result.sifted is not None:
         _show_sifted(terminal, result, given.out)

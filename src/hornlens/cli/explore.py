@@ -19,6 +19,7 @@ from hornlens.exploring.session import Session
 from hornlens.exploring.variables import Variables, read_variables
 from hornlens.formats.anytables import open_table
 from hornlens.formats.backgrounds import read_background
+from hornlens.formats.digests import with_digest
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.plain import visible
@@ -88,7 +89,7 @@ def explore_command(options: ExploreOptions) -> int:
             session.save(path)
     envelope = session.envelope(options.limits.reason or "interrupt")
     if as_json:
-        sys.stdout.write(json_text(envelope_as_json(envelope)))
+        sys.stdout.write(json_text(with_digest(envelope_as_json(envelope))))
         return options.exit_code
     terminal.say()
     show_envelope(terminal, envelope)

@@ -83,6 +83,8 @@ def extract_command(options: ExtractOptions) -> int:
         else:
             result = _ask_model(options, settings, terminal)
     seconds = time.perf_counter() - clock
+    if note := options.how.options.limits.note:
+        terminal.warn(note)
     if options.intersections and result.has_rates and result.asked:
         result = result.with_intersections(*_intersections(options))
     result.save(options.out)

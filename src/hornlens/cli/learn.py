@@ -12,6 +12,7 @@ from hornlens.errors import HornlensError
 from hornlens.extraction.formulas import LearnOutcome, LearnSettings, learn
 from hornlens.extraction.related import RELATED, learn_related
 from hornlens.formats.anytables import ENDINGS, open_table
+from hornlens.formats.digests import with_digest
 from hornlens.formats.dimacs import read_dimacs
 from hornlens.formats.jsonfiles import json_text
 from hornlens.learning.events import Conjectured, Event, Progress
@@ -76,7 +77,7 @@ def _learn(options: LearnOptions, settings: LearnSettings) -> int:
         return 1
     lines = list(trace_lines(events, outcome.envelope.vocabulary)) if options.trace else None
     if options.format == "json":
-        sys.stdout.write(json_text(outcome.as_json(lines)))
+        sys.stdout.write(json_text(with_digest(outcome.as_json(lines))))
     else:
         _show(terminal, path, outcome, lines)
     return options.exit_code
@@ -102,7 +103,9 @@ def _learn_related(options: LearnOptions) -> int:
     lines = list(trace_lines(events, known.vocabulary)) if options.trace else []
     if options.format == "json":
         content = outcome.as_json()
-        sys.stdout.write(json_text({**content, **({"trace": lines} if options.trace else {})}))
+        sys.stdout.write(
+            json_text(with_digest({**content, **({"trace": lines} if options.trace else {})}))
+        )
         return options.exit_code
     variables = plural(len(known.vocabulary), "variable")
     terminal.say(f"{path.name}: {variables}, {what}; {options.algorithm} learner.")

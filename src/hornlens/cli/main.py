@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import errno
 import gc
 import os
 import signal
@@ -46,7 +47,7 @@ def main() -> NoReturn:
             _stop()
         message = _in_a_line(error)
         if debug:
-            for line in traceback.format_exc().splitlines():
+            for line in _safe(traceback.format_exc()).splitlines():
                 print(visible(line), file=sys.stderr)
             sys.exit(BAD_INPUT if message else OUR_ERROR)
         if message is None:
@@ -130,6 +131,8 @@ def _in_a_line(error: Exception) -> str | None:
     if isinstance(error, ConnectionError):
         said = (error.strerror or str(error)).lower()
         return f"a connection was closed by the other side ({said}): run the same command to go on"
+    if _lacks_handles(error):
+        return "too many open files: allow more of them (ulimit -n)"
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return f"{place[:200]}{(error.strerror or str(error)).lower()}"
@@ -140,6 +143,13 @@ def _in_a_line(error: Exception) -> str | None:
         command = getattr(getattr(error, "ctx", None), "command_path", "hornlens")
         return f"{message} (see '{command} --help')"
     return None
+
+
+def _lacks_handles(error: Exception) -> bool:
+    """Return whether no more files can be opened; a library that is one is an ImportError."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    return isinstance(error, ImportError) and os.strerror(errno.EMFILE) in str(error)
 
 
 def _unforeseen(error: Exception) -> str:
@@ -158,7 +168,8 @@ def _written_down() -> str:
         with tempfile.NamedTemporaryFile(
             "w", prefix="hornlens-", suffix=".txt", encoding="utf-8", delete=False
         ) as file:
-            file.write(" ".join(["hornlens", *sys.argv[1:]]) + "\n\n" + traceback.format_exc())
+            command = " ".join(["hornlens", *sys.argv[1:]])
+            file.write(_safe(f"{command}\n\n{traceback.format_exc()}"))
             return f"{file.name} (please send it to us)"
     except (OSError, UnicodeError):
         return "run the same command with --debug"
@@ -224,5 +235,12 @@ def _stop() -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    print("hornlens:", one_line(message), file=sys.stderr)
+    print("hornlens:", one_line(_safe(message)), file=sys.stderr)
     sys.exit(code)
+
+
+def _safe(text: str) -> str:
+    """Return text without the keys and passwords of the environment."""
+    from hornlens.logging import without_secrets
+
+    return without_secrets(text)

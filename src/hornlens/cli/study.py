@@ -59,6 +59,8 @@ def study_command(options: StudyOptions) -> None:
             on_prompts=ask,
             on_runs=learn,
         )
+    if note := model_options.limits.note:
+        terminal.warn(note)
     study = write_study(plan, found, options.out, published_for(plan))
     if options.format == "json":
         sys.stdout.write(STUDY.text(study))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from hornlens import __version__
 from hornlens.errors import HornlensError
+from hornlens.executors.blocks import NO_ANSWERS
 from hornlens.executors.cluster import TICK
 from hornlens.executors.protocol import Advance, R, T, Work
 from hornlens.executors.remote_runs import Broken, Finished, RunActor, RunQuestion, RunReply
@@ -93,6 +94,7 @@ class Driver(Generic[T, R]):
         """Yield each task with what its work returned."""
         while self._queue or self._active:
             self._begin()
+            self._give_up_what_was_lost()
             pools = self._pools()
             for pool in pools:
                 pool.fill()
@@ -155,10 +157,11 @@ class Driver(Generic[T, R]):
             return
         if isinstance(event, Broken):
             raise (HornlensError if event.for_people else RuntimeError)(event.message)
-        if isinstance(event, RunQuestion):
+        if isinstance(event, RunQuestion) and event.is_one:
             self._ask(run, event)
             return
-        assert isinstance(event, Finished)
+        if not isinstance(event, Finished):
+            raise HornlensError(NO_ANSWERS.format("a question or the end of a run"))
         self._active.remove(run)
         self._free.append(run.actor)
         key = (run.task.spec, run.task.options)
@@ -219,6 +222,16 @@ class Driver(Generic[T, R]):
             run = next((run for run in self._waiting(key) if prompt in run.missing), None)
             if run is not None:
                 run.new |= {prompt}
+
+    def _give_up_what_was_lost(self) -> None:
+        """Send out nothing that another driver has taken over, while this one was stopped."""
+        for key, prompts in self._asked.items():
+            if prompts and not self._answers[key].still_claimed():
+                withdrawn = self._executor.pool(self._models[key[:2]]).withdraw(key)
+                prompts -= withdrawn
+                self._elsewhere[key] |= withdrawn
+                # What replicas are at is claimed again, unless others are at it by now.
+                self._answers[key].claim([*prompts])
 
     def _look_again(self) -> None:
         """Take what other drivers have answered; ask what they have given up."""

@@ -5,14 +5,24 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
 from hornlens import __version__
 from hornlens.errors import HornlensError
 from hornlens.executors.actors import Failure, Loaded, ModelActor
-from hornlens.executors.blocks import BLOCK, SMALLEST, Block, Bundle, cut, packed
+from hornlens.executors.blocks import (
+    BLOCK,
+    NO_ANSWERS,
+    SMALLEST,
+    Block,
+    Bundle,
+    are_answers,
+    are_batches,
+    cut,
+    packed,
+)
 from hornlens.executors.cluster import Cluster, Needs
 from hornlens.logging import get_logger
 from hornlens.models.protocol import GO_ON, TOGETHER, Answer, Model, ModelError
@@ -116,6 +126,24 @@ class Pool:
         for start in range(0, len(prompts), TOGETHER):
             self._uncut.append(Bundle(prompts[start : start + TOGETHER], candidates, question))
 
+    def withdraw(self, question: Hashable) -> set[str]:
+        """Forget what was submitted for a question and has not gone out yet; return the prompts.
+
+        What a replica has, it answers.
+        """
+        queues: tuple[deque[Any], ...] = (self._uncut, self._queue)
+        withdrawn: set[str] = set()
+        for queue in queues:
+            for work in [work for work in queue if work.question == question]:
+                queue.remove(work)
+                withdrawn.update(work.prompts)
+        for replica in self._replicas:
+            if replica.planning is not None and replica.planning[1].question == question:
+                ref, bundle = replica.planning
+                withdrawn.update(bundle.prompts)
+                replica.planning = (ref, replace(bundle, prompts=()))
+        return withdrawn
+
     def answers(self) -> Iterator[tuple[Block, list[Answer]]]:
         """Yield every block with its answers, in any order, until nothing is left."""
         while not self.idle:
@@ -171,7 +199,8 @@ class Pool:
                 elif ref is plan:
                     self._planned(replica, value)
                 else:
-                    answered.append((replica.flight.pop(ref), self._answered(value)))
+                    block = replica.flight.pop(ref)
+                    answered.append((block, self._answered(block, value)))
         return answered
 
     def close(self) -> None:
@@ -225,6 +254,8 @@ class Pool:
     def _loaded(self, replica: _Replica, value: Loaded | Failure) -> None:
         if isinstance(value, Failure):
             raise ModelError(self._in_a_line(value, loading=True))
+        if not isinstance(value, Loaded):
+            raise HornlensError(NO_ANSWERS.format(f"whether model {self.name} was loaded"))
         if value.version != __version__:
             raise HornlensError(
                 f"node {value.ip} has hornlens {value.version}, and this is {__version__}: "
@@ -243,12 +274,17 @@ class Pool:
         if isinstance(value, Failure):
             raise ModelError(self._in_a_line(value))
         assert replica.planning is not None
-        self._queue += packed(replica.planning[1], value, self._block)
+        if prompts := replica.planning[1].prompts:  # not withdrawn
+            if not are_batches(value, len(prompts)):
+                raise HornlensError(NO_ANSWERS.format(f"batches of model {self.name}"))
+            self._queue += packed(replica.planning[1], value, self._block)
         replica.planning = None
 
-    def _answered(self, value: list[Answer] | Failure) -> list[Answer]:
+    def _answered(self, block: Block, value: list[Answer] | Failure) -> list[Answer]:
         if isinstance(value, Failure):
             raise ModelError(self._in_a_line(value))
+        if not are_answers(value, len(block.prompts)):
+            raise HornlensError(NO_ANSWERS.format(f"answers of model {self.name}"))
         return value
 
     def _in_a_line(self, failure: Failure, loading: bool = False) -> str:
@@ -288,7 +324,7 @@ class Pool:
             if isinstance(value, Exception):
                 unanswered.append(block)
             else:
-                answered.append((block, self._answered(value)))
+                answered.append((block, self._answered(block, value)))
         self._queue.extendleft(block for block in reversed(unanswered) if isinstance(block, Block))
         if replica.planning is not None:
             self._uncut.appendleft(replica.planning[1])

@@ -24,6 +24,17 @@ class RunQuestion(NamedTuple):
     candidates: tuple[str, ...]
     repeat: int
 
+    @property
+    def is_one(self) -> bool:
+        """Whether it has the form of a question: it comes from another machine."""
+        lists = (self.prompts, self.candidates)
+        texts = [text for row in lists if isinstance(row, list | tuple) for text in row]
+        return (
+            all(isinstance(row, list | tuple) for row in lists)
+            and all(isinstance(text, str) for text in texts)
+            and type(self.repeat) is int
+        )
+
 
 class RunReply(NamedTuple):
     """The answers, as they are in the driver's store; those to `new` the model gave just now."""

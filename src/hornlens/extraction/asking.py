@@ -19,6 +19,7 @@ from hornlens.logic.certificates import ended_early
 from hornlens.logic.decisions import YES, Decision, Policy, accepts, united
 from hornlens.logic.knowledge import Knowledge, World
 from hornlens.logic.maskmap import mask_map
+from hornlens.targets.functions import RepeatedTarget
 from hornlens.targets.protocol import Interruptible, PromptTarget, Settles, Target
 
 if TYPE_CHECKING:
@@ -83,6 +84,11 @@ class Questions:
         if not isinstance(self.target, PromptTarget):
             return 1
         return max(1, self.target.prompt_count // max(1, self.space.cell_count))
+
+    @property
+    def calls(self) -> int:
+        """How often a target that is asked without prompts is called for a cell."""
+        return self.target.repeats if isinstance(self.target, RepeatedTarget) else 1
 
     def ask(self, batch: Sequence[int]) -> list[bool]:
         """Answer a batch of membership queries with one batch of cells."""
@@ -157,8 +163,11 @@ class Questions:
             return
         limits = self.limits or Limits()
         limits.check()
-        room = limits.room(self.prompts)
+        room, calls = limits.room(self.prompts), limits.calls_room(self.calls)
         allowed = cells if room is None else cells[:room]
+        reason: Reason = "max_questions"
+        if calls is not None and calls < len(allowed):
+            allowed, reason = cells[:calls], "max_calls"
         if isinstance(self.target, Interruptible):
             if allowed:
                 yield allowed
@@ -169,14 +178,15 @@ class Questions:
                 limits.check()
                 clock = time.perf_counter()
                 some = allowed[start : start + count]
+                limits.call(len(some) * self.calls)
                 yield some
                 limits.count(len(some) * self.prompts)
                 start += count
                 if time.perf_counter() - clock < PART:
                     count *= 2
         if len(allowed) < len(cells):
-            limits.reason = "max_questions"
-            raise Stopped("max_questions")
+            limits.reason = reason
+            raise Stopped(reason)
 
     def _asked(self, cells: list[int]) -> list[Decision]:
         """Return what the target says; whatever is wrong with it comes out as one clear error."""

@@ -57,6 +57,12 @@ class Wanted:
         )
 
 
+def assuming(envelope: Envelope) -> Envelope:
+    """Return an envelope whose certificate says that rules were taken for granted."""
+    scope = replace(envelope.certificate.scope, assumed=True)
+    return replace(envelope, certificate=replace(envelope.certificate, scope=scope))
+
+
 @dataclass(frozen=True)
 class Conclusion:
     """The rules that may be claimed, and the possible ones where they are more."""
@@ -65,6 +71,11 @@ class Conclusion:
     possible: Envelope | None = None
     labelled: LabelledSpace | None = None
     """All that may be accepted, where every cell was asked."""
+
+    def given_background(self) -> Conclusion:
+        """Return the same, with certificates that say that rules were taken for granted."""
+        possible = None if self.possible is None else assuming(self.possible)
+        return replace(self, envelope=assuming(self.envelope), possible=possible)
 
     def alone(self, knowledge: Knowledge) -> Conclusion:
         """Return what is known of one of several ways of asking that were sifted together."""
@@ -87,6 +98,19 @@ def conclude(
     A `proposal` is judged rule by rule where not all is known. `ended` says why no more was asked;
     `limits` bound the work here. With `noise`, answers vary, and what is undecided is told apart.
     """
+    conclusion = _conclude(knowledge, wanted, proposal, ended, limits, noise)
+    return conclusion.given_background() if knowledge.space.assumed else conclusion
+
+
+def _conclude(
+    knowledge: Knowledge,
+    wanted: Wanted,
+    proposal: Proposal | None,
+    ended: Reason | None,
+    limits: Limits | None,
+    noise: Noise | None,
+) -> Conclusion:
+    """Return the same, whether or not some rules were taken for granted."""
     work = _Concluding(knowledge, wanted, proposal or Proposal(), ended, limits)
     if proposal is not None and proposal.sifted is not None:
         return Conclusion(work.sifted(proposal.sifted))

@@ -112,6 +112,11 @@ def extract(
             return work_out(target, engine, chosen, decided, watch, limits, progress)
     worlds = target.targets if isinstance(target, Worlds) else {"": target}
     unit = "prompt" if isinstance(next(iter(worlds.values())), PromptTarget) else "cell"
+    if unit == "prompt" and limits is not None and limits.max_calls is not None:
+        raise HornlensError(
+            "Limits(max_calls=…) limits the calls of classifiers and functions; for a language "
+            "model use ModelOptions(limits=Spending(calls=…))"
+        )
     own = strategy is not None
     exhaustive = not own and chosen.is_exhaustive(question_count(target), unit)
     learns = learner is not None or equivalence is not None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from hornlens.extraction.conclude import assuming
 from hornlens.limits import Limits
 from hornlens.logic.decisions import Policy
 from hornlens.logic.envelope import Envelope
@@ -51,6 +52,8 @@ def work_out(
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     envelope = engine(limits, progress)
+    if target.space.assumed and envelope.certificate.scope.of == "cells":
+        envelope = assuming(envelope)
     if watch is not None:
         _show(envelope, watch)
     findings = Findings.of_envelope(envelope, target.name, target.identity(), policy, settings)

@@ -10,6 +10,7 @@ from hornlens.errors import InputError
 from hornlens.formats.contexts import READERS
 from hornlens.formats.scaling import Scale, parse_scales, scaled
 from hornlens.formats.values import FRAMES, Values, read_values
+from hornlens.logic.lookalikes import look_alike_sentences
 from hornlens.logic.space import Space
 from hornlens.logic.table import Table
 
@@ -46,6 +47,8 @@ def open_values(
 ) -> Opened:
     """Return the table that values become, each column in its scale."""
     context = scaled(values, scales, label)
+    groups = (tuple(values.columns), *values.columns.values())
+    alike = tuple(text for group in groups for text in look_alike_sentences(group))
     if context.space.label is None and not len(context.space.background) and not scales:
-        return Opened(context.table)
-    return Opened(context.table, context.space, context.said)
+        return Opened(context.table, None, alike)
+    return Opened(context.table, context.space, (*context.said, *alike))

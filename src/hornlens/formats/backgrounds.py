@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +51,8 @@ def _from_json(path: Path, vocabulary: Vocabulary) -> Theory:
         listed += part
     rules = written_out(theory_from_json(listed, vocabulary, path), path)
     return Theory(len(vocabulary), rules)
+
+
+def vocabulary_of(names: Iterable[str]) -> Vocabulary:
+    """Return names as what a background file is read over."""
+    return Vocabulary(tuple(names))

@@ -22,6 +22,9 @@ from hornlens.logic.named import NamedRule
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # some spreadsheets take wide ones
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|inf)")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_SEPARATORS = {";": "semicolons", "\t": "tabs"}
+_SEPARATOR = re.compile("[;\t]")
+_COMMA = re.compile("[+-]?[0-9]+,[0-9]+", re.ASCII)
 BOTTOM = "FALSE"
 """What stands for ⊥ in a cell."""
 
@@ -48,14 +51,38 @@ def csv_rows(text: str, path: Path | str = "<text>") -> Iterator[tuple[int, list
     A line that is not well formed is an InputError.
     """
     reader = csv.reader(StringIO(text, newline=""), strict=True)
+    is_first = True
     try:
         for cells in reader:
             if cells:
+                if is_first and len(cells) == 1 and (sign := _SEPARATOR.search(cells[0])):
+                    raise InputError(
+                        f"is separated by {_SEPARATORS[sign[0]]}: save it with commas, and with "
+                        "points in numbers (1.5)",
+                        path,
+                        reader.line_num,
+                    )
+                is_first = False
                 if "'" in "".join(cells):  # asked of a row, for it takes a quarter of the time
                     cells = [_unguarded(cell) for cell in cells]
                 yield reader.line_num, cells
     except csv.Error as error:
         raise InputError(f"not a well-formed CSV line: {error}", path, reader.line_num) from None
+
+
+def check_points(name: str, cells: Iterable[str], path: Path | str) -> None:
+    """Refuse a column of numbers with decimal commas, which would be read as names.
+
+    >>> check_points("age", ["1,5", "2,0", ""], "t.csv")
+    Traceback (most recent call last):
+    hornlens.errors.InputError: t.csv: column 'age' has decimal commas (1,5): write 1.5
+    """
+    numbers = [cell for cell in cells if cell]
+    if numbers and all(_COMMA.fullmatch(cell) for cell in numbers):
+        shown = numbers[0]
+        raise InputError(
+            f"column {name!r} has decimal commas ({shown}): write {shown.replace(',', '.')}", path
+        )
 
 
 def _guarded(cell: object) -> object:

@@ -10,6 +10,7 @@ from typing import Any
 
 from hornlens.errors import InputError
 from hornlens.logic.bits import BOTTOM
+from hornlens.logic.lookalikes import alike
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.logic.theory import Theory
@@ -59,7 +60,9 @@ def mask_of_names(names: Any, vocabulary: Vocabulary, path: Path) -> int:
     """Return names as a mask; one that the vocabulary lacks is an InputError."""
     for name in names:
         if name not in vocabulary:
-            raise InputError(f"the target has no variable {name!r}", path)
+            raise InputError(
+                f"the target has no variable {name!r}{alike(name, vocabulary.names)}", path
+            )
     return vocabulary.mask(names)
 
 

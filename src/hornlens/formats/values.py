@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 from hornlens.errors import InputError
-from hornlens.formats.csvfiles import csv_rows
+from hornlens.formats.csvfiles import check_points, csv_rows
 from hornlens.formats.files import read_text
+from hornlens.formats.packing import check_archive
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "None"})
 """Cells that say nothing."""
+MOST_CELLS = 20_000_000
+"""How many cells a Parquet or Excel file may have."""
+MOST_CHARACTERS = 200_000_000
+"""How many characters they may have."""
+PART = 1_000
+"""How many cells of a column are made Python's own at a time, at most."""
+COPIED = 20_000_000
+"""How many characters they may have together, if they are more than one."""
 FRAMES = {".parquet": "read_parquet", ".xlsx": "read_excel", ".xls": "read_excel"}
 
 
@@ -54,6 +64,8 @@ def parse_values(text: str, path: Path | str = "<text>") -> Values:
         lines.append(line)
     columns = [[cell.strip() for cell in column] for column in zip(*rows, strict=True)]
     named = dict(zip(names or [], columns or [[] for _ in names or []], strict=True))
+    for name, column in named.items():
+        check_points(name, (cell for cell in column if cell not in MISSING), path)
     return Values(named, len(rows), tuple(lines))
 
 
@@ -76,10 +88,14 @@ def _of_frame(path: Path) -> Values:
         raise InputError("is a directory, not a file" if path.is_dir() else "no such file", path)
     named: list[str] = []
     columns: list[list[str]] = []
+    if path.suffix.lower() == ".xlsx" and is_zipfile(path):
+        check_archive(path)
     for read in _READERS[path.suffix.lower()]:
         try:
             named, columns = read(path)
             break
+        except InputError as error:
+            raise InputError(error.message, path) from None
         except ImportError:  # it is not there, or lacks what it needs for this kind of file
             continue
         except Exception as error:  # theirs may be any
@@ -94,28 +110,92 @@ def _by_openpyxl(path: Path) -> tuple[list[str], list[list[str]]]:
     """Read the first sheet of a workbook: values, not formulas. The first row names the columns."""
     book = import_module("openpyxl").load_workbook(path, read_only=True, data_only=True)
     try:
-        header, *rows = ([_text(cell) for cell in row] for row in book.worksheets[0].values)
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # how many cells a sheet says it has may be wrong
+        header, *rows = _counted(sheet.values)
     except ValueError:
         raise ValueError("its first sheet is empty") from None
     finally:
         book.close()
-    while header and not header[-1] and not any(row[len(header) - 1] for row in rows):
+    kept = [row for row in rows if any(row)]
+    width = max(map(len, (header, *kept)))
+    _check_size(width * (1 + len(kept)))
+    header, *kept = (row + [""] * (width - len(row)) for row in (header, *kept))
+    while header and not header[-1] and not any(row[len(header) - 1] for row in kept):
         header.pop()  # columns that were emptied still count for Excel
-    kept = [row[: len(header)] for row in rows if any(row)]
     return header, [[row[i] for row in kept] for i in range(len(header))]
+
+
+def _counted(rows: Iterable[Sequence[Any]]) -> Iterator[list[str]]:
+    """Yield rows as texts, as long as they are not too many: a few bytes can stand for millions."""
+    cells = characters = 0
+    for row in rows:
+        texts = [_text(cell) for cell in row]
+        cells += len(texts)
+        characters += sum(map(len, texts))
+        _check_size(cells, characters)
+        yield texts
+
+
+def _check_size(cells: int, characters: int = 0) -> None:
+    if cells > MOST_CELLS or characters > MOST_CHARACTERS:
+        raise InputError(
+            f"has more than {MOST_CELLS:,} cells or {MOST_CHARACTERS:,} characters: save it "
+            "as CSV, or fewer columns of it"
+        )
 
 
 def _by(library: str) -> Callable[[Path], tuple[list[str], list[list[str]]]]:
     def read(path: Path) -> tuple[list[str], list[list[str]]]:
-        return _columns(getattr(import_module(library), FRAMES[path.suffix.lower()])(path))
+        suffix, module = path.suffix.lower(), import_module(library)
+        if suffix == ".parquet":
+            _check_size(_parquet_cells(library, path))
+        return _columns(getattr(module, FRAMES[suffix])(path))
 
     return read
+
+
+def _parquet_cells(library: str, path: Path) -> int:
+    """Return how many cells a Parquet file says it has: a run of one value takes a few bytes."""
+    if library == "polars":
+        polars: Any = import_module("polars")
+        lazy = polars.scan_parquet(path)
+        return int(lazy.select(polars.len()).collect().item()) * len(lazy.collect_schema())
+    stored: Any = import_module("pyarrow.parquet").read_metadata(path)
+    return int(stored.num_rows) * int(stored.num_columns)
 
 
 def _columns(frame: Any) -> tuple[list[str], list[list[str]]]:
     """Return the names and the texts of a data frame's columns."""
     names = [str(name).strip() for name in frame.columns]
-    return names, [[_text(cell) for cell in frame[name].to_list()] for name in frame.columns]
+    columns, cells, characters = [], 0, 0
+    for name in frame.columns:
+        shown: dict[str, str] = {}  # a long text may stand in every row: once is enough
+        texts = []
+        for cell in _cells(frame[name]):
+            text = _text(cell)
+            if text not in shown:
+                shown[text] = text
+                characters += len(text)
+                _check_size(cells, characters)
+            texts.append(shown[text])
+        cells += len(texts)
+        _check_size(cells, characters)
+        columns.append(texts)
+    return names, columns
+
+
+def _cells(column: Any) -> Iterator[Any]:
+    """Yield the cells of a column, some at a time: as Python's own, a text is a copy each time."""
+    part = PART
+    if (
+        str(column.dtype) == "String"
+    ):  # of polars, where a text that stands in each row is kept once
+        longest = int(column.str.len_bytes().max() or 0)
+        _check_size(0, longest)
+        part = max(1, min(PART, COPIED // max(1, longest)))
+    for start in range(0, len(column), part):
+        yield from column[start : start + part].to_list()
 
 
 def is_frame(source: Any) -> bool:

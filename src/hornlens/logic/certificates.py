@@ -346,6 +346,8 @@ class Certificate:
                 f"{claim[:-1]}; with {scope.how}, that is {scope.inputs}: the rules decide all as "
                 "the model does."
             )
+        if scope.of == "cells" and scope.assumed:
+            return f"{claim} That is of the cells that the background allows."
         if scope.direct:
             return claim
         bins = f" ({scope.how})" if scope.how else ""

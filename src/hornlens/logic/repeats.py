@@ -21,13 +21,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from math import comb
+from math import comb, lgamma, log
 
 from hornlens.errors import HornlensError
 
 MOST = 100
 """How often a cell is asked at most, unless it is said."""
 ALPHA = 0.05
+ROUNDING = 1e-6
+"""More than logarithms of numbers as large as these can be off."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,11 @@ def threshold(alpha: float, cells: int, outcomes: int) -> Fraction:
 def evidence(wins: int, losses: int) -> Fraction:
     """Return e(wins, losses): how much speaks for the first of two outcomes."""
     n = wins + losses
-    return Fraction(sum(comb(n + 1, k) for k in range(wins + 1)), (n + 1) * comb(n, wins))
+    term, tail = 1, 1
+    for k in range(wins):
+        term = term * (n + 1 - k) // (k + 1)
+        tail += term
+    return Fraction(tail, (n + 1) * comb(n, wins))
 
 
 def certified(counts: Sequence[int], needed: Fraction) -> int | None:
@@ -88,8 +94,17 @@ def certified(counts: Sequence[int], needed: Fraction) -> int | None:
 
 @cache
 def reaches(wins: int, losses: int, needed: Fraction) -> bool:
-    """Say whether the evidence is enough."""
-    return wins > losses and evidence(wins, losses) >= needed
+    """Say whether the evidence is enough; it is worked out only where it may be."""
+    if wins <= losses or _most_evidence(wins, losses) < log(needed) - ROUNDING:
+        return False
+    return evidence(wins, losses) >= needed
+
+
+def _most_evidence(wins: int, losses: int) -> float:
+    """Return the logarithm of a bound on e: all 2^(n+1) in the place of the sum."""
+    n = wins + losses
+    ways = lgamma(n + 1) - lgamma(wins + 1) - lgamma(losses + 1)
+    return (n + 1) * log(2) - log(n + 1) - ways
 
 
 def fewest(needed: Fraction) -> int:

@@ -61,15 +61,22 @@ class Agreement:
         return self.rows == 1 and self.uniform == 1 and not self.mixed and not self.varied
 
     @property
+    def differs(self) -> bool:
+        """Whether a difference was measured; where little was compared, there may be others."""
+        return self.mixed > 0 or self.varied > 0
+
+    @property
     def shares(self) -> str:
         """How often it agrees, as the end of a sentence."""
+        if self.compared == 0 and not self.drawn:
+            return "was not compared with yours before the run ended"
         rows = "the rows"
         if self.compared is not None:
             rows = f"{plural(self.compared, 'row')} whose cells were asked"
-        return (
-            f"agrees with yours on {percent(self.rows)} of {rows} and "
-            f"{percent(self.uniform)} of {plural(self.drawn, 'uniform input')}"
-        )
+        parts = [] if self.compared == 0 else [f"{percent(self.rows)} of {rows}"]
+        if self.drawn:
+            parts.append(f"{percent(self.uniform)} of {plural(self.drawn, 'uniform input')}")
+        return f"agrees with yours on {' and '.join(parts)}"
 
     @property
     def sentence(self) -> str:

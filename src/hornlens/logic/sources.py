@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
 
 from hornlens.counts import plural
+from hornlens.logic.shares import most_share
 from hornlens.logic.warrants import check_count
 
 SURE = 0.95
@@ -49,7 +49,7 @@ class Sources:
     @property
     def bound(self) -> float:
         """The largest share of answers that may change when asked again, at 95 % confidence."""
-        return upper_bound(self.changed, self.reasked)
+        return most_share(self.changed, self.reasked, 1 - SURE)
 
     @property
     def sentence(self) -> str:
@@ -83,21 +83,3 @@ def joined(counts: Sequence[int]) -> str:
     """Return numbers as people list them."""
     texts = [f"{count:,}" for count in counts]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
-
-
-def upper_bound(hits: int, trials: int, sure: float = SURE) -> float:
-    """Return the largest share that so many hits in random trials leave room for (Clopper–Pearson).
-
-    >>> round(upper_bound(0, 50), 4), round(upper_bound(3, 50), 4), upper_bound(0, 0)
-    (0.0582, 0.1478, 1.0)
-    """
-    if hits >= trials:
-        return 1.0
-    low, high = hits / trials, 1.0
-    for _ in range(60):
-        share = (low + high) / 2
-        seen = sum(
-            comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(hits + 1)
-        )
-        low, high = (share, high) if seen > 1 - sure else (low, share)
-    return high

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from hornlens.errors import InputError
 from hornlens.logic.bits import bits
+from hornlens.logic.lookalikes import alike
 
 
 def _is_control(character: str) -> bool:
@@ -62,7 +63,7 @@ class Vocabulary:
         try:
             return self._index[name]
         except KeyError:
-            raise InputError(f"unknown variable {name!r}") from None
+            raise InputError(f"unknown variable {name!r}{alike(name, self.names)}") from None
 
     def mask(self, names: Iterable[str]) -> int:
         """Return the interpretation in which exactly these variables are true."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from hornlens.models.checks import check_prompts
-from hornlens.models.protocol import Answer
+from hornlens.models.checks import check_prompts, checked_scores
+from hornlens.models.protocol import Answer, ModelError
 
 Given: TypeAlias = Sequence[float] | Mapping[str, float] | str | None
 """What a function may return for a prompt."""
@@ -49,15 +49,18 @@ class FunctionModel:
         """Call the function, prompt by prompt."""
         check_prompts(self.name, prompts)
         for index, prompt in enumerate(prompts):
-            yield [(index, _answer(self.call(prompt, candidates), candidates))]
+            yield [(index, _answer(self.call(prompt, candidates), candidates, self.name))]
 
 
-def _answer(given: Given, candidates: Sequence[str]) -> Answer:
+def _answer(given: Given, candidates: Sequence[str], name: str) -> Answer:
     if given is None:
         return Answer(outcome="none")
     if isinstance(given, str):
         known = given in candidates
         return Answer(named=candidates.index(given)) if known else Answer(outcome="other")
     if isinstance(given, Mapping):
+        missing = [word for word in candidates if word not in given]
+        if missing:
+            raise ModelError(f"model {name} gave no score for {missing[0]!r}: one for each word")
         given = [given[word] for word in candidates]
-    return Answer(tuple(float(score) for score in given))
+    return Answer(checked_scores(given, name))

@@ -137,6 +137,19 @@ class HashesFiles(Protocol):
     """How it comes by them; whoever has a place to keep hashes in may replace it."""
 
 
+@runtime_checkable
+class CallsAhead(Protocol):
+    """A model that has calls under way while its answers are taken, and begins new ones meanwhile.
+
+    Other models make a call when their next batch is taken.
+    """
+
+    may_call: Callable[[], bool]
+    """Asked before each call, in any thread; whoever shares the model's prompts with others may
+    replace it. Where it says no, no further call is begun, and what is under way ends the answers.
+    """
+
+
 TOGETHER = 1 << 16
 """Prompts that a model which makes batches of them is given at most at once."""
 
@@ -283,6 +296,8 @@ class Used:
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    uncounted: int = 0
+    """Calls whose replies do not say what they took: they count as the most that they could."""
 
 
 @dataclass(frozen=True)
@@ -303,6 +318,17 @@ class Spending:
     def limited(self) -> bool:
         """Whether there is a limit at all."""
         return any(limit is not None for limit in (self.calls, self.tokens, self.cost))
+
+    @property
+    def note(self) -> str:
+        """What people should know of the counts; empty: nothing."""
+        count = self.used.uncounted
+        if not count or (self.tokens is None and self.cost is None):
+            return ""
+        return (
+            f"{count:,} {'reply does' if count == 1 else 'replies do'} not say how many tokens "
+            "were used: each counts as the most that it could take, as in --dry-run"
+        )
 
 
 @runtime_checkable

@@ -89,6 +89,17 @@ class Wording:
                 yield Slot(match[2], texts)
         yield self.template[at:]
 
+    @cached_property
+    def slots(self) -> dict[str, tuple[str, ...]]:
+        """What each slot of the template can say, as it stands there: unset first, then values."""
+        parts = (part for part in self._parts() if isinstance(part, Slot))
+        slots = (match for match in SLOT.finditer(self.template) if match[2] is not None)
+        return {
+            slot[0]: tuple(part.texts)
+            for slot, part in zip(slots, parts, strict=True)
+            if part.name != LABEL
+        }
+
     def read(self, sentence: str) -> int | None:
         """Return the interpretation that a sentence says: the way back from `render`.
 

@@ -37,13 +37,18 @@ def load_tables() -> dict[str, Any]:
 
 def published_for(plan: Plan) -> Published:
     """Return what the paper has of a study's models, if it asks the paper's probe."""
-    if plan.probe.name != PROBE:
+    return published_of(plan.probe, plan.models, plan.budgets)
+
+
+def published_of(probe: Probe, models: Sequence[str], budgets: Sequence[int]) -> Published:
+    """Return what the paper has of some models, if its probe is asked."""
+    if probe.name != PROBE:
         return Published()
-    specs = [spec for spec in plan.models if paper_name(spec) is not None]
+    specs = [spec for spec in models if paper_name(spec) is not None]
     return Published(
-        {spec: {n: published_rules(spec, n, plan.probe) for n in plan.budgets} for spec in specs},
-        {spec: {n: published_minutes(spec, n) for n in plan.budgets} for spec in specs},
-        published_intersection(plan.probe) if is_the_papers(plan.models) else None,
+        {spec: {n: published_rules(spec, n, probe) for n in budgets} for spec in specs},
+        {spec: {n: published_minutes(spec, n) for n in budgets} for spec in specs},
+        published_intersection(probe) if is_the_papers(models) else None,
     )
 
 

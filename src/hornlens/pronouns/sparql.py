@@ -10,21 +10,29 @@ import http.client
 import json
 import random
 import re
+import socket
 import ssl
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from hornlens.errors import HornlensError
+from hornlens.formats.plain import one_line
+from hornlens.logging import without_secrets
+from hornlens.models.chat.address import is_loopback
 
 TEMPORARY_STATUSES = {408, 429, 500, 502, 503, 504}
 """HTTP statuses after which it makes sense to ask again."""
+LARGEST = 512 << 20
+"""Bytes that an answer may have: the ids of some millions of people."""
 LONGEST_WAIT = 600.0
 """Seconds; who is told to wait longer than this had better come back later."""
 GO_ON = "run the same command again to go on from here"
@@ -109,18 +117,29 @@ class Endpoint:
         )
         deadline = time.monotonic() + self.timeout
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout) as response:
-                chunks = []
+            with (
+                _Connections(self.timeout) as connections,
+                connections.opener(self.url).open(request, timeout=self.timeout) as response,
+            ):
+                chunks, size = list[bytes](), 0
                 while chunk := response.read1(1 << 20):
                     chunks.append(chunk)
+                    size += len(chunk)
+                    if size > LARGEST:
+                        raise HornlensError(
+                            f"{self.url}: the answer has more than {LARGEST >> 20} MB: it is "
+                            "not read"
+                        )
                     if time.monotonic() > deadline:
                         raise TimeoutError
+                if time.monotonic() > deadline:  # it was cut off
+                    raise TimeoutError
                 return b"".join(chunks)
         except urllib.error.HTTPError as error:
             raise self._refusal(error) from None
         except (OSError, http.client.HTTPException) as error:
             cause = error.reason if isinstance(error, urllib.error.URLError) else error
-            if isinstance(cause, TimeoutError):
+            if isinstance(cause, TimeoutError) or time.monotonic() > deadline:
                 raise _Temporary(f"no answer in {self.timeout:g} s", timed_out=True) from None
             if isinstance(cause, ssl.SSLCertVerificationError):
                 raise HornlensError(
@@ -133,6 +152,15 @@ class Endpoint:
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
         """Return what an HTTP error means for us."""
+        if 300 <= error.code < 400:
+            location = error.headers.get("Location", "")
+            with suppress(ValueError):
+                location = urllib.parse.urlsplit(location).netloc.rpartition("@")[2]
+            host = one_line(without_secrets(location))[:200] or "another address"
+            return HornlensError(
+                f"{self.url}: the endpoint redirects to {host}; nothing was sent there; if that is "
+                "meant, give its address: --endpoint"
+            )
         try:
             body = error.read(100_000).decode("utf-8", "replace")
         except (OSError, http.client.HTTPException):
@@ -144,6 +172,64 @@ class Endpoint:
             return HornlensError(f"{self.url}: {status}{more}")
         timed_out = error.code == 504 or _tells_of_timeout(body)
         return _Temporary(status, retry_after(error.headers.get("Retry-After")), timed_out)
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows none: the answer of another host is not what was asked for."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Make no request of it: then it is an error like others."""
+
+
+class _Connections:
+    """Makes the connections of one query, and cuts them off when its time is over.
+
+    Without that, one byte a second would keep it going for ever.
+    """
+
+    def __init__(self, seconds: float):
+        self._sockets: list[socket.socket] = []
+        self._watch = threading.Timer(seconds, self._cut_off)
+        self._watch.daemon = True
+
+    def __enter__(self) -> _Connections:
+        self._watch.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._watch.cancel()
+
+    def _cut_off(self) -> None:
+        for connection in self._sockets:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def opener(self, url: str) -> urllib.request.OpenerDirector:
+        """Return what sends a query; to this machine, not through a proxy of the environment."""
+        sockets = self._sockets
+
+        class Plain(http.client.HTTPConnection):
+            def connect(self) -> None:
+                super().connect()
+                sockets.append(self.sock)
+
+        class Secure(http.client.HTTPSConnection):
+            def connect(self) -> None:
+                super().connect()
+                sockets.append(self.sock)
+
+        class Http(urllib.request.HTTPHandler):
+            def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+                return self.do_open(Plain, request)
+
+        class Https(urllib.request.HTTPSHandler):
+            def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+                return self.do_open(Secure, request)
+
+        handlers: list[urllib.request.BaseHandler] = [_NoRedirects(), Http(), Https()]
+        if is_loopback(urllib.parse.urlsplit(url).hostname or ""):
+            handlers.append(urllib.request.ProxyHandler({}))
+        return urllib.request.build_opener(*handlers)
 
 
 def retry_after(value: str | None) -> float | None:

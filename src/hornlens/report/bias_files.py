@@ -19,18 +19,25 @@ FIGURES = ("people", "scores")
 def write_bias(bias: Bias, run: BiasRun, out: Path, limit: int) -> None:
     """Write everything under a folder, or nothing; figures show at most so many occupations."""
     files: dict[Path, str | bytes] = {
-        out / "bias.json": BIAS.text(bias),
-        out / "bias.csv": bias_csv(bias.models),
-        out / "confusion.csv": confusion_csv(bias.models),
+        out / name: text for name, text in bias_texts(bias, run).items()
     }
     if can_draw():
         files |= _figure_files(bias, out, limit)
     files[out / "run.json"] = BIAS_RUN.text(run)
-    files[out / "report.html"] = bias_page(bias, run)
     write_files(files)
     for path in {out / f"{name}{suffix}" for name in FIGURES for suffix in (".svg", ".png")}:
         if path not in files:
             path.unlink(missing_ok=True)  # of another result
+
+
+def bias_texts(bias: Bias, run: BiasRun | None) -> dict[str, str]:
+    """Return the files by name, all but the figures and run.json."""
+    return {
+        "bias.json": BIAS.text(bias),
+        "bias.csv": bias_csv(bias.models),
+        "confusion.csv": confusion_csv(bias.models),
+        "report.html": bias_page(bias, run),
+    }
 
 
 def _figure_files(bias: Bias, out: Path, limit: int) -> dict[Path, bytes]:

@@ -39,6 +39,8 @@ def check_junit(checks: Checks) -> str:
             else:
                 about = {"type": outcome.kind, "message": _xml(one_line(outcome.finding))}
                 ElementTree.SubElement(case, "failure", about).text = text
+        if checked.caveat:
+            ElementTree.SubElement(suite, "system-out").text = checked.caveat
     ElementTree.indent(root)
     data: bytes = ElementTree.tostring(root, "utf-8", xml_declaration=True)
     lines = data.decode("utf-8").split("\n")
@@ -56,7 +58,8 @@ def check_github(checks: Checks) -> str:
             message = _github("\n".join(outcome.details))
             lines.append(f"::error {fields}::{message}\n")
         # No names of others here: a line that began with "::" would be a command.
-        lines.append(f"hornlens check: {checked.summary}.\n")
+        caveat = f" {checked.caveat}" if checked.caveat else ""
+        lines.append(f"hornlens check: {checked.summary}.{caveat}\n")
     return "".join(lines)
 
 

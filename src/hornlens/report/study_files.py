@@ -15,7 +15,7 @@ from hornlens.report.page.extraction import extraction_page
 from hornlens.report.page.study import study_page
 from hornlens.report.study_tables import study_tables, times_table
 from hornlens.report.tables import Table, in_markdown
-from hornlens.studies.documents import STUDY, TIMES, Study
+from hornlens.studies.documents import STUDY, TIMES, Study, StudyTimes
 from hornlens.studies.plan import Plan
 from hornlens.studies.published import Published
 from hornlens.studies.runs import ModelRuns
@@ -35,20 +35,29 @@ def write_study(
         for each in found
         if each.exact is not None
     }
-    tables = study_tables(study)
-    for table in tables:
-        files |= _table_files(out / "tables", table)
-    files |= _table_files(out, times_table(times))
-    files[out / "times.json"] = TIMES.text(times)
-    files[out / "study.md"] = in_markdown(f"Study: {plan.name}", plan.description, tables)
+    texts = study_texts(study, times)
+    files |= {out / name: text for name, text in texts.items()}
     files |= _figure_files(study, out)
-    files[out / "study.json"] = STUDY.text(study)
-    files[out / "report.html"] = study_page(study, times)
     earlier = _earlier(out)
     write_files(files)
     for path in earlier - files.keys():
         path.unlink(missing_ok=True)
     return study
+
+
+def study_texts(study: Study, times: StudyTimes) -> dict[str, str]:
+    """Return the files of a study by name, all but its figure and the runs'."""
+    texts: dict[str, str] = {}
+    tables = study_tables(study)
+    for table in tables:
+        texts |= _table_files("tables/", table)
+    texts |= _table_files("", times_table(times))
+    texts["times.json"] = TIMES.text(times)
+    plan = study.study
+    texts["study.md"] = in_markdown(f"Study: {plan.name}", plan.description, tables)
+    texts["study.json"] = STUDY.text(study)
+    texts["report.html"] = study_page(study, times)
+    return texts
 
 
 def _figure_files(study: Study, out: Path) -> dict[Path, bytes]:
@@ -80,5 +89,5 @@ def _earlier(out: Path) -> set[Path]:
     return figure | {out / "tables" / f"{t.name}{suffix}" for t in tables for suffix in FORMS}
 
 
-def _table_files(folder: Path, table: Table) -> dict[Path, str]:
-    return {folder / f"{table.name}{suffix}": form(table) for suffix, form in FORMS.items()}
+def _table_files(folder: str, table: Table) -> dict[str, str]:
+    return {f"{folder}{table.name}{suffix}": form(table) for suffix, form in FORMS.items()}

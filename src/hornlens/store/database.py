@@ -36,11 +36,15 @@ CREATE TABLE leases (
   holder TEXT NOT NULL, identity TEXT NOT NULL, candidates TEXT NOT NULL, repeat INTEGER NOT NULL,
   prompts TEXT NOT NULL, until REAL NOT NULL,
   PRIMARY KEY (holder, identity, candidates, repeat)) WITHOUT ROWID;
+CREATE TABLE signs (
+  holder TEXT PRIMARY KEY, clock TEXT NOT NULL, at REAL NOT NULL) WITHOUT ROWID;
 """
 # Details are a table of their own, so that versions which know of none can use the same file. They
 # belong to the very answer with whose time they were written: such a version may remove an answer,
-# and use its model's number again.
+# and use its model's number again. Signs of life are a table of their own for the same reason.
 TABLES = {sql.split()[2]: sql.strip() for sql in _SCHEMA.split(";") if sql.strip()}
+FORMAT = 1
+"""Of the tables. A newer one is four times the same byte in `user_version`: no accident is."""
 _EARLIER = {"files"}
 """Tables that older versions make."""
 _PATIENCE = 120.0
@@ -104,7 +108,7 @@ class Database:
         """Do some work in one transaction: all of it is done, or nothing."""
 
         def transaction(connection: sqlite3.Connection) -> T:
-            with _writing(connection):
+            with writing(connection):
                 return work(connection)
 
         return self.read(transaction)
@@ -115,19 +119,20 @@ class Database:
             return work(self._open())
         except ERRORS as error:
             if not self._is_damage(error):
-                raise self._unusable(error) from None
+                raise self.unusable(error) from None
             reason = str(error)
         try:
             self._mend(reason)
             return work(self._open())
         except (*ERRORS, OSError) as error:
-            raise self._unusable(error) from None
+            raise self.unusable(error) from None
 
-    def _unusable(self, error: Exception) -> CacheError:
+    def unusable(self, error: Exception) -> CacheError:
+        """Return the error that the cache cannot be used."""
         return CacheError(f"{self.path}: the cache cannot be used: {error}")
 
     def _open(self) -> sqlite3.Connection:
-        if self._connection is not None and _number(self.path) != self._file:
+        if self._connection is not None and file_number(self.path) != self._file:
             self.close()  # it was mended by another process, or removed
         if self._connection is None:
             try:
@@ -138,13 +143,19 @@ class Database:
                             f"{self.path}: is no cache of hornlens, and is left as it is; "
                             "choose another file for the cache"
                         )
-                    self._file = _number(self.path)
+                    self._file = file_number(self.path)
                     connection = connect(self.path)
             except (OSError, sqlite3.OperationalError) as error:
                 raise CacheError(f"{self.path}: the cache cannot be opened: {error}") from None
             self._connection = connection
+            if (newer := newer_format(connection)) is not None:
+                self.close()
+                raise CacheError(
+                    f"{self.path}: the cache has format {newer}, and this version reads {FORMAT}: "
+                    "use the version that made it, or choose another file for the cache"
+                )
             prepare(connection)
-            self._file = _number(self.path)
+            self._file = file_number(self.path)
         return self._connection
 
     def _is_damage(self, error: Exception) -> bool:
@@ -169,13 +180,13 @@ class Database:
                 check_schema(connection)
                 return [*connection.execute("PRAGMA integrity_check(1)")] == [("ok",)]
             except ERRORS as error:
-                return _code(error) in _CIRCUMSTANCES
+                return is_circumstance(error)
 
     def _mend(self, reason: str) -> None:
         """Put what can be read into a new file, unless another process has done so already."""
         self.close()
         with _alone_in(self.path.parent):
-            if _number(self.path) != self._file:
+            if file_number(self.path) != self._file:
                 return
             aside, kept = self._mended(self.path.resolve())
         self.complain(
@@ -202,11 +213,18 @@ _LOOKING = RLock()
 """Held while a file is looked at or opened, so that nobody opens it in between."""
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Return a connection that waits for others, and reads texts whatever bytes they have."""
+def connect(path: Path, make: bool = True) -> sqlite3.Connection:
+    """Return a connection that waits for others, and reads texts whatever bytes they have.
+
+    Without `make` a file that is gone is not made again, and several threads may take turns.
+    """
+    options: dict[str, Any] = {"timeout": _PATIENCE, "isolation_level": None}
+    place: Path | str = path
+    if not make:
+        place = f"{path.resolve().as_uri()}?mode=rw"
+        options |= {"uri": True, "check_same_thread": False}
     with _LOOKING:
-        options: dict[str, Any] = {"timeout": _PATIENCE, "isolation_level": None}
-        connection = sqlite3.connect(path, factory=_Connection, **options)
+        connection = sqlite3.connect(place, factory=_Connection, **options)
         connection.path = path
         _OPEN.add(connection)
     connection.text_factory = _text
@@ -231,8 +249,16 @@ def may_be_cache(path: Path) -> bool:
 
 
 def _is_open_here(path: Path) -> bool:
-    number = _number(path)
-    return any(_number(connection.path) == number for connection in [*_OPEN])
+    number = file_number(path)
+    return any(file_number(connection.path) == number for connection in [*_OPEN])
+
+
+def newer_format(connection: sqlite3.Connection) -> int | None:
+    """Return the format of a cache that a newer version has made; None: it is none of those."""
+    number: list[int] = []
+    _patiently(lambda: number.extend(*connection.execute("PRAGMA user_version")))
+    first, *others = (number[0] & 0xFFFFFFFF).to_bytes(4, "big")
+    return first if {*others} == {first} and first > FORMAT else None
 
 
 def prepare(connection: sqlite3.Connection) -> None:
@@ -244,7 +270,7 @@ def prepare(connection: sqlite3.Connection) -> None:
     _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"))
     connection.execute("PRAGMA synchronous = NORMAL")
     if check_schema(connection) != set(TABLES):
-        with _writing(connection):
+        with writing(connection):
             for sql in TABLES.values():
                 connection.execute(sql.replace("TABLE", "TABLE IF NOT EXISTS", 1))
 
@@ -274,6 +300,11 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
+def is_circumstance(error: Exception) -> bool:
+    """Say whether an error of SQLite's says nothing about the file."""
+    return _code(error) in _CIRCUMSTANCES
+
+
 def _code(error: Exception) -> int | None:
     """Return SQLite's code for an error; None: it is Python's own, about how SQLite was used."""
     if isinstance(error, UnicodeDecodeError):
@@ -282,7 +313,7 @@ def _code(error: Exception) -> int | None:
     return None if code is None or code == sqlite3.SQLITE_MISUSE else code & 0xFF
 
 
-def _number(path: Path) -> tuple[int, int] | None:
+def file_number(path: Path) -> tuple[int, int] | None:
     """Return what tells a file from another one that takes its place."""
     try:
         status = path.stat()
@@ -292,7 +323,7 @@ def _number(path: Path) -> tuple[int, int] | None:
 
 
 @contextmanager
-def _writing(connection: sqlite3.Connection) -> Iterator[None]:
+def writing(connection: sqlite3.Connection) -> Iterator[None]:
     """Open a write transaction at once, so that two writers wait instead of colliding."""
     _patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
     try:

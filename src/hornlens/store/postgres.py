@@ -7,8 +7,10 @@ another one is asking, every answer has its checksum.
 from __future__ import annotations
 
 import json
+import math
 import platform
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
@@ -16,23 +18,27 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.logging import get_logger
-from hornlens.store.connection import Connection, connect
+from hornlens.store import leases
+from hornlens.store.connection import Connection
 from hornlens.store.database import CacheError
 from hornlens.store.hashes import State, kept_hash
-from hornlens.store.leases import TERM
+from hornlens.store.leases import Silences
 from hornlens.store.protocol import CachedModel, Scores
 from hornlens.store.seals import Question, Row, opened, question_of, sealed
 
 __all__ = ["PostgresStore"]
 
 _log = get_logger(__name__)
+_GLANCE = 0.5
+"""Seconds after which one looks again whether the server has hung up."""
 
 
 class PostgresStore:
     """A SharedStore in a database.
 
-    A claim ends when the connection of its holder does, which the server knows at once of a process
-    that is killed; of a machine that is cut off, when it has given no sign of life for a minute.
+    A claim ends when its holder has been disconnected for some seconds, which the server knows of a
+    process that is killed; and when the holder has given no sign of life for a minute, though it is
+    connected: it is stopped, or cut off. Both by the clock of whoever waits for it.
     """
 
     def __init__(self, place: str, warn: Callable[[str], None] = lambda message: None):
@@ -42,7 +48,9 @@ class PostgresStore:
         self._numbers: dict[Question, int] = {}
         self._named: set[Question] = set()
         self._server = Connection(place, self._forget)
-        self._renewal: _Renewal | None = None
+        self._keeper: _Keeper | None = None
+        self._silences = Silences()
+        self._signed = -math.inf
 
     def _forget(self) -> None:
         """Take nothing for granted that was done in a transaction which failed."""
@@ -56,7 +64,7 @@ class PostgresStore:
 
     def close(self) -> None:
         """Disconnect; what was claimed is released."""
-        if self._renewal is not None:
+        if self._keeper is not None:
             with suppress(CacheError):  # then it ends with the connection
                 self._let_go("TRUE")
         self._server.close()
@@ -150,18 +158,24 @@ class PostgresStore:
 
         def write(server: Any) -> set[bytes]:
             number, me = self._number(server, question, ""), self._server.holder
-            # Who has a claim had its lock before; so a claim whose holder has none now is dead.
+            assert number is not None
+            # Who has a claim had its lock before; so one whose holder has none is disconnected.
             claims = server.execute(
-                "SELECT DISTINCT holder FROM hornlens_leases WHERE question = %s", (number,)
+                "SELECT holder, max(until) FROM hornlens_leases "
+                "WHERE question = %s AND holder <> %s GROUP BY holder",
+                (number, me),
             ).fetchall()
             alive = {
                 holder for (holder,) in server.execute(_ALIVE, (self._server.lock,)).fetchall()
             }
-            dead = [holder for (holder,) in claims if holder not in alive]
+            lapsed = self._silences.lapsed(
+                {(number, holder): (holder in alive, until) for holder, until in claims}
+            )
+            # All that they hold here, so that they see it before their next call.
             server.execute(
-                "DELETE FROM hornlens_leases "
-                "WHERE question = %s AND holder = %s AND NOT key = ANY(%s)",
-                (number, me, [*keys]),
+                "DELETE FROM hornlens_leases WHERE question = %s "
+                "AND (holder = ANY(%s) OR holder = %s AND NOT key = ANY(%s))",
+                (number, [holder for _, holder in lapsed], me, [*keys]),
             )
             mine = server.execute(
                 "INSERT INTO hornlens_leases AS lease (question, key, holder, until) "
@@ -170,9 +184,8 @@ class PostgresStore:
                 "hornlens_answers AS a WHERE a.question = %(number)s AND a.key = key.key) "
                 "ORDER BY key "
                 "ON CONFLICT (question, key) DO UPDATE SET (holder, until) = "
-                "(excluded.holder, excluded.until) WHERE lease.until < now() "
-                "OR lease.holder = %(me)s OR lease.holder = ANY(%(dead)s) RETURNING key",
-                {"number": number, "me": me, "term": TERM, "keys": [*keys], "dead": dead},
+                "(excluded.holder, excluded.until) WHERE lease.holder = %(me)s RETURNING key",
+                {"number": number, "me": me, "term": leases.TERM, "keys": [*keys]},
             ).fetchall()
             # Somebody may have answered and let go after the statement had begun to look.
             late = server.execute(
@@ -184,9 +197,41 @@ class PostgresStore:
             return {bytes(key) for (key,) in mine} - {bytes(key) for (key,) in late}
 
         mine = self._server.do(write)
-        if mine and self._renewal is None:
-            self._renewal = _Renewal(self.place, lambda: self._server.holder)
+        if mine and self._keeper is None:
+            self._keeper = _Keeper(self._keep)
         return [prompt for key, prompt in keys.items() if key in mine]
+
+    def renew(self, identity: str, candidates: Sequence[str], repeat: int = 0) -> bool:
+        """Say whether what was claimed is still this one's to ask; any thread may call it."""
+        question = question_of(identity, candidates, repeat)
+        old = time.monotonic() - self._signed >= leases.TERM / 4
+
+        def look(server: Any) -> bool:
+            number, me = self._number(server, question), self._server.holder
+            if old:
+                self._sign(server)
+            row = server.execute(
+                "SELECT FROM hornlens_leases WHERE question = %s AND holder = %s LIMIT 1",
+                (number, me),
+            ).fetchone()
+            return row is not None
+
+        return self._server.do(look)
+
+    def _sign(self, server: Any) -> None:
+        """Give a sign of life for all claims."""
+        server.execute(
+            "UPDATE hornlens_leases SET until = now() + %s * interval '1 second' WHERE holder = %s",
+            (leases.TERM, self._server.holder),
+        )
+        self._signed = time.monotonic()
+
+    def _keep(self) -> None:
+        """Give a sign of life if it is time, or if the connection was lost: then take it up."""
+        if time.monotonic() - self._signed >= leases.TERM / 4 or self._server.is_lost:
+            # A claim may run out where this fails: then it is seen before the next call.
+            with suppress(CacheError):
+                self._server.do(self._sign, pauses=(0.0,))
 
     def release(self, identity: str, candidates: Sequence[str], repeat: int = 0) -> None:
         """Give up what was claimed."""
@@ -206,9 +251,9 @@ class PostgresStore:
             )
             return remaining.fetchone() is None
 
-        if self._server.do(remove) and self._renewal is not None:
-            self._renewal.stop()
-            self._renewal = None
+        if self._server.do(remove) and self._keeper is not None:
+            self._keeper.stop()
+            self._keeper = None
 
     def knows(self, identity: str, candidates: Sequence[str]) -> bool:
         """Say whether there are any answers of a model about these candidates."""
@@ -263,7 +308,7 @@ class PostgresStore:
             ).fetchall()
             return [CachedModel(_read(name), _read(who), *more) for name, who, *more in rows]
 
-        return self._server.do(look)
+        return self._server.do(look, silence=math.inf)
 
     def prune(self, older_than: float | None = None, model: str | None = None) -> int:
         """Remove answers written before a time, or of models by name; return how many."""
@@ -280,7 +325,7 @@ class PostgresStore:
                 ).rowcount
             )
 
-        return self._server.do(remove)
+        return self._server.do(remove, silence=math.inf)
 
     def _number(self, server: Any, question: Question, name: str | None = None) -> int | None:
         """Return the number of a question; one is made where the name of its model is given.
@@ -319,23 +364,17 @@ AND classid = %s AND database = (SELECT oid FROM pg_database WHERE datname = cur
 """
 
 
-class _Renewal:
-    """Puts off the end of a holder's claims, by a connection of its own, until it is stopped."""
+class _Keeper:
+    """Calls something now and then, in a thread of its own, until it is stopped."""
 
-    def __init__(self, place: str, holder: Callable[[], int]):
+    def __init__(self, keep: Callable[[], None]):
         self._stopped = threading.Event()
         self.stop: Callable[[], None] = self._stopped.set
-        threading.Thread(target=self._renew, args=(place, holder), daemon=True).start()
+        threading.Thread(target=self._run, args=(keep,), daemon=True).start()
 
-    def _renew(self, place: str, holder: Callable[[], int]) -> None:
-        while not self._stopped.wait(TERM / 4):
-            # The claim may run out where this fails: then a prompt is asked twice, no more.
-            with suppress(CacheError), connect(place) as server:
-                server.execute(
-                    "UPDATE hornlens_leases SET until = now() + %s * interval '1 second' "
-                    "WHERE holder = %s",
-                    (TERM, holder()),
-                )
+    def _run(self, keep: Callable[[], None]) -> None:
+        while not self._stopped.wait(min(_GLANCE, leases.TERM / 8)):
+            keep()
 
 
 def _digest(*parts: object) -> bytes:

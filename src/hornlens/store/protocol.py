@@ -97,7 +97,23 @@ class SharedStore(AnswerStore, Protocol):
 
 
 @runtime_checkable
-class ManagedStore(SharedStore, Protocol):
+class LeasingStore(SharedStore, Protocol):
+    """A shared store whose claims run out when their process has given no sign of life for long.
+
+    A process may be stopped for longer than that, or its machine may sleep. So whoever has claimed
+    something asks before each call of the model whether it is still for this one to ask.
+    """
+
+    def renew(self, identity: str, candidates: Sequence[str], repeat: int = 0) -> bool:
+        """Say whether all that was claimed is still this one's; if so, put its end off.
+
+        If not, nothing more is asked before it was claimed again. Any thread may call this.
+        """
+        ...
+
+
+@runtime_checkable
+class ManagedStore(LeasingStore, Protocol):
     """A store that people name on a command line, look into, and clear."""
 
     @property

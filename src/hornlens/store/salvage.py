@@ -29,17 +29,27 @@ def mend(path: Path) -> tuple[Path, int]:
     names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
     aside = next(name for name in names if not name.exists())
     fresh = path.with_name(f".{path.name}.mended.tmp")
-    for leftover in (fresh, _log(fresh)):  # by somebody who was killed here
-        leftover.unlink(missing_ok=True)
-    shutil.copy2(path, aside)
-    if _log(path).exists():
-        shutil.copy2(_log(path), _log(aside))
-    saved = _save(aside, fresh)
+    _remove(fresh)  # of somebody who was killed here
+    try:
+        shutil.copy2(path, aside)
+        if _log(path).exists():
+            shutil.copy2(_log(path), _log(aside))
+        saved = _save(aside, fresh)
+    except BaseException:  # a full disk above all: the damaged file is as it was
+        _remove(aside)
+        _remove(fresh)
+        raise
     _log(path).unlink(missing_ok=True)
     path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
     shutil.copymode(path, fresh)
     fresh.replace(path)
     return aside, saved
+
+
+def _remove(path: Path) -> None:
+    """Remove a file of SQLite's, and what lies beside it."""
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        path.with_name(name).unlink(missing_ok=True)
 
 
 def _log(path: Path) -> Path:

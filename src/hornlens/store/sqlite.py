@@ -18,9 +18,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from hornlens.store.database import CacheError, Database
+from hornlens.store import leases
+from hornlens.store.database import ERRORS, CacheError, Database, is_circumstance
 from hornlens.store.hashes import State, kept_hash
-from hornlens.store.leases import TERM, Renewal, holder, holds
+from hornlens.store.leases import Keeper, holder
 from hornlens.store.protocol import CachedModel, Scores
 from hornlens.store.seals import Question, Row, opened, question_of, sealed
 
@@ -50,7 +51,7 @@ class AnswerCache:
         """Open or make the cache at `path` (a file, or a folder to put it in)."""
         self.path = path / "answers.sqlite" if path.is_dir() else path
         self._number = next(_stores)
-        self._renewal: Renewal | None = None
+        self._keeper: Keeper | None = None
         self._looked_through = False
         self._file = Database(self.path, warn, _mend)
 
@@ -66,7 +67,7 @@ class AnswerCache:
 
     def close(self) -> None:
         """Close the file; what was claimed is released."""
-        if self._renewal is not None:
+        if self._keeper is not None:
             self._let_go("holder = ?", ())
         self._file.close()
 
@@ -138,27 +139,36 @@ class AnswerCache:
 
         def write(connection: sqlite3.Connection) -> list[str]:
             taken = {*_look(connection, question, prompts)[0]}
-            for other, until, claimed in connection.execute(
-                "SELECT holder, until, prompts FROM leases "
-                "WHERE identity = ? AND candidates = ? AND repeat = ?",
-                question,
+            leases.remove_lapsed(connection, me)
+            for (claimed,) in connection.execute(
+                "SELECT prompts FROM leases "
+                "WHERE holder <> ? AND identity = ? AND candidates = ? AND repeat = ?",
+                (me, *question),
             ).fetchall():
-                if other != me and holds(other, until):
-                    taken.update(_prompts(claimed))
+                taken.update(_prompts(claimed))
             mine = [prompt for prompt in prompts if prompt not in taken]
-            now = time.time()
-            connection.execute("DELETE FROM leases WHERE until < ?", (now,))
             if mine:
                 connection.execute(
                     "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?)",
-                    (me, *question, json.dumps(mine), now + TERM),
+                    (me, *question, json.dumps(mine), 0.0),
                 )
+                leases.renew(connection, me)
             return mine
 
         mine = self._file.write(write)
-        if mine and self._renewal is None:
-            self._renewal = Renewal(self.path, me)
+        if mine and self._keeper is None:
+            self._keeper = Keeper(self.path, me)
         return mine
+
+    def renew(self, identity: str, candidates: Sequence[str], repeat: int = 0) -> bool:
+        """Say whether what was claimed is still this one's to ask; any thread may call it."""
+        keeper = self._keeper
+        try:
+            return keeper is not None and keeper.stands(question_of(identity, candidates, repeat))
+        except ERRORS as error:
+            if is_circumstance(error):
+                raise self._file.unusable(error) from None
+            return False  # whoever looks into the file next mends it
 
     def release(self, identity: str, candidates: Sequence[str], repeat: int = 0) -> None:
         """Give up what was claimed."""
@@ -171,11 +181,14 @@ class AnswerCache:
         def remove(connection: sqlite3.Connection) -> bool:
             connection.execute(f"DELETE FROM leases WHERE {which}", (me, *values))
             remaining = connection.execute("SELECT 1 FROM leases WHERE holder = ? LIMIT 1", (me,))
-            return remaining.fetchone() is None
+            if remaining.fetchone() is not None:
+                return False
+            connection.execute("DELETE FROM signs WHERE holder = ?", (me,))
+            return True
 
-        if self._file.write(remove) and self._renewal is not None:
-            self._renewal.stop()
-            self._renewal = None
+        if self._file.write(remove) and self._keeper is not None:
+            self._keeper.stop()
+            self._keeper = None
 
     def knows(self, identity: str, candidates: Sequence[str]) -> bool:
         """Say whether there are any answers of a model about these candidates."""

@@ -21,6 +21,7 @@ from hornlens.errors import HornlensError, InputError
 from hornlens.executors.local import LocalExecutor
 from hornlens.executors.protocol import Advance, Executor
 from hornlens.extraction.extract import extract
+from hornlens.formats.digests import with_digest
 from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.logic.decisions import Policy
@@ -145,6 +146,8 @@ def run_study(
     # Where everything has been asked already, runs have no prompts to tell of.
     tell = None if plan.enumerable else on_prompts
     for ended, files in executor.carry_out(_run, missing, partial(open_store, cache.place), tell):
+        if not (isinstance(files, _Files) and all(isinstance(text, str) for text in files)):
+            raise HornlensError("a node of the cluster returned something else than a run's files")
         # The envelope last: a folder that has one is complete.
         (ended.folder / "envelope.json").unlink(missing_ok=True)
         write_file(ended.folder / "run.json", files.run)
@@ -195,7 +198,9 @@ class _Files(NamedTuple):
 
 def _run(task: _Task, model: Model, store: AnswerStore, on_prompts: Advance | None) -> _Files:
     findings = _extract(task, model, store, on_prompts)
-    return _Files(RUN.text(run_record(findings, task.key)), json_text(summary_as_json(findings)))
+    return _Files(
+        RUN.text(run_record(findings, task.key)), json_text(with_digest(summary_as_json(findings)))
+    )
 
 
 def _extract(task: _Task, model: Model, store: AnswerStore, on_prompts: Advance | None) -> Findings:

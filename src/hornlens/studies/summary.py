@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
 
+from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.results.analysis.common import common_consequences
@@ -37,24 +38,36 @@ VARIED = ("max_equivalence_queries", "seed")
 """What differs from run to run."""
 
 
+def plan_document(plan: Plan) -> StudyPlan:
+    """Return a plan as study.json has it."""
+    settings = asdict(plan.settings)
+    return StudyPlan(
+        plan.name,
+        plan.description,
+        plan.probe.name,
+        plan.models,
+        plan.budgets,
+        plan.seeds,
+        plan.stable,
+        {key: value for key, value in settings.items() if key not in VARIED},
+        asdict(plan.policy),
+    )
+
+
 def summarise(plan: Plan, runs: Sequence[ModelRuns], published: Published | None = None) -> Study:
     """Return what a study found, with what was published of its models beside it."""
+    return summary_of(plan_document(plan), runs, published)
+
+
+def summary_of(
+    plan: StudyPlan, runs: Sequence[ModelRuns], published: Published | None = None
+) -> Study:
+    """Return what the runs of a plan found: nothing else of the plan is needed."""
     known = published or Published()
     models = tuple(_model(plan, each, known) for each in runs)
-    settings = asdict(plan.settings)
     return Study(
-        StudyPlan(
-            plan.name,
-            plan.description,
-            plan.probe.name,
-            plan.models,
-            plan.budgets,
-            plan.seeds,
-            plan.stable,
-            {key: value for key, value in settings.items() if key not in VARIED},
-            asdict(plan.policy),
-        ),
-        plan.probe.vocabulary.names,
+        plan,
+        runs[0].runs[0].envelope.vocabulary.names,
         models,
         tuple(_intersection(models, i, plan.stable) for i in range(len(plan.budgets))),
         _published_intersection(plan, runs, known),
@@ -63,7 +76,7 @@ def summarise(plan: Plan, runs: Sequence[ModelRuns], published: Published | None
 
 
 def times_of(
-    plan: Plan, runs: Sequence[ModelRuns], published: Published | None = None
+    plan: Plan | StudyPlan, runs: Sequence[ModelRuns], published: Published | None = None
 ) -> StudyTimes:
     """Return how long each run of a study took, and what it asked the model."""
     minutes = (published or Published()).minutes
@@ -88,26 +101,25 @@ def times_of(
     return StudyTimes(plan.name, tuple(models))
 
 
-def _judges(plan: Plan, runs: Iterable[Run]) -> list[Judge]:
-    return [Judge(run.envelope, _labels(plan)) for run in runs]
+def _judges(runs: Iterable[Run]) -> list[Judge]:
+    return [_judge(run.envelope) for run in runs]
 
 
-def _labels(plan: Plan) -> Sequence[int]:
-    """Return the labels that a sampled interpretation can have."""
-    labels = plan.probe.space.axes[-1]
-    return labels[1:] if plan.probe.sample_label == "always" else labels
+def _judge(envelope: Envelope) -> Judge:
+    """Return what judges by an envelope, with the labels that a sampled interpretation can have."""
+    labels = envelope.space.axes[-1]
+    return Judge(envelope, labels[1:] if envelope.space.label_always else labels)
 
 
-def _model(plan: Plan, each: ModelRuns, published: Published) -> ModelFindings:
-    exact = None if each.exact is None else Judge(each.exact.envelope, _labels(plan))
+def _model(plan: StudyPlan, each: ModelRuns, published: Published) -> ModelFindings:
+    exact = None if each.exact is None else _judge(each.exact.envelope)
     wanted = _to_find(plan, exact)
     budgets, judges = [], {}
     for budget in plan.budgets:
         runs = [run for run in each.runs if run.budget == budget]
-        judges[budget] = _judges(plan, runs)
+        judges[budget] = _judges(runs)
         lines = tuple(
-            _run(plan, run, judge, exact, wanted)
-            for run, judge in zip(runs, judges[budget], strict=True)
+            _run(run, judge, exact, wanted) for run, judge in zip(runs, judges[budget], strict=True)
         )
         theirs = published.rules[each.spec][budget] if each.spec in published.rules else None
         budgets.append(
@@ -147,20 +159,18 @@ def _exact(
     )
 
 
-def _to_find(plan: Plan, exact: Judge | None) -> list[Rule]:
+def _to_find(plan: StudyPlan, exact: Judge | None) -> list[Rule]:
     """Return the exact rules by which recall is measured, each saying something of its own.
 
     If label-less interpretations are accepted, every rule speaks of a label, and all count.
     """
     if exact is None:
         return []
-    accepted = plan.policy.label_unset == "accept"
+    accepted = plan.policy["label_unset"] == "accept"
     return list(exact.envelope.readable) if accepted else exact.independent()
 
 
-def _run(
-    plan: Plan, run: Run, judge: Judge, exact: Judge | None, wanted: list[Rule]
-) -> RunFindings:
+def _run(run: Run, judge: Judge, exact: Judge | None, wanted: list[Rule]) -> RunFindings:
     rules = run.envelope.readable
     return RunFindings(
         run.seed,
@@ -222,21 +232,20 @@ def _common(runs: Sequence[ModelRuns]) -> CommonRules | None:
 
 
 def _published_intersection(
-    plan: Plan, models: Sequence[ModelRuns], published: Published
+    plan: StudyPlan, models: Sequence[ModelRuns], published: Published
 ) -> SharedRules | None:
     """Return the rules that were published of all models, and how often they were found here."""
     budget, rules = published.intersection or (None, ())
     if budget is None or budget not in plan.budgets:
         return None
     judges = {
-        each.name: _judges(plan, (run for run in each.runs if run.budget == budget))
-        for each in models
+        each.name: _judges(run for run in each.runs if run.budget == budget) for each in models
     }
     return SharedRules(
         budget,
         tuple(
             SharedRule(
-                NamedRule.of(rule, plan.probe.vocabulary),
+                NamedRule.of(rule, models[0].runs[0].envelope.vocabulary),
                 {name: sum(judge.finds(rule) for judge in runs) for name, runs in judges.items()},
             )
             for rule in rules

@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING
 from hornlens.errors import HornlensError
 from hornlens.formats.replies import Reply
 from hornlens.formats.sent import Sent
+from hornlens.logging import get_logger
 from hornlens.models.chat.judge import ELICITATION, NONE, judged, questions_about
-from hornlens.models.checks import check_answer
+from hornlens.models.checks import check_answer, with_whole_characters
 from hornlens.models.protocol import (
     GO_ON,
     NOT_KEPT,
     TOGETHER,
     Answer,
     Batched,
+    CallsAhead,
     Elicits,
     HashesFiles,
     HasJudge,
@@ -36,11 +38,12 @@ from hornlens.models.protocol import (
     ServedByOthers,
 )
 from hornlens.models.registry import open_model
-from hornlens.store.protocol import Scores, SharedStore
+from hornlens.store.protocol import LeasingStore, Scores, SharedStore
 
 if TYPE_CHECKING:
     from hornlens.store.protocol import AnswerStore
 
+_log = get_logger(__name__)
 _PAUSES = (0.02, 0.05, 0.1, 0.25, 0.5)
 """Seconds to wait before one looks again whether another process has answered; then the last."""
 _REST = 8
@@ -206,6 +209,15 @@ class Answers:
             return prompts
         return self.cache.claim(self._known_by, prompts, self.candidates, self.repeat)
 
+    def still_claimed(self) -> bool:
+        """Say whether what was claimed is still for this process to ask.
+
+        It may have been stopped meanwhile, and another one may have taken the claim over.
+        """
+        if not isinstance(self.cache, LeasingStore):
+            return True
+        return self.cache.renew(self._known_by, self.candidates, self.repeat)
+
     def release(self) -> None:
         """Give up what was claimed."""
         if isinstance(self.cache, SharedStore):
@@ -217,12 +229,24 @@ class Answers:
         self._check()
         most = TOGETHER if isinstance(self.model, Batched) else max(1, len(prompts))
         for start in range(0, len(prompts), most):
-            self._ask_at_once(prompts[start : start + most], progress)
+            if not self._ask_at_once(prompts[start : start + most], progress):
+                return
 
-    def _ask_at_once(self, prompts: Sequence[str], progress: Callable[[int], None] | None) -> None:
+    def _ask_at_once(self, prompts: Sequence[str], progress: Callable[[int], None] | None) -> bool:
+        """Ask the model; return False if the claim was lost, before all of them were asked."""
+        lost = False
+
+        def may_call() -> bool:
+            nonlocal lost
+            lost = lost or not self.still_claimed()
+            return not lost
+
+        ahead = isinstance(self.model, CallsAhead)
+        if isinstance(self.model, CallsAhead):
+            self.model.may_call = may_call
         with self._model_at_work():
             batches = iter(self.model.score(prompts, self.candidates))
-        while True:
+        while ahead or may_call():
             with self._model_at_work():
                 batch = next(batches, None)
             if batch is None:
@@ -230,8 +254,12 @@ class Answers:
             self.take({prompts[i]: answer for i, answer in batch})
             if progress is not None:
                 progress(len(batch))
+        if lost:
+            _log.info("%s: another process has taken over what was to be asked", self.model.name)
+            return False
         if left_out := [prompt for prompt in prompts if prompt not in self.known]:
             raise ModelError(f"model {self.model.name} gave no answer to {left_out[0]!r}")
+        return True
 
     def take(self, answers: dict[str, Answer]) -> None:
         """Take what the model has just said: it is looked at, and written down before it is known.
@@ -240,6 +268,7 @@ class Answers:
         """
         for prompt, answer in answers.items():
             check_answer(answer, prompt, self.candidates, self.model.name)
+        answers = {prompt: with_whole_characters(answer) for prompt, answer in answers.items()}
         self._check_speakers(answers.values())
         self.known.update(self._recorded(answers))
         self.asked += len(answers)

@@ -39,7 +39,7 @@ class Prompts:
 
     @cached_property
     def question(self) -> Question:
-        """The probe, without the wording of its values."""
+        """The probe, as people are told of it."""
         probe = self.probe
         columns = zip(*(wording.label.words for wording in probe.wordings), strict=True)
         texts = [" / ".join(dict.fromkeys(words)) for words in columns]
@@ -53,6 +53,7 @@ class Prompts:
             probe.phrases,
             averaged=len(variants) > 1,
             language=variants[0].language if len(variants) == 1 else "",
+            slots=tuple(wording.slots for wording in probe.wordings),
         )
 
     @property

@@ -215,6 +215,7 @@ class Comparing(ABC):
             templates=tuple(dict.fromkeys(templates)),
             words=words,
             compared=self.compared,
+            slots=(),
         )
 
     def show(self, cell: int) -> tuple[str, ...]:

@@ -133,7 +133,9 @@ class RepeatedTarget:
 
 
 def _is_score(score: object) -> bool:
-    return isinstance(score, Real) and not (math.isnan(score) or score == math.inf)
+    if not isinstance(score, Real) or isinstance(score, bool):
+        return False
+    return not (math.isnan(score) or score == math.inf)
 
 
 def row_of(space: Space, cell: int) -> str:

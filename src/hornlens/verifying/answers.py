@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isclose
 from typing import Any
 
 from hornlens.verifying.attributes import Rule
+from hornlens.verifying.decided import Deciding, check_majorities, minus, same
 from hornlens.verifying.grids import Space, Wrong, bits, breaks
 
 
@@ -54,6 +54,8 @@ class Reader:
     space: Space
     policy: Mapping[str, Any]
     noisy: bool = False
+    prompted: bool = False
+    compared: bool = False
 
     @property
     def says(self) -> tuple[str, ...]:
@@ -63,62 +65,20 @@ class Reader:
     def read(self, lines: Sequence[Mapping[str, Any]]) -> list[Answer]:
         """Return the answers; each has to follow from its own scores, and to stand there once."""
         found = []
+        deciding = Deciding(self.policy, len(self.says), self.noisy, self.prompted, self.compared)
         for place, line in enumerate(lines):
             winner = None if line["winner"] is None else self.says.index(line["winner"])
             answer = Answer(line, place, self.space.mask(line["set"]), winner)
             if answer.cell & sum(self.space.label_masks):
                 raise Wrong(f"answer {place}: sets a label, which the target is to give")
-            if why := self._not_so(answer):
+            if why := deciding.why_not(line, winner):
                 raise Wrong(f"answer {place}, {self.space.show(answer.cell)}: {why}")
             found.append(answer)
         if len({(a.cell, a.variant) for a in found}) < len(found):
             raise Wrong("answers: a cell stands there twice")
+        if not self.noisy:
+            check_majorities(lines)
         return found
-
-    def _not_so(self, answer: Answer) -> str | None:
-        """Return why the winner does not follow from the scores and the policy; None if it does."""
-        line, winner = answer.line, answer.winner
-        scores, repeats = line["scores"], line.get("repeats")
-        reason = line.get("abstained", "")
-        if (winner is None) != bool(reason):
-            return "a winner and a reason for having none, or neither"
-        # Where answers vary, what was said most often is held against the certificate instead.
-        most = bool(repeats) and winner is not None and not self.noisy
-        if most and 2 * line["repeats"][winner] <= sum(line["repeats"]):
-            return "the winner was not said more often than all others"
-        if not scores and (why := self._not_named(line, winner)):
-            return why
-        if not answer.is_scored:
-            return None
-        if len(scores) != len(self.says):
-            return "not a score for each label"
-        first, second = sorted(scores, reverse=True)[:2]
-        lead = _minus(first, second)
-        if not _same(line["margin"], lead):
-            return f"the margin is {lead}, not {line['margin']}"
-        if winner is not None:
-            enough = lead > 0 and (lead >= self.policy["margin"] or bool(repeats))
-            return None if scores[winner] == first and enough else "the winner has not won"
-        possible = {
-            "tie": lead == 0,
-            "margin": 0 < lead < self.policy["margin"],
-            "top_k": self.policy.get("top_k") is not None,  # the ranks are not recorded
-        }
-        return None if possible.get(reason, True) else f"{reason} is not why there is no winner"
-
-    def _not_named(self, line: Mapping[str, Any], winner: int | None) -> str | None:
-        """Return why the winner, or the counts, are not what the replies without scores name."""
-        replies, repeats = line.get("replies", ()), line.get("repeats")
-        if not replies or any(reply.get("scores") for reply in replies):
-            return None
-        named = [-1 if reply.get("refused") else reply.get("named", -1) for reply in replies]
-        counts = [named.count(place) for place in range(len(self.says))]
-        if repeats:
-            all_there = self.noisy and len(named) == sum(repeats) + line.get("silent", 0)
-            return "not what the replies name" if all_there and counts != repeats else None
-        most = [place for place, count in enumerate(counts) if count == max(counts)]
-        found = most[0] if len(most) == 1 and sum(counts) == len(named) else None
-        return None if found == winner else "the winner is not what most replies name"
 
     def accepted(self, answer: Answer, undecided: bool = True) -> list[int]:
         """Return the interpretations of an answer's cell that count as accepted."""
@@ -154,14 +114,14 @@ class Reader:
         for key, value in {"support": len(margins), "prompts": len(speaking)}.items():
             if line[key] != value:
                 raise Wrong(f"{key} is {value}, not {line[key]}")
-        if not _same(line["mean_margin"], mean):
+        if not same(line["mean_margin"], mean):
             raise Wrong(f"mean_margin is {mean}, not {line['mean_margin']}")
         if (closest := line["closest"]) is None:
             if scored:
                 raise Wrong("closest: it is not said")
         elif not (
-            _same(closest["margin"], scored.get(closest["answer"]))
-            and _same(closest["margin"], min(scored.values()))
+            same(closest["margin"], scored.get(closest["answer"]))
+            and same(closest["margin"], min(scored.values()))
         ):
             raise Wrong("closest: not the answer with the least margin, or not its margin")
 
@@ -177,7 +137,7 @@ class Reader:
         if rejected and answer.winner is not None and answer.winner not in rejected:
             scores = answer.line["scores"]
             yield (
-                _minus(scores[answer.winner], max(scores[i] for i in rejected)) if scores else None
+                minus(scores[answer.winner], max(scores[i] for i in rejected)) if scores else None
             )
 
 
@@ -189,9 +149,9 @@ class Spoken:
         self.answers, self.labels = answers, sum(space.label_masks)
         self.everything = (1 << len(answers)) - 1
         marks = [bytearray(b"0") * (len(answers) + 1) for _ in space.names]
-        for answer in answers:
+        for number, answer in enumerate(answers):
             for v in bits(answer.cell):
-                marks[v][-1 - answer.place] = ord("1")
+                marks[v][-1 - number] = ord("1")
         self.columns = [int(mark, 2) for mark in marks]
 
     def of(self, rule: Rule, line: Mapping[str, Any]) -> list[Answer]:
@@ -199,35 +159,7 @@ class Spoken:
         found = self.everything
         for v in bits(rule[0] & ~self.labels):
             found &= self.columns[v]
-        places = list(bits(found))
-        if sorted(line["evidence"]) != places:
+        speaking = [self.answers[number] for number in bits(found)]
+        if sorted(line["evidence"]) != [answer.place for answer in speaking]:
             raise Wrong("evidence: not the answers that it speaks of")
-        return [self.answers[place] for place in places]
-
-
-def check_statistics(statistics: Mapping[str, Any], answers: Sequence[Answer], whole: bool) -> None:
-    """Count again what was asked; `whole`: the prompts of the answers are all there are."""
-    prompts = {prompt for answer in answers for prompt in answer.line["prompts"]}
-    counted = {
-        "abstentions": sum(answer.winner is None for answer in answers),
-        "questions": len({answer.cell for answer in answers}),
-    }
-    if whole:
-        counted["distinct_prompts"] = len(prompts)
-    for key, value in counted.items():
-        if statistics.get(key, value) != value:
-            raise Wrong(f"statistics: {key} is {value}, not {statistics[key]}")
-    parts = [k for k in ("refinement", "speculative", "equivalence_samples") if k in statistics]
-    if parts and statistics["membership_queries"] != sum(statistics[k] for k in parts):
-        raise Wrong("statistics: membership_queries is not the sum of its parts")
-
-
-def _minus(a: float, b: float) -> float:
-    return 0.0 if a == b else a - b
-
-
-def _same(a: float | None, b: float | None) -> bool:
-    """Say whether two figures are the same, as far as adding up in another order lets them be."""
-    if a is None or b is None or a == b:
-        return a is b or a == b
-    return isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) or (a != a and b != b)
+        return speaking

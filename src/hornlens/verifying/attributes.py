@@ -35,9 +35,10 @@ class Attribute(NamedTuple):
 
 def read_attribute(line: Mapping[str, Any], at: int) -> Attribute:
     """Return the attribute of a line of a file; its bits begin at `at`."""
-    if "cuts" in line or "levels" in line:
-        return _intervals(line, at)
-    return _values(line, at)
+    attribute = (_intervals if "cuts" in line or "levels" in line else _values)(line, at)
+    if not all(isinstance(name, str) for name in attribute.names):
+        raise ValueError("a variable without a name")
+    return attribute
 
 
 def _intervals(line: Mapping[str, Any], at: int) -> Attribute:
@@ -86,6 +87,8 @@ def _names_of_cuts(line: Mapping[str, Any]) -> list[str]:
 def _values(line: Mapping[str, Any], at: int) -> Attribute:
     """Return values, each of which may stand under another: it is said with all above it."""
     names, above = list(line["values"]), line.get("under") or [None] * len(line["values"])
+    if any(type(value) is not str for value in names):
+        raise ValueError("values that are no texts")
     bit = {value: 1 << at + i for i, value in enumerate(names)}
     path: dict[str | None, int] = {None: 0}
     beside: dict[str | None, list[int]] = {}

@@ -124,6 +124,24 @@ def check_explored(
     return checked, not_checked
 
 
+def check_session(path: Path) -> tuple[list[str], list[str]]:
+    """Check that the answers of a session fit together; return what was checked, and what not."""
+    session = Session.read(path)
+    space = Space.of({"variables": list(session.names)})
+    asked = space.rules(session.answers)
+    answered = zip(asked, session.answers, strict=True)
+    accepted = [rule for rule, answer in answered if answer["answer"] == "yes"]
+    shown = _examples(space, session, asked)
+    for example in shown:
+        example.completed(accepted)
+    checked = [
+        f"answers: {plural(len(asked), 'answer')} and {plural(len(session.rows), 'row')}; each "
+        "example breaks what it was shown against, and none a rule that was accepted"
+    ]
+    checked += _check_context(space, session, [e for e in shown if e.has == e.may])
+    return checked, ["that the answers are true: ask whoever gave them"]
+
+
 def _examples(space: Space, session: Session, asked: Sequence[Rule]) -> list[Example]:
     """Return the rows, and what was shown against rules: each has to break its own."""
     rows = map(space.mask, session.rows)
@@ -183,8 +201,11 @@ def _check_counts(content: Mapping[str, Any], session: Session, rules: int, left
     for name, number in kept.items():
         if counted[name] != number:
             raise Wrong(f"statistics: {name} is {number}, not {counted[name]}")
-    if content["non_horn"]["examples"] or content["non_horn"]["count"] is not None:
+    others = content["non_horn"]
+    if others["examples"] or others["count"] is not None or others.get("at_least", 0) != 0:
         raise Wrong("non_horn: nobody looked for them")
+    if claim.word is not None and not claim.ended and not claim.every:
+        raise Wrong("certificate: nothing was left to ask, and it is not said to be complete")
 
 
 def _check_complete(space: Space, rules: list[Rule], examples: Sequence[Example]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from typing import Any
 from hornlens.errors import InputError
 from hornlens.verifying.attributes import Rule
 from hornlens.verifying.grids import Grid, bits
+
+DECIMAL = 14_000
+"""Up to so many variables, a set of them is written as a decimal number."""
 
 
 @dataclass(frozen=True)
@@ -20,25 +24,67 @@ class File:
     vocabulary: Any
     clauses: tuple[tuple[int, int], ...] | None
     rows: tuple[int, ...]
+    objects: tuple[str, ...] = ()
+    """The names of the rows, where the file has any."""
+    written: str = ""
+    """What a target's identity is the hash of."""
+    notes: tuple[tuple[str, ...], ...] = ()
+    """How each column was read: each in the wordings that are right."""
+    left_out: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()
+    """Where in the file each row stands."""
 
     @classmethod
-    def read(cls, path: Path) -> File:
-        """Read a file by its ending."""
+    def read(cls, path: Path, content: Mapping[str, Any] | None = None) -> File:
+        """Read a file by its ending; columns of values, as the attributes of a result say."""
         kind = path.suffix.lower()
         if kind in (".cnf", ".dimacs"):
             from hornlens.formats.dimacs import read_dimacs
 
             formula = read_dimacs(path)
             clauses = tuple((c.antecedent, c.consequent) for c in formula.clauses)
-            return cls(formula.vocabulary, clauses, ())
-        if kind in (".csv", ".cxt"):
-            from hornlens.formats.tables import read_csv, read_cxt
+            written = repr(formula)
+            if len(formula.vocabulary) > DECIMAL:
+                written = repr((formula.vocabulary, [(hex(n), hex(p)) for n, p in clauses]))
+            return cls(formula.vocabulary, clauses, (), written=f"formula:{written}")
+        from hornlens.formats.contexts import READERS
+        from hornlens.formats.values import FRAMES
 
-            table = read_csv(path) if kind == ".csv" else read_cxt(path)
-            return cls(table.vocabulary, None, table.rows)
-        raise InputError(
-            "unknown kind of file; expected .cnf, .csv, .cxt or .exploration.json", path
-        )
+        if kind in READERS:
+            table = READERS[kind](path)
+            rows = cls.of_rows(table.vocabulary, table.rows, table.objects)
+            return replace(rows, lines=table.lines)
+        if kind == ".csv" or kind in FRAMES:
+            return cls._of_values(path, content or {})
+        expected = ", ".join([".cnf", ".csv", *FRAMES, *READERS])
+        raise InputError(f"unknown kind of file; expected {expected} or .exploration.json", path)
+
+    @classmethod
+    def _of_values(cls, path: Path, content: Mapping[str, Any]) -> File:
+        from hornlens.formats.backgrounds import vocabulary_of
+        from hornlens.formats.values import read_values
+        from hornlens.verifying.columns import plain_attributes, read_columns
+
+        values = read_values(path)
+        variables = tuple(content.get("variables", values.columns))
+        space = content.get("space")
+        lines = plain_attributes(values, variables) if space is None else space["attributes"]
+        columns = read_columns(values, lines)
+        table = cls.of_rows(vocabulary_of(variables), columns.rows)
+        return replace(table, notes=columns.notes, left_out=columns.left_out, lines=values.lines)
+
+    @classmethod
+    def of_rows(cls, vocabulary: Any, rows: tuple[int, ...], objects: tuple[str, ...] = ()) -> File:
+        """Return a table as a file."""
+        distinct = sorted(set(rows))
+        shown = distinct if len(vocabulary) <= DECIMAL else list(map(hex, distinct))
+        return cls(vocabulary, None, rows, objects, f"rows:{(vocabulary, shown)!r}")
+
+    @property
+    def identity(self) -> str:
+        """What a result of this file has for an identity: the hash of what it says."""
+        kind, _, text = self.written.partition(":")
+        return f"{kind}:{hashlib.sha256(text.encode()).hexdigest()}"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -7,20 +7,29 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from hornlens.errors import InputError
 from hornlens.verifying.answers import Answer
 from hornlens.verifying.grids import Wrong
+
+MOST = 50_000
+"""Up to so many answers to a prompt are looked at."""
 
 
 @cache
 def evidence(first: int, second: int) -> Fraction:
     """Return how much `first` answers of one kind, and `second` of another, speak for the first.
 
-    Without any of the other kind it is the mean of (2q)^n over q from ½ to 1. At the next toss of a
-    fair coin it stays what it is on average; the rest follows from that.
+    That is the mean, over q from ½ to 1, of (2q)^first · (2(1-q))^second. Without any of the other
+    kind it is (2^(n+1) - 1)/(n+1). By parts, the mean for s and f is (f·m - 1)/(s+1), where m is
+    that for s+1 and f-1: so from n and 0 answers one goes down to those that there are.
     """
-    if second == 0:
-        return Fraction(2 ** (first + 1) - 1, first + 1)
-    return 2 * evidence(first, second - 1) - evidence(first + 1, second - 1)
+    total = first + second
+    if total > MOST:
+        raise InputError(f"a prompt with {total:,} answers: {MOST:,} can be verified")
+    mean, whole = 2 ** (total + 1) - 1, total + 1
+    for fewer in range(1, second + 1):
+        mean, whole = fewer * mean - whole, whole * (total - fewer + 1)
+    return Fraction(mean, whole)
 
 
 def check_noise(answers: Sequence[Answer], certificate: Mapping[str, Any], cells: int) -> None:

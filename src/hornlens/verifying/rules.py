@@ -149,7 +149,7 @@ class Asked:
 
     `said` are the interpretations that the answers name, `accepted` all that count as accepted, and
     `rejected` those with a label, or of a target without labels, that do not. A run that is `bound`
-    to its answers has no rule that one of them breaks, and rejects what they reject.
+    to its answers rejects what they reject; `unbroken` rules are those that none of them breaks.
     """
 
     said: Collection[int]
@@ -157,6 +157,7 @@ class Asked:
     rejected: Collection[int]
     rejects: Callable[[int], bool]
     bound: bool
+    unbroken: bool = True
 
     def is_intersection(self, x: int) -> bool:
         """Say whether `x` is an intersection of accepted ones."""
@@ -171,13 +172,12 @@ def check_sampled(envelope: Envelope, asked: Asked) -> str:
     envelope.check_examples(lambda x: asked.rejects(x) and asked.is_intersection(x), None)
     broken = [i for i, r in enumerate(rules, 1) if any(breaks(x, r) for x in asked.said)]
     left_over = [x for x in asked.rejected if not any(breaks(x, rule) for rule in rules)]
-    if claim.joint is not None:
-        if broken and asked.bound:
-            raise envelope.wrong(broken[0], "not sound: a recorded answer breaks it")
-        if asked.bound and len(space.labels) <= MOST_LABELS:
-            for x in left_over:
-                if not asked.is_intersection(x):
-                    raise missing_rule(space, x)
+    if broken and (asked.unbroken or (asked.bound and claim.joint is not None)):
+        raise envelope.wrong(broken[0], "not sound: a recorded answer breaks it")
+    if claim.joint is not None and asked.bound and len(space.labels) <= MOST_LABELS:
+        for x in left_over:
+            if not asked.is_intersection(x):
+                raise missing_rule(space, x)
     return (
         f"sampled: {len(asked.said):,} recorded answers break {len(broken):,} of {len(rules):,} "
         f"rules; of {len(asked.rejected):,} interpretations that they reject, no rule rejects "

@@ -156,9 +156,19 @@ def _is_answered(answers: Sequence[Answer]) -> bool:
 class SomeAnswers:
     """A target that was asked about some cells: what was not asked is not known."""
 
-    def __init__(self, reader: Reader, background: list[Rule], worlds: Worlds, bound: bool):
-        """Keep the answers; `bound`: the run promised to break none of them."""
-        self.reader, self.worlds, self.bound = reader, worlds, bound
+    def __init__(
+        self,
+        reader: Reader,
+        background: list[Rule],
+        worlds: Worlds,
+        bound: bool,
+        unbroken: bool = True,
+    ):
+        """Keep the answers; `bound`: what they reject, a rule rejects; `unbroken`: none breaks one.
+
+        Up to 0.2, a rule was listed that an answer breaks.
+        """
+        self.reader, self.worlds, self.bound, self.unbroken = reader, worlds, bound, unbroken
         for answers in worlds.values():
             for answer in answers:
                 if any(breaks(answer.cell, rule) for rule in background):
@@ -182,7 +192,7 @@ class SomeAnswers:
                 return unset
             return x in asked and x not in accepted
 
-        found = Asked(said, accepted, asked - accepted, rejects, self.bound)
+        found = Asked(said, accepted, asked - accepted, rejects, self.bound, self.unbroken)
         return check_sampled(envelope, found)
 
     def check_survival(self, rule: Rule, line: Mapping[str, Any]) -> None:

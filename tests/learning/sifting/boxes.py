@@ -13,6 +13,7 @@ from math import prod
 
 import numpy as np
 
+from hornlens import Settings
 from hornlens.logic.attributes import Nominal
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.decisions import Decision, Policy
@@ -234,6 +235,17 @@ class Case:
     @property
     def max_conditions(self):
         return self.conditions + (self.box.labels > 0)
+
+    @property
+    def settings(self):
+        return Settings(
+            equivalence="sift",
+            max_conditions=self.max_conditions,
+            max_questions=self.questions,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            seed=self.seed,
+        )
 
 
 def random_case(seed, delta=0.2):

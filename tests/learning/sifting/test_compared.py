@@ -20,15 +20,7 @@ DELTA = 0.2
 
 def judged_run(case, target):
     """Sift a comparison; return what is unsound, and how many rules rest on tests."""
-    settings = Settings(
-        equivalence="sift",
-        max_conditions=case.max_conditions,
-        max_questions=case.questions,
-        epsilon=case.epsilon,
-        delta=case.delta,
-        seed=case.seed,
-    )
-    result = extract(target, settings=settings, policy=case.box.policy)
+    result = extract(target, settings=case.settings, policy=case.box.policy)
     assert result.policy.label_unset == "reject"
     for cell, decision in result.decisions.items():
         assert decision.winner == case.box.answers[0][cell], case.seed

@@ -8,7 +8,6 @@ import pytest
 
 from hornlens.learning.sifting.axes import Ground
 from hornlens.learning.sifting.candidates import CandidateRules, statements_of
-from hornlens.learning.sifting.contrasting import least_share
 from hornlens.learning.sifting.drawing import Stream
 from hornlens.learning.sifting.families import Family, gain
 from hornlens.learning.sifting.members import ValueMember
@@ -16,6 +15,7 @@ from hornlens.learning.sifting.run import SiftOptions, SiftRun
 from hornlens.learning.sifting.tally import Tally
 from hornlens.logic.decisions import Policy
 from hornlens.logic.rule import Rule
+from hornlens.logic.shares import least_share
 from tests.learning.sifting.boxes import cells_of, random_case
 
 SEEDS = range(60)

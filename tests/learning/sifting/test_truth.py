@@ -11,23 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from hornlens import Settings, extract
+from hornlens import extract
 from hornlens.limits import Limits
 from tests.learning.sifting.boxes import World, random_case, trap_case
 from tests.learning.sifting.judging import claims_of, judge, too_many
 
 
 def sifted(case, limits=None, target=None):
-    settings = Settings(
-        equivalence="sift",
-        max_conditions=case.max_conditions,
-        max_questions=case.questions,
-        epsilon=case.epsilon,
-        delta=case.delta,
-        seed=case.seed,
-    )
     target = target or case.box.target
-    return extract(target, settings=settings, policy=case.box.policy, limits=limits)
+    return extract(target, settings=case.settings, policy=case.box.policy, limits=limits)
 
 
 def judged_run(case, *more):

@@ -1,6 +1,6 @@
 """The commands' arguments. Heavy imports happen inside the commands, so that --help is quick."""
 
-from hornlens.cli.commands import formal, installation, models, results
+from hornlens.cli.commands import formal, installation, models, results, verifying
 
 COMMANDS = {
     command.__name__: command
@@ -13,8 +13,9 @@ COMMANDS = {
         models.extract,
         models.study,
         results.compare,
-        results.check,
-        results.verify,
+        verifying.check,
+        verifying.verify,
+        verifying.seal,
         results.report,
         results.export,
         models.bias,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Optional
 
@@ -25,6 +26,7 @@ from hornlens.cli.options import (
     TopK,
     model_help,
 )
+from hornlens.limits import Limits
 
 
 class ExtractOptions(CommandOptions):
@@ -143,6 +145,12 @@ class ExtractOptions(CommandOptions):
     ] = "text"
     quiet: Quiet = False
     debug: Debug = False
+
+    @cached_property
+    def limits(self) -> Limits:
+        """What may end the run early; what a language model may spend is its own limit."""
+        calls = None if self.target is None else self.how.max_calls
+        return self.passed_to(Limits, max_calls=calls)
 
 
 def extract(options: ExtractOptions) -> None:
@@ -275,6 +283,10 @@ class ExplainOptions(CommandOptions):
     max_questions: Annotated[
         Optional[int],
         typer.Option(min=1, help="End after so many cells were asked, with what they show."),
+    ] = None
+    max_calls: Annotated[
+        Optional[int],
+        typer.Option(min=1, help="End before the model is given more rows than that, in all."),
     ] = None
     max_rules: MaxRules = None
     seed: Annotated[int, typer.Option(help="For what is drawn at random.")] = 0

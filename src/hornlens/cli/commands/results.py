@@ -1,4 +1,4 @@
-"""Commands about what is on disk: compare, check, verify, show again, export."""
+"""Commands about what is on disk: compare, show again, export."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from hornlens.cli.options import CommandOptions, Debug
-from hornlens.errors import HornlensError
 
 
 class CompareOptions(CommandOptions):
@@ -52,94 +51,6 @@ def compare(options: CompareOptions) -> None:
     from hornlens.cli.compare import compare_command
 
     raise typer.Exit(compare_command(options))
-
-
-def check(
-    results: Annotated[
-        list[Path], typer.Argument(help="Folders of results, or envelope.json files.")
-    ],
-    rules: Annotated[
-        Path, typer.Argument(metavar="RULES.yaml", help="What is required of each of them.")
-    ],
-    format: Annotated[
-        Literal["text", "json", "junit", "github"],
-        typer.Option(help="For people, machines, JUnit's readers, or GitHub (annotations)."),
-    ] = "text",
-    out: Annotated[
-        Optional[Path],
-        typer.Option(help="Write that to a file, and print the text for people.", metavar="FILE"),
-    ] = None,
-    debug: Debug = False,
-) -> None:
-    """Hold results against rules that are forbidden or required.
-
-    Exit code 1 if one is violated, with the answers that show it: a gate for CI.
-    """
-    from hornlens.api import load
-    from hornlens.formats.files import check_writable, write_file
-    from hornlens.report.checks import WRITERS
-    from hornlens.report.terminal import Terminal
-    from hornlens.results.analysis.checking import check
-    from hornlens.results.documents.checks import Checks
-    from hornlens.results.documents.requirements_file import read_requirements
-
-    if out is not None:
-        check_writable(out.parent)
-    requirements = read_requirements(rules)
-    checks = Checks(
-        str(rules), tuple(check(load(path), requirements, str(path)) for path in results)
-    )
-    if out is not None:
-        write_file(out, WRITERS[format](checks))
-    sys.stdout.write(WRITERS["text" if out is not None else format](checks))
-    if out is not None:
-        Terminal().say(f"As {format}: {out}")
-    raise typer.Exit(int(not checks.passed))
-
-
-def verify(
-    path: Annotated[
-        Path, typer.Argument(metavar="RESULT", help="A folder of results, or an envelope.json.")
-    ],
-    against: Annotated[
-        Optional[Path],
-        typer.Option(
-            help="The .cnf, .csv or .cxt of which it is the envelope; of an exploration, its "
-            "X.exploration.json."
-        ),
-    ] = None,
-    background: Annotated[
-        Optional[Path],
-        typer.Option(help="What was taken for granted, with --against: a Horn .cnf or a .json."),
-    ] = None,
-    format: Annotated[
-        Literal["text", "json"], typer.Option(help="How to print what was checked.")
-    ] = "text",
-    debug: Debug = False,
-) -> None:
-    """Check a result by its recorded answers, without the code that made it.
-
-    Exit code 1 says that something is wrong, and what.
-    """
-    from hornlens.formats.jsonfiles import json_text
-    from hornlens.report.terminal import Terminal
-    from hornlens.verifying.verify import verify
-
-    if background is not None and against is None:
-        raise HornlensError("--background goes with --against")
-    done = verify(path, against, background)
-    if format == "json":
-        sys.stdout.write(json_text(done.as_json()))
-        raise typer.Exit(int(not done.ok))
-    terminal = Terminal()
-    if done.wrong is not None:
-        terminal.say(f"Wrong: {path}: {done.wrong}")
-        raise typer.Exit(1)
-    terminal.say(f"{path}: nothing wrong was found.")
-    for title, lines in (("Checked", done.checked), ("Not checked", done.not_checked)):
-        terminal.say(f"{title}:" if lines else f"{title}: nothing.")
-        for line in lines:
-            terminal.say(f"- {line}")
 
 
 def report(

@@ -14,7 +14,6 @@ worse).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from hornlens.learning.sifting.families import Family, count_in
 from hornlens.learning.sifting.members import Member
 from hornlens.learning.sifting.run import Looking, Phase, SiftRun
 from hornlens.learning.sifting.tolerating import Tolerance
+from hornlens.logic.shares import least_share
 from hornlens.logic.sifting import MoreOften
 
 ROUNDS, BATCH = 8, 32
@@ -268,15 +268,3 @@ class RatedFamily(Family):
             self.drawn[f] += 1
             self.hits[f] += broken[self._statements[f]]
         self.used += self.having(cell)
-
-
-def least_share(hits: int, draws: int, level: float) -> float:
-    """Return the share that is not too small for so many hits: the lower bound at a level."""
-    if not hits:
-        return 0.0
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        p = (low + high) / 2
-        tail = sum(comb(draws, k) * p**k * (1 - p) ** (draws - k) for k in range(hits, draws + 1))
-        low, high = (p, high) if tail < level else (low, p)
-    return low

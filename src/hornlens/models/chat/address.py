@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from ipaddress import ip_address
+from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from hornlens.formats.plain import one_line
 from hornlens.logging import without_secrets
 from hornlens.models.protocol import ModelError
+from hornlens.redaction import Redactor, environment_secrets, redactor
 
 OLLAMA = "http://127.0.0.1:11434/v1"
-LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 @dataclass(frozen=True)
@@ -34,13 +36,19 @@ class Address:
     @property
     def is_here(self) -> bool:
         """Whether it is this machine; then nothing goes through a proxy."""
-        return urlsplit(self.base_url).hostname in LOOPBACK
+        return is_loopback(urlsplit(self.base_url).hostname or "")
 
     def redacted(self, text: str) -> str:
         """Return text as a short line, without the key and without what looks like one."""
-        if self.key:
-            text = text.replace(self.key, "…")
-        return one_line(without_secrets(text))[:300]
+        return one_line(without_secrets(text, self.key))[:300]
+
+    def cleared(self, content: Any) -> Any:
+        """Return JSON that came from there without the key, and without half characters."""
+        return self._redactor.cleared(content)
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        return redactor((self.key, *environment_secrets()))
 
 
 def openai_address(base_url: str | None) -> Address:
@@ -67,6 +75,23 @@ def ollama_address(base_url: str | None) -> Address:
     if url is None and (host := os.environ.get("OLLAMA_HOST")):
         url = f"{host if '://' in host else f'http://{host}'}".rstrip("/") + "/v1"
     return Address("openai", without_credentials(url or OLLAMA), "ollama")
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether a host is this machine: by its name, or as an address of any spelling.
+
+    >>> [is_loopback(host) for host in ("localhost", "127.1.2.3", "::1", "0.0.0.0", "10.0.0.1")]
+    [True, True, True, True, False]
+    """
+    name = host.lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        address = ip_address(name.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    return bool(mapped.is_loopback or mapped.is_unspecified)
 
 
 def without_credentials(url: str) -> str:

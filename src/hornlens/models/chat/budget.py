@@ -52,12 +52,17 @@ class Budget:
         return most
 
     def settle(self, reserved: Estimate, reply: Reply | None) -> None:
-        """Put what a call took in the place of what was reserved; None: it took nothing."""
-        took = (0, 0) if reply is None else reply.tokens
-        if reply is not None and not any(took):
-            return  # the endpoint does not say
-        self.limits.used.tokens_in += took[0] - reserved.tokens_in
-        self.limits.used.tokens_out += took[1] - reserved.tokens_out
+        """Put what a call took in the place of what was reserved; None: it took nothing.
+
+        What the endpoint does not say stays reserved: so it never makes room by saying nothing.
+        """
+        used = self.limits.used
+        sent, replied = (0, 0) if reply is None else reply.tokens[:2]
+        if reply is not None:
+            used.uncounted += not (sent and replied)
+            sent, replied = sent or reserved.tokens_in, replied or reserved.tokens_out
+        used.tokens_in += sent - reserved.tokens_in
+        used.tokens_out += replied - reserved.tokens_out
 
     @property
     def cost(self) -> float | None:

@@ -102,6 +102,10 @@ class Passing(Exception):
         self.busy, self.wait, self.paid = busy, wait, paid
 
 
+class NotOurs(Exception):
+    """A call that another process makes by now: it is not sent."""
+
+
 class WrongParameter(ModelError):
     """A parameter that an endpoint does not take for a model; `reason` is its own text."""
 

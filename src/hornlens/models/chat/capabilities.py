@@ -15,6 +15,7 @@ from hornlens.models.chat.connection import Connection
 from hornlens.models.chat.elicitation import ROOM, TOP
 from hornlens.models.chat.endpoints import SPACE
 from hornlens.models.chat.reading import CUT_OFF, read_choice
+from hornlens.models.chat.transport import Redirected
 from hornlens.models.protocol import ModelError
 
 MORE_ROOM = 4096
@@ -47,6 +48,8 @@ async def check_name(connection: Connection) -> None:
         names = await connection.pace.call(connection.where, connection.endpoint.models)
     except WrongParameter:
         return
+    except Redirected:
+        raise
     except ModelError as error:
         if "(401)" in str(error) or "(403)" in str(error):
             raise

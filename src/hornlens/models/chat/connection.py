@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hornlens.models.chat.address import Address
 from hornlens.models.chat.budget import Budget
-from hornlens.models.chat.calls import Call, Endpoint, Manner, Passing, Response
+from hornlens.models.chat.calls import Call, Endpoint, Manner, NotOurs, Passing, Response
 from hornlens.models.chat.endpoints import AnthropicEndpoint, OpenAIEndpoint
 from hornlens.models.chat.pacing import Pace, Patience
 from hornlens.models.protocol import OtherModel
@@ -87,10 +88,15 @@ class Connection:
         """Change how it is asked."""
         self.manner = replace(self.manner, **changes)  # type: ignore[arg-type]
 
-    async def ask(self, call: Call) -> Response:
-        """Return what comes back to a call, within the budget and at the endpoint's pace."""
+    async def ask(self, call: Call, may_call: Callable[[], bool] | None = None) -> Response:
+        """Return what comes back to a call, within the budget and at the endpoint's pace.
+
+        Raises NotOurs if `may_call`, which is asked each time it is sent, says no.
+        """
 
         async def send() -> Response:
+            if may_call is not None and not await asyncio.to_thread(may_call):
+                raise NotOurs
             reserved = self.budget.reserve(call)
             try:
                 response = await self.endpoint.ask(call, self.manner)

@@ -15,10 +15,14 @@ from hornlens.formats.replies import Reply
 from hornlens.models.chat.address import Address
 from hornlens.models.chat.bodies import body_of
 from hornlens.models.chat.calls import Call, Manner, Passing, Response, WrongParameter
+from hornlens.models.chat.transport import UnfitReply, http_client, redirected
 from hornlens.models.protocol import ModelError
 
 BUSY = {429, 503, 529}
 """Too much is asked at once, or the model is being loaded."""
+
+MOST_TOKENS = 2**31
+"""No call takes so many tokens, whatever an endpoint says."""
 
 SPACE = " \t\r\n▁ĠĊ"
 """White space, also as vocabularies write it."""
@@ -39,14 +43,13 @@ def _key(address: Address) -> str:
 
 
 def _settings(sdk: Any, address: Address, timeout: float) -> dict[str, Any]:
-    """Return what either maker's client is made with: no retries but ours, no proxy to loopback."""
-    client = sdk.DefaultAsyncHttpxClient(trust_env=False) if address.is_here else None
+    """Return what either maker's client is made with: no retries but ours, and our own rules."""
     return {
         "api_key": _key(address),
         "base_url": address.base_url,
         "max_retries": 0,
         "timeout": timeout,
-        "http_client": client,
+        "http_client": http_client(sdk, address, timeout),
     }
 
 
@@ -105,9 +108,11 @@ async def _sent(client: Any, address: Address, model: str, path: str, given: Any
     """
     try:
         if given is None:
-            return await client.get(path, cast_to=object)
-        return await client.post(path, body=given, cast_to=object)
-    except (ValueError, UnicodeDecodeError):
+            content = await client.get(path, cast_to=object)
+        else:
+            content = await client.post(path, body=given, cast_to=object)
+        return address.cleared(content)
+    except (ValueError, UnicodeDecodeError, RecursionError):
         raise Passing("what came back is no JSON", paid=True) from None
     except Exception as error:  # the two libraries have the same errors, each its own
         raise _trouble(address, model, error) from None
@@ -118,6 +123,9 @@ def _trouble(address: Address, model: str, error: Exception) -> Exception:
     kinds = {kind.__name__ for kind in type(error).__mro__}
     status = getattr(error, "status_code", None)
     where = f"{model} at {address.shown}"
+    for refusal in (error, error.__cause__):
+        if isinstance(refusal, UnfitReply):
+            return UnfitReply(f"{where}: {refusal}")
     if status is None:
         if "APITimeoutError" in kinds:
             return Passing("no answer in time", paid=True)
@@ -126,6 +134,8 @@ def _trouble(address: Address, model: str, error: Exception) -> Exception:
             return Passing(f"the connection failed ({cause})", paid=True)
         reason = address.redacted(f"{type(error).__name__}: {error}")
         return ModelError(f"{where}: the call failed: {reason}")
+    if 300 <= status < 400:
+        return redirected(where, address, _headers(error).get("location", ""))
     reason = address.redacted(_message(error))
     if status in BUSY:
         if "insufficient_quota" in _message(error) or "billing" in reason.lower():
@@ -151,9 +161,14 @@ def _message(error: Any) -> str:
     return str(inner or error.message)
 
 
+def _headers(error: Any) -> Mapping[str, str]:
+    headers: Mapping[str, str] = error.response.headers
+    return headers
+
+
 def _wait(error: Any) -> float | None:
     """Return the seconds that an endpoint wants to be left alone for."""
-    headers = error.response.headers
+    headers = _headers(error)
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         with suppress(KeyError, ValueError):  # not there, or a date
             if math.isfinite(seconds := float(headers[name]) / unit):
@@ -168,7 +183,7 @@ def _read(read: Any, content: Any, call: Call) -> Response:
     """Read a reply; one of another shape is no reply."""
     try:
         response: Response = read(content, call)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError):
         raise Passing("what came back is no reply", paid=True) from None
     return response
 
@@ -186,7 +201,7 @@ def _completed(content: Any, call: Call) -> Response:
     refusal = message.get("refusal")
     finish = str(choice.get("finish_reason") or "")
     reply = Reply(
-        str(refusal or message.get("content") or ""),
+        _text(refusal or message.get("content")),
         finish=finish,
         refused=bool(refusal) or finish == "content_filter",
         tokens=_tokens(content, "prompt_tokens", "completion_tokens"),
@@ -213,7 +228,7 @@ def _echoed(content: Any, call: Call) -> Response:
             logprobs.append((token, float(value)))
     # An endpoint that ignores `echo` gives the tokens of its own continuation.
     reply = Reply(
-        str(choice.get("text") or ""),
+        _text(choice.get("text")),
         finish=str(choice.get("finish_reason") or ""),
         tokens=_tokens(content, "prompt_tokens", "completion_tokens"),
         fingerprint=_fingerprint(content),
@@ -225,7 +240,7 @@ def _echoed(content: Any, call: Call) -> Response:
 def _messaged(content: Any, call: Call) -> Response:
     blocks, finish = content["content"], str(content.get("stop_reason") or "")
     used = [block["input"] for block in blocks if block["type"] == "tool_use"]
-    text = "".join(block["text"] for block in blocks if block["type"] == "text")
+    text = "".join(_text(block["text"]) for block in blocks if block["type"] == "text")
     if not blocks and finish != "refusal":
         raise ValueError("no content")
     reply = Reply(
@@ -258,8 +273,23 @@ def _created(content: Any) -> int:
 
 
 def _tokens(content: Any, question: str, reply: str) -> tuple[int, int]:
-    usage = content.get("usage") or {}
-    return int(usage.get(question) or 0), int(usage.get(reply) or 0)
+    """Return how many tokens a call took; 0: that is not said in a number that can be true."""
+    usage = content.get("usage")
+    if not isinstance(usage, Mapping):
+        return 0, 0
+    return _count(usage.get(question)), _count(usage.get(reply))
+
+
+def _count(value: Any) -> int:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and 0 < value < MOST_TOKENS and value == int(value) else 0
+
+
+def _text(value: Any) -> str:
+    """Return a text, perhaps an empty one; raise TypeError for anything else."""
+    if value is not None and not isinstance(value, str):
+        raise TypeError("no text")
+    return value or ""
 
 
 def _names(content: Any) -> list[str]:

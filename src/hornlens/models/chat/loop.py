@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
+from hornlens.models.chat.calls import NotOurs
 from hornlens.models.protocol import Answer
 
 T = TypeVar("T")
@@ -46,7 +47,8 @@ def answers_to(
     """Yield answers as they come, each with its prompt's index; so many prompts at a time.
 
     When one fails, no further one is begun, those under way are still waited for and yielded, and
-    then the failure is raised: what was paid for is not lost.
+    then the failure is raised: what was paid for is not lost. The same holds for one that is not
+    ours to ask any more, but that is no failure.
     """
     done: queue.SimpleQueue[tuple[int, Answer] | None] = queue.SimpleQueue()
     failures: list[BaseException] = []
@@ -88,7 +90,8 @@ async def _all_of(
             try:
                 done.put((index, await ask(prompts[index])))
             except Exception as error:
-                failures.append(error)
+                if not isinstance(error, NotOurs):
+                    failures.append(error)
                 failed.set()
                 return
 

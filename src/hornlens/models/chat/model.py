@@ -84,6 +84,7 @@ class ChatModel:
         self.elicitation = elicitation or Elicitation()
         self.repeat, self._drawn, self._shared = repeat, drawn, shared
         self.remember: Remember = lambda path, compute: compute(path)
+        self.may_call: Callable[[], bool] = lambda: True
         self._content = content or (lambda _: f"{connection.address.shown}:{connection.model}")
         self._check_options()
 
@@ -208,7 +209,7 @@ class ChatModel:
         check_prompts(self.name, prompts)
         if prompts and self._asking().method not in self.connection.tried:
             self.check(candidates)
-        words, asking = tuple(candidates), self._asking()
+        words, asking, may_call = tuple(candidates), self._asking(), self.may_call
 
         async def ask(prompt: str) -> Answer:
             key = (asking.identity, self.repeat, prompt, words)
@@ -216,7 +217,7 @@ class ChatModel:
                 return self._concluded(asking, known, words, prompt)
             offered = self._offered(asking, words, prompt)
             calls = self._calls(asking, words, prompt, offered)
-            sent = (self.connection.ask(call) for call in calls)
+            sent = (self.connection.ask(call, may_call) for call in calls)
             # All of them end, whatever becomes of one: none is left under way.
             responses = await asyncio.gather(*sent, return_exceptions=True)
             replies, first = [], []

@@ -16,6 +16,8 @@ from hornlens.logic.scopes import percent
 from hornlens.logic.vocabulary import Vocabulary
 from hornlens.logic.warrants import PROVED, Warrant
 from hornlens.report.page.assemble import assemble
+from hornlens.report.page.selfcheck import SCRIPTS as CHECK_SCRIPTS
+from hornlens.report.page.selfcheck import STYLES as CHECK_STYLES
 from hornlens.results.documents.explanations import (
     EXPLANATION,
     OPEN,
@@ -107,10 +109,11 @@ def explanation_page(content: Json, path: Path) -> str:
     sifted = _sifted(content, document, who)
     return assemble(
         "explanation.html",
-        SCRIPTS,
+        (*SCRIPTS, *CHECK_SCRIPTS),
         content,
+        whole=is_whole,
         view={**_view(document, is_whole), **_files(content, document, who)},
-        styles=STYLES,
+        styles=(*STYLES, *CHECK_STYLES),
         title=f"The rules that {document.model} obeys",
         document=document,
         certificate=document.claim,
@@ -143,8 +146,10 @@ def explanation_page(content: Json, path: Path) -> str:
 
 def _sifted(content: Json, document: ExplanationDocument, who: str) -> Json:
     """Return what a page says of a sift: open rules, those with exceptions, and what was asked."""
+    statistics = content.get("statistics", {})  # which files of 0.2 do not have
+    asked = asked_of_model(statistics) if "predicted" in statistics else ""
     if document.claim.sift is None:
-        return {"open_rules": (), "beside_rules": (), "asked_of_model": ""}
+        return {"open_rules": (), "beside_rules": (), "asked_of_model": asked}
     names = Vocabulary(tuple(content["variables"]))
     label = content["space"]["label"]["values"]
     words = dict(zip(label, document.classes, strict=True))
@@ -155,7 +160,7 @@ def _sifted(content: Json, document: ExplanationDocument, who: str) -> Json:
             for line in content["open"][:MOST_OPEN]
         ],
         "beside_rules": beside_class_rules(record, names, words, who),
-        "asked_of_model": asked_of_model(content["statistics"]),
+        "asked_of_model": asked,
     }
 
 

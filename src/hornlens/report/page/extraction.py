@@ -20,6 +20,8 @@ from hornlens.report.page.chance import chance_picture
 from hornlens.report.page.disparities import disparities_picture
 from hornlens.report.page.marking import marked, marked_template
 from hornlens.report.page.rates import rate_charts
+from hornlens.report.page.selfcheck import EXTRACTION as CHECK_SCRIPTS
+from hornlens.report.page.selfcheck import STYLES as CHECK_STYLES
 from hornlens.report.page.sent import STYLES as SENT_STYLES
 from hornlens.report.page.sent import is_chat, sent_examples
 from hornlens.report.page.sifting import sift_picture
@@ -146,13 +148,15 @@ def extraction_page(
     examples, replied = sent_examples(extraction), fits and has_replies(extraction)
     return assemble(
         "extraction.html",
-        (*SCRIPTS[:-1], *(REPLIES if replied else ()), SCRIPTS[-1]),
+        (*SCRIPTS[:-1], *(REPLIES if replied else ()), SCRIPTS[-1], *CHECK_SCRIPTS),
         content if fits else without_answers(content),
         view={**view_of(extraction, fits), "levels": None if levels is None else levels.as_view()},
         styles=(
             *(() if sift is None else SIFT_STYLES),
             *(SENT_STYLES if examples or replied else ()),
+            *CHECK_STYLES,
         ),
+        whole=fits and asked > 0,  # the runs of a study are kept without their answers
         title=_titled(extraction),
         content=content,
         extraction=extraction,
@@ -181,7 +185,7 @@ def extraction_page(
         attributes=[(attribute.name, described(attribute)) for attribute in space.attributes],
         nominal=all(isinstance(attribute, Nominal) for attribute in space.attributes),
         record=record,
-        took=duration(record.seconds or None),
+        took=duration(round(record.seconds, 3) or None),
         started=moment(record.started),
         certificate=envelope.certificate,
         hypotheses=[extraction.space.show(rule) for rule in envelope.open],
@@ -382,6 +386,7 @@ def duration(seconds: float | None) -> str:
     """Return a time as people say it; nothing if it is not known."""
     if seconds is None:
         return ""
+    seconds = round(seconds, 3)  # as run.json has it: a page that is made again says the same
     if seconds < 0.1:
         return "less than 0.1 s"
     if seconds < 59.95:

@@ -31,6 +31,8 @@ from hornlens.report.page.extraction import (
 )
 from hornlens.report.page.marking import marked_template
 from hornlens.report.page.rates import rate_charts
+from hornlens.report.page.selfcheck import EXTRACTION as CHECK_SCRIPTS
+from hornlens.report.page.selfcheck import STYLES as CHECK_STYLES
 from hornlens.report.page.sifting import sift_picture
 from hornlens.report.page.summaries import almost_rows, levels_picture
 from hornlens.report.page.survival import survival_picture
@@ -99,10 +101,11 @@ def unlabelled_page(
     }
     return assemble(
         "unlabelled.html",
-        SCRIPTS,
+        (*SCRIPTS, *CHECK_SCRIPTS),
         data,
         view=view,
-        styles=STYLES if sift is None else (*STYLES, *SIFT_STYLES),
+        whole=view["whole"],
+        styles=(*STYLES, *(() if sift is None else SIFT_STYLES), *CHECK_STYLES),
         title=f"Rules of {called}" if called else "Rules",
         name=called,
         eyebrow=_eyebrow(result),
@@ -158,7 +161,7 @@ def unlabelled_page(
         settings=_settings(result, content),
         statistics=_counts(result),
         started=moment(result.record.started),
-        took=duration(result.record.seconds or None),
+        took=duration(round(result.record.seconds, 3) or None),
         file=file or own_name,
     )
 

@@ -32,7 +32,7 @@ SHOWN = 3
 """How many flips are listed of those that an outcome rests on."""
 
 
-def check(result: Judged, requirements: Requirements, name: str = "") -> Checked:
+def check_requirements(result: Judged, requirements: Requirements, name: str = "") -> Checked:
     """Say of every requirement whether a result obeys it, and what shows that.
 
     A name that the result does not have is an InputError with the requirement's line.

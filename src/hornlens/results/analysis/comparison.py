@@ -68,13 +68,16 @@ class ComparedPair:
 class ComparedResult:
     """A result that was compared: its name, the kind of its certificate, and of what it is.
 
-    `partial`: it may not have all rules of what it is about.
+    `partial`: it may not have all rules of what it is about. `path` and `digest`, of one that was
+    read from a file, say which file that was.
     """
 
     name: str
     certificate: str
     of: str = ""
     partial: bool = False
+    path: str = ""
+    digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -179,7 +182,12 @@ def compare(results: Sequence[RuleSet]) -> Comparison:
     return Comparison(
         tuple(
             ComparedResult(
-                each.name, each.certificate.kind, _of(each), not each.result.has_all_rules
+                each.name,
+                each.certificate.kind,
+                _of(each),
+                not each.result.has_all_rules,
+                each.path,
+                each.digest,
             )
             for each in results
         ),

@@ -17,6 +17,7 @@ from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.logic.bits import BOTTOM
 from hornlens.logic.certificates import Certificate
+from hornlens.logic.lookalikes import alike
 from hornlens.logic.named import NamedRule
 from hornlens.logic.rule import Rule
 from hornlens.results.analysis.almost import Summary, nearly_all
@@ -155,7 +156,9 @@ def check_names(result: Findings, names: Iterable[str], known: Sequence[str], no
         near += [each for each in known if result.question.words.get(each) == name]
         there = ", ".join(dict.fromkeys(near)) or f"{', '.join(known[:8])}, …"
         what = "is it" if near else "there are"
-        raise InputError(f"{result.title} has no {noun} {name!r} ({what}: {there})")
+        raise InputError(
+            f"{result.title} has no {noun} {name!r} ({what}: {there}){alike(name, known)}"
+        )
 
 
 def _read(result: Findings, named: NamedRule) -> tuple[Rule, ...]:

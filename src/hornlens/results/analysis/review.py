@@ -16,11 +16,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from hornlens import __version__
 from hornlens.errors import InputError
+from hornlens.formats.digests import with_digest
 from hornlens.formats.files import write_file
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.logic.shares import share_interval
 from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.replies import has_replies
 
 FILE = "review.json"
 """Beside the result."""
@@ -122,16 +125,22 @@ class Review:
         answered = replace(self.replies[place], agrees=agrees)
         return replace(self, replies=(*self.replies[:place], answered, *self.replies[place + 1 :]))
 
-    def save(self, folder: Path) -> None:
-        """Write it beside the result."""
+    @property
+    def text(self) -> str:
+        """What stands in the file."""
         content = {
+            "hornlens": __version__,
             "format": FORMAT,
             "seed": self.seed,
             "recorded": self.recorded,
             "agreement": self.agreement.as_json(),
             "replies": [reply.as_json() for reply in self.replies],
         }
-        write_file(folder / FILE, json_text(content))
+        return json_text(with_digest(content))
+
+    def save(self, folder: Path) -> None:
+        """Write it beside the result."""
+        write_file(folder / FILE, self.text)
 
 
 def replies_of(findings: Findings) -> list[ReviewedReply]:
@@ -212,6 +221,16 @@ def check_same(review: Review, findings: Findings, path: Path) -> None:
         raise InputError(
             "is of other replies, or of other readings of them; --again begins anew", path
         )
+
+
+def check_drawn(review: Review, findings: Findings, path: Path) -> None:
+    """Raise InputError unless a review's seed draws its replies from this result."""
+    if not has_replies(findings):
+        raise InputError("is of other replies: this result has none", path)
+    drawn = begin_review(findings, len(review.replies), review.seed)
+    replies = tuple(replace(reply, agrees=None) for reply in review.replies)
+    if (drawn.replies, drawn.recorded) != (replies, review.recorded):
+        raise InputError("is not of the replies that its seed draws from this result", path)
 
 
 def _reply(line: Mapping[str, Any]) -> ReviewedReply:

@@ -92,11 +92,16 @@ class Compared(Protocol):
 
 @dataclass(frozen=True)
 class RuleSet:
-    """A result under the name by which it is compared; `version` wrote its file, if it is known."""
+    """A result under the name by which it is compared; `version` wrote its file, if it is known.
+
+    `path` and `digest` are those of its file.
+    """
 
     name: str
     result: Compared
     version: str = ""
+    path: str = ""
+    digest: str = ""
 
     @cached_property
     def made(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from hornlens.formats.replies import Reply
 from hornlens.logic.sources import SURE, Sources
+from hornlens.redaction import REMOVED
 from hornlens.results.documents.details import Details
 
 NAMED = 8
@@ -17,7 +18,7 @@ NAMED = 8
 class Note(NamedTuple):
     """What is to be known of who gave the replies, in a sentence, and the fingerprints."""
 
-    kind: Literal["models", "fingerprints", "changed"]
+    kind: Literal["models", "fingerprints", "changed", "key"]
     sentence: str
     names: tuple[str, ...] = ()
 
@@ -93,6 +94,25 @@ def by_model(
     for name, details in worlds:
         groups.setdefault(name, []).append(details)
     return list(groups.items())
+
+
+def repeated_keys(worlds: Iterable[tuple[str, Mapping[str, Details]]]) -> Iterator[Note]:
+    """Yield, for each model, in how many replies a key was that had to be removed."""
+    for name, details in by_model(worlds):
+        count = sum(
+            any(REMOVED in text for text in (reply.text, reply.fingerprint, reply.finish))
+            for reply in _replies(details)
+        )
+        words = (word for each in details for own in each.values() for word, _ in own.first_words)
+        if not count and not any(REMOVED in word for word in words):
+            continue
+        where = f"{count:,} {'reply' if count == 1 else 'replies'}" if count else "First words"
+        yield Note(
+            "key",
+            f"{where} of {name} had a key or password of yours, or part of one, which was removed: "
+            f"“{REMOVED}” stands in its place. The endpoint returns what it should keep to itself: "
+            "replace the key, and find out why.",
+        )
 
 
 def notes_of(

@@ -9,12 +9,13 @@ from math import floor, inf, isinf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hornlens.logic.decisions import reason_in_words
+from hornlens.logic.lookalikes import look_alike_sentence, look_alikes
 from hornlens.logic.maskmap import key_of, mask_map
 from hornlens.results.analysis.choices import choices_of
 from hornlens.results.analysis.copies import copies_of
 from hornlens.results.analysis.orders import orders_of
 from hornlens.results.analysis.rates import ValueRate
-from hornlens.results.analysis.sources import notes_of
+from hornlens.results.analysis.sources import notes_of, repeated_keys
 from hornlens.results.documents.answers import Position
 from hornlens.results.documents.details import NOTHING, Details
 from hornlens.results.wording.odds import odds_of_lead
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal[
     "no_answers",
     "same_values",
+    "look_alikes",
     "unknown_words",
     "label_never",
     "label_always",
@@ -36,6 +38,7 @@ Kind: TypeAlias = Literal[
     "fingerprints",
     "changed",
     "copies",
+    "key",
 ]
 ROUNDING = 1e-5
 """Scores that differ by no more are the same: a model's arithmetic depends on its batches."""
@@ -89,7 +92,7 @@ def warnings_of(extraction: Findings) -> tuple[Warning, ...]:
     Every sentence says only what the recorded answers show.
     """
     if not extraction.worlds:
-        own = (*_sources(extraction), *_of_one(extraction))
+        own = (*_look_alikes(extraction), *_sources(extraction), *_of_one(extraction))
         return (*own, *_small_margins(extraction), *_not_counted(extraction))
     each_own = (
         replace(each, sentence=f"In “{world.world}”: {each.sentence}", variant=world.world)
@@ -97,6 +100,7 @@ def warnings_of(extraction: Findings) -> tuple[Warning, ...]:
         for each in _of_one(world)
     )
     return (
+        *_look_alikes(extraction),
         *_sources(extraction),
         *each_own,
         *_small_margins(extraction),
@@ -104,11 +108,19 @@ def warnings_of(extraction: Findings) -> tuple[Warning, ...]:
     )
 
 
+def _look_alikes(extraction: Findings) -> Iterator[Warning]:
+    """Names that look alike: rules that speak of one are read as rules of the other."""
+    for pair in look_alikes(extraction.space.vocabulary.names)[:NAMED]:
+        yield Warning("look_alikes", f"{look_alike_sentence(*pair)}.", pair)
+
+
 def _sources(extraction: Findings) -> Iterator[Warning]:
     """Replies of several models, or of several states of one; answers that changed; copies."""
+    worlds = [(world.name, _told(world)) for world in extraction.each]
+    for kind, sentence, names in repeated_keys(worlds):
+        yield Warning(kind, sentence, names)
     if extraction.question.compared is not None:
         return  # several models are meant to answer
-    worlds = [(world.name, _told(world)) for world in extraction.each]
     certificate = extraction.envelope.certificate
     for kind, sentence, names in notes_of(worlds, certificate.sources):
         yield Warning(kind, sentence, names)

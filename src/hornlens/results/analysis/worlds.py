@@ -39,7 +39,9 @@ def union_of(
     if "questions" in first.envelope.statistics:  # files of 0.2 do not count them
         sums["questions"] = len({cell for world in worlds for cell in world.decisions})
     return Findings(
-        replace(questions[0], templates=templates, words=words, averaged=False, language=""),
+        replace(
+            questions[0], templates=templates, words=words, averaged=False, language="", slots=()
+        ),
         name,
         identity,
         first.policy,

@@ -142,6 +142,10 @@ class Checked:
     outcomes: tuple[CheckOutcome, ...]
     path: str = ""
     """The file that has the requirements; "" where there is none."""
+    verified: str = ""
+    """How far the result was verified before: the status of `verify`; "" where nobody did."""
+    digest: str = ""
+    """That of the result, where it was read from a file: `name` is its path then."""
 
     @property
     def passed(self) -> bool:
@@ -158,6 +162,12 @@ class Checked:
         """How many requirements there are, and how many are violated."""
         of = f"{len(self.outcomes)} requirement{'' if len(self.outcomes) == 1 else 's'}"
         return f"{len(self.violations) or 'none'} of {of} violated"
+
+    @property
+    def caveat(self) -> str:
+        """What was not verified of the result, in a sentence; "" if it was recomputed."""
+        words = CAVEATS.get(self.verified)
+        return f"{words}: --against FILE recomputes it." if words else ""
 
     def raise_if_violated(self) -> None:
         """Raise an AssertionError with all violations and their evidence, if there are any."""
@@ -182,12 +192,20 @@ class Checked:
 
     def __str__(self) -> str:
         """Return every outcome with its evidence, as lines."""
-        return f"{one_line(self.name)}: {self.summary}.\n{self._text()}"
+        caveat = f"{self.caveat}\n" if self.caveat else ""
+        return f"{one_line(self.name)}: {self.summary}.\n{caveat}{self._text()}"
 
     def __repr__(self) -> str:
         """Say in a line what is violated."""
         names = "; ".join(outcome.title for outcome in self.violations)
         return f"<Checked: {self.summary}{': ' if names else ''}{names}>"
+
+
+CAVEATS = {
+    "intact": "Only the shape and the digest of this result were verified",
+    "unchecked": "Only the shape of this result was verified; it has no digest",
+}
+"""By the status of a result that was not recomputed."""
 
 
 @dataclass(frozen=True)
@@ -197,6 +215,8 @@ class Checks:
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("passed",)
     requirements: str
     results: tuple[Checked, ...]
+    requirements_digest: str = ""
+    """The SHA-256 of the file that has the requirements."""
 
     @property
     def passed(self) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin, get_typ
 
 from hornlens import __version__
 from hornlens.errors import InputError
+from hornlens.formats.digests import with_digest
 from hornlens.formats.jsonfiles import json_text, read_json
 
 FORMAT = 1
@@ -59,7 +60,7 @@ class Codec(Generic[T]):
 
     def as_json(self, value: T) -> dict[str, Any]:
         """Return what stands in the file."""
-        return {"hornlens": __version__, "format": self.format, **as_plain(value)}
+        return with_digest({"hornlens": __version__, "format": self.format, **as_plain(value)})
 
     def text(self, value: T) -> str:
         """Return the file's text."""

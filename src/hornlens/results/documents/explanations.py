@@ -6,8 +6,7 @@ Version 0.2 wrote explanation.json instead, which is read for ever.
 from __future__ import annotations
 
 import zlib
-from base64 import b64decode, b64encode
-from binascii import Error as NotBase64
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from hornlens.errors import InputError
 from hornlens.formats.certificates import claim_from_json
 from hornlens.formats.jsonfiles import read_json
+from hornlens.formats.packing import inflated
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.cuts import Cuts
 from hornlens.logic.ranges import say_range
@@ -119,6 +119,23 @@ class RowsDocument:
 
 
 @dataclass(frozen=True)
+class MeasuredDocument:
+    """What the agreement was measured by: the cells of rows and of drawn inputs.
+
+    `points` has the class of each cell's point, -2 where it was not asked; `inputs` for each cell
+    how many drawn inputs got which class. `first` is what the model said of the inputs that were
+    asked twice, `again` the second time.
+    """
+
+    count: int
+    cells: str
+    points: str
+    inputs: str
+    first: str
+    again: str
+
+
+@dataclass(frozen=True)
 class LeafDocument:
     """A leaf of a tree: the levels that lead there, where not all do, and what it adds."""
 
@@ -150,6 +167,11 @@ class ClassifierDocument:
     cells: CellsDocument
     rows: RowsDocument
     flips: tuple[Flips, ...]
+    measured: MeasuredDocument | None = None
+    """None in files of older versions."""
+    changed: tuple[str, ...] = ()
+    """For each feature the classes of the rows with each of its levels: -1 for their own level, and
+    where a row does not occur. There are none where these are too many to be kept."""
     trees: tuple[tuple[LeafDocument, ...], ...] | None = None
     forbidden: tuple[Mapping[str, str], ...] = ()
     """With trees: the boxes that the background rules out, as the levels of a leaf are given."""
@@ -333,11 +355,7 @@ def packed(numbers: NDArray[Any]) -> str:
 def unpacked(text: str, kind: np.dtype[Any], count: int) -> NDArray[Any]:
     """Return so many numbers that `packed` wrote; a ValueError if they are not there."""
     size = count * kind.itemsize
-    try:
-        opened = zlib.decompressobj()
-        content = opened.decompress(b64decode(text, validate=True), size + 1)
-    except (NotBase64, zlib.error, ValueError):
-        raise ValueError("has numbers that cannot be unpacked") from None
+    content = inflated(text, size)
     if len(content) != size:
         raise ValueError(f"has other numbers than the {count:,} that belong there")
     return np.frombuffer(content, dtype=kind.newbyteorder("<")).astype(kind)

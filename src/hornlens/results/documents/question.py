@@ -39,7 +39,8 @@ class Question:
     `words` has for each label value the word that stands for it, `phrases` for each value how it
     is put into sentences ("the person is a nurse"), where that was given. `averaged`: the
     templates were asked together, and one decision made of all. `compared`: an answer says whether
-    other answers are the same.
+    other answers are the same. `slots` has for each template what its slots say: unset first, then
+    the values in order.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Question:
     averaged: bool = False
     language: str = ""
     compared: ComparedAnswers | None = None
+    slots: tuple[Mapping[str, tuple[str, ...]], ...] = ()
 
     @property
     def subject(self) -> str:

@@ -116,7 +116,7 @@ def _extraction(
 
 
 def _answered(envelope: Envelope, answers: Sequence[Mapping[str, Any]], is_newer: bool) -> Envelope:
-    """Return an envelope whose certificate counts the answers: those of format 1 did not.
+    """Return an envelope that counts the answers: those of format 1 did not.
 
     What supports a rule is counted among the answers again: the envelope's own counts are of rows.
     """
@@ -125,7 +125,12 @@ def _answered(envelope: Envelope, answers: Sequence[Mapping[str, Any]], is_newer
     if is_newer or not answers:
         return envelope
     given = sum(a["winner"] is not None or a.get("abstained") == UNDECIDED for a in answers)
-    return replace(envelope, certificate=replace(certificate, answered=(given, len(answers))))
+    certificate = replace(certificate, answered=(given, len(answers)))
+    if envelope.space.assumed:
+        certificate = replace(certificate, scope=replace(certificate.scope, assumed=True))
+    questions = len({tuple(answer["set"]) for answer in answers})
+    statistics = {"questions": questions, **envelope.statistics}
+    return replace(envelope, certificate=certificate, statistics=statistics)
 
 
 def _alone(content: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,6 +189,10 @@ def _world(
             averaged=len(templates) > 1,
             language=probe.get("language", ""),
             compared=_compared(probe.get("compared")),
+            slots=tuple(
+                {_text(slot): _texts(own) for slot, own in each.items()}
+                for each in probe.get("slots", ())
+            ),
         ),
         _text(content["model"]["name"]),
         _text(content["model"]["identity"]),

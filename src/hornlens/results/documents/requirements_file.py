@@ -141,7 +141,20 @@ def read_requirements(source: Source) -> Requirements:
     return _requirements(parse_data({"hornlens": 1, **fields}, RequirementsFile))
 
 
+def _refuse_nothing(document: Document[RequirementsFile]) -> None:
+    """Refuse a field that is there and requires nothing: it would pass, and look like a gate."""
+    content = document.content
+    for name in ("forbid", "require", "invariant", "at_least", "rules", "at_most", "allow"):
+        key = RequirementsFile.model_fields[name].alias or name
+        if name in content.model_fields_set and getattr(content, name) in ([], None):
+            raise document.refuse("is empty and requires nothing: fill it in, or drop it", key)
+    rules = content.rules
+    if rules is not None and not rules.at_least and rules.at_most is None:
+        raise document.refuse("requires nothing: give at_least (1 or more) or at_most", "rules")
+
+
 def _requirements(document: Document[RequirementsFile]) -> Requirements:
+    _refuse_nothing(document)
     content, line = document.content, document.line
     found: list[Requirement] = []
     kinds: tuple[tuple[Literal["forbid", "require"], list[RuleFile]], ...] = (
@@ -171,7 +184,8 @@ def _requirements(document: Document[RequirementsFile]) -> Requirements:
     answered = AnsweredShare(content.answered, named, line("answered") if named else None)
     if named:
         found.append(answered)
-    if not found:  # it would always pass, and nobody would know
+    empty = all(isinstance(one, AnsweredShare) and not one.share for one in found)
+    if empty:  # it would always pass, and nobody would know
         wanted = "forbid, require, invariant, at_least, answered or rules"
         raise InputError(f"requires nothing: give {wanted}", document.path)
     if not named:

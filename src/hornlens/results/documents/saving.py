@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hornlens.errors import InputError
+from hornlens.formats.digests import digest_of, with_digest
 from hornlens.formats.files import read_text, write_files
 from hornlens.formats.jsonfiles import json_text, read_json
 from hornlens.formats.scorefiles import parse_scores, scores_text
@@ -37,7 +38,7 @@ def result_as_json(extraction: Findings) -> dict[str, Any]:
     if extraction.asked:
         return extraction_as_json(extraction)
     tabled = extraction.tabled
-    return {
+    content = {
         **envelope_as_json(extraction.envelope),
         **(
             {"model": {"name": extraction.name, "identity": extraction.identity}}
@@ -47,6 +48,7 @@ def result_as_json(extraction: Findings) -> dict[str, Any]:
         **({} if tabled is None else {"table": as_plain(tabled)}),
         **({} if (chance := extraction.table_chance) is None else {"chance": chance.as_json()}),
     }
+    return with_digest(content)
 
 
 def extraction_files(extraction: Findings, key: str = "") -> tuple[dict[str, str], dict[str, Any]]:
@@ -129,6 +131,13 @@ def worked_out(content: Any, file: Path, name: str = "") -> Findings:
         old = TABLE.parse(kept, file)
         return replace(Findings.of_envelope(envelope, old.name), table=old.document)
     return findings
+
+
+def digest_at(path: Path) -> str:
+    """Return the digest of a saved result, worked out from its file."""
+    there = [path / name for name in ("envelope.json", "table.json", "explanation.json")]
+    content = read_json(next((each for each in there if each.is_file()), path))
+    return digest_of(content) if isinstance(content, dict) else ""
 
 
 def written_by(path: Path) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from hornlens.formats.digests import with_digest
 from hornlens.formats.spaces import space_as_json
 from hornlens.logic.decisions import NO, YES
 from hornlens.logic.named import NamedRule
@@ -20,6 +21,7 @@ from hornlens.results.documents.answers import Position, answers_of, places_of
 from hornlens.results.documents.details import details_as_json
 from hornlens.results.documents.envelope import envelope_as_json
 from hornlens.results.documents.findings import Findings
+from hornlens.results.documents.question import Question
 from hornlens.results.documents.rate_files import rates_as_json
 from hornlens.results.documents.sent import sent_as_json
 from hornlens.results.documents.sifting import point_to_answers
@@ -58,6 +60,7 @@ def summary_as_json(extraction: Findings) -> dict[str, Any]:
         "label_attribute": None if space.label is None else space.label.name,
         **({"phrases": dict(question.phrases)} if question.phrases else {}),
         **({"language": question.language} if question.language else {}),
+        **_slots(question),
         **({} if question.compared is None else {"compared": asdict(question.compared)}),
     }
     content["model"] = {"name": extraction.name, "identity": extraction.identity_text}
@@ -67,6 +70,13 @@ def summary_as_json(extraction: Findings) -> dict[str, Any]:
         content["varied"] = extraction.noun
         content["variants"] = [_variant(world, extraction) for world in extraction.worlds]
     return content
+
+
+def _slots(question: Question) -> dict[str, Any]:
+    """Return what the slots of the templates say; of several ways of asking, each has its own."""
+    if not question.slots:
+        return {}
+    return {"slots": [{slot: list(own) for slot, own in s.items()} for s in question.slots]}
 
 
 def _envelope_with_support(extraction: Findings) -> dict[str, Any]:
@@ -85,6 +95,7 @@ def _variant(world: Findings, whole: Findings) -> dict[str, Any]:
     found: dict[str, Any] = {"name": world.world, "language": question.language}
     found["template"] = " / ".join(question.templates) or None
     found["label"] = dict(question.words)
+    found |= _slots(question)
     if (world.name, world.identity) != (whole.name, whole.identity):
         found["model"] = {"name": world.name, "identity": world.identity_text}
     if world.policy != whole.policy:
@@ -137,7 +148,7 @@ def extraction_as_json(extraction: Findings) -> dict[str, Any]:
     content["answers"] = [_answer(each[place], cell) for cell, place in asked]
     at = {world.world: place for place, world in enumerate(each)}
     content["warnings"] = [w.as_json(position, at.get(w.variant, -1)) for w in extraction.warnings]
-    return content
+    return with_digest(content)
 
 
 def _point_to_evidence(

@@ -20,12 +20,16 @@ def asked_of_model(statistics: Mapping[str, int]) -> str:
     The model was asked about 2,572 rows: 1,372 cells (202 of them drawn inside rules), 500 rows of
     X, and 700 inputs to measure how well the bins agree.
     """
-    cells, drawn = plural(statistics["questions"], "cell"), statistics["drawn"]
+    cells = plural(statistics["questions"], "cell")
+    if "drawn" in statistics:
+        cells += f" ({statistics['drawn']:,} of them drawn inside rules)"
     rows, inputs = plural(statistics["rows"], "row"), plural(statistics["measured"], "input")
+    parts = [cells, f"{rows} of X", f"{inputs} to measure how well the bins agree"]
+    if statistics.get("flipped"):
+        parts.append(f"{plural(statistics['flipped'], 'row')} with a column changed")
     return (
-        f"The model was asked about {plural(statistics['predicted'], 'row')}: {cells} ({drawn:,} "
-        f"of them drawn inside rules), {rows} of X, and {inputs} to measure how well the bins "
-        "agree."
+        f"The model was asked about {plural(statistics['predicted'], 'row')}: "
+        f"{', '.join(parts[:-1])}, and {parts[-1]}."
     )
 
 

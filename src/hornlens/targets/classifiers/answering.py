@@ -5,6 +5,7 @@ Whatever is wrong with what it says comes out as one line.
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,18 +15,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError, InputError
+from hornlens.limits import Limits
 from hornlens.targets.classifiers.columns import Column, Table, is_missing, read_table
 
 BLOCK = 1 << 16
 """How many rows are asked at once."""
 MOST_CLASSES = 64
+NOT_KEPT = "the model is not in the result: explain it again to ask it more"
+
+
+class NotKept(HornlensError):
+    """What only the model itself could answer, of an explanation that was read or unpickled."""
+
+
+def not_kept(_: Any) -> NDArray[Any]:
+    """Stand for a model that is not there any more."""
+    raise NotKept(NOT_KEPT)
 
 
 @dataclass
 class Predictions:
-    """How many rows were put to a classifier, for whatever reason: rows of X, cells, measuring."""
+    """How many rows were put to a classifier, for whatever reason: rows of X, cells, measuring.
+
+    Each is a call. Where `limits` have no room for more, none is made.
+    """
 
     count: int = 0
+    limits: Limits | None = None
+
+    def add(self, rows: int) -> None:
+        """Count rows before they are asked; raise Stopped if these are too many."""
+        if self.limits is not None:
+            self.limits.call(rows)
+        self.count += rows
+
+    @property
+    def room(self) -> int | None:
+        """How many more rows may be asked; None: all."""
+        return None if self.limits is None else self.limits.calls_room()
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +69,24 @@ class Classifier:
     """Counts the rows that it was asked."""
     said: NDArray[np.intp] | None = None
     """What it said of the rows of the table, as places of classes, if that was asked already."""
+    given: int | None = None
+    """How many rows X has, if a limit on calls left only the first of them in the table."""
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The classes as people read them."""
         return tuple(map(str, self.classes))
+
+    @property
+    def can_be_pickled(self) -> bool:
+        """Whether it can be asked after it was pickled."""
+        return _pickles(self.ask) and _pickles(self.table)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all of it, but for a function that cannot be."""
+        ask = self.ask if _pickles(self.ask) else not_kept
+        table = self.table if _pickles(self.table) else replace(self.table, rebuild=not_kept)
+        return {**vars(self), "ask": ask, "table": table}
 
     def decide(self, columns: Sequence[Column]) -> NDArray[np.intp]:
         """Return the place of the class of each row, of rows given by columns."""
@@ -58,7 +98,7 @@ class Classifier:
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
     def _decide(self, columns: Sequence[Column]) -> NDArray[np.intp]:
-        self.predictions.count += len(columns[0])
+        self.predictions.add(len(columns[0]))
         said = _checked(self.ask, self.table.rebuild(columns), len(columns[0]), self.table)
         return self.places(said)
 
@@ -76,17 +116,33 @@ class Classifier:
         return found
 
 
-def read_classifier(clf: Any, rows: Any) -> Classifier:
-    """Return a fitted estimator, or a function of rows, ready to be asked about rows like these."""
+def _pickles(thing: Any) -> bool:
+    try:
+        pickle.dumps(thing)
+    except Exception:  # theirs may be any
+        return False
+    return True
+
+
+def read_classifier(clf: Any, rows: Any, limits: Limits | None = None) -> Classifier:
+    """Return a fitted estimator, or a function of rows, ready to be asked about rows like these.
+
+    One that does not name its classes is asked about the rows, as far as `limits` allow calls. If
+    it has `classes_among`, that adds to what it answers for them.
+    """
     names = getattr(clf, "feature_names_in_", None)
     table = read_table(rows, None if names is None else [str(name) for name in names])
     _check_columns(clf, names, table)
     name = getattr(clf, "__name__", None) or type(clf).__name__
     ask = _function_of(clf, str(name))
+    predictions, given = Predictions(limits=limits), len(table)
     classes, answers = getattr(clf, "classes_", None), None
     if classes is None:
+        table = table.first(given if predictions.room is None else predictions.room)
+        predictions.add(len(table))
         answers = _checked(ask, table.rebuild(table.columns), len(table), table, str(name))
-        classes = _sorted({_plain(value) for value in answers.tolist()})
+        names = {_plain(value) for value in answers.tolist()}
+        classes = _sorted(clf.classes_among(names) if hasattr(clf, "classes_among") else names)
     elif np.ndim(classes[0]) > 0:
         raise InputError(f"{name} gives several labels at once: explain them one at a time")
     classes = tuple(_plain(value) for value in classes)
@@ -94,11 +150,8 @@ def read_classifier(clf: Any, rows: Any) -> Classifier:
         raise InputError(f"{name} says {len(classes)} classes: {MOST_CLASSES} at most")
     if len(set(map(str, classes))) < len(classes):
         raise InputError(f"two classes of {name} are written alike: {', '.join(map(str, classes))}")
-    classifier = Classifier(str(name), classes, ask, table)
-    if answers is None:
-        return classifier
-    classifier.predictions.count = len(answers)
-    return replace(classifier, said=classifier.places(answers))
+    classifier = Classifier(str(name), classes, ask, table, None, predictions, given=given)
+    return classifier if answers is None else replace(classifier, said=classifier.places(answers))
 
 
 def _check_columns(clf: Any, names: Any, table: Table) -> None:
@@ -129,7 +182,7 @@ def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
         classes = getattr(clf, "classes_", None)
 
         def most_likely(rows: Any) -> Any:
-            best = np.asarray(clf.predict_proba(rows)).argmax(axis=1)
+            best = _highest(np.asarray(clf.predict_proba(rows)), name)
             return best if classes is None else np.asarray(classes)[best]
 
         return most_likely
@@ -174,11 +227,13 @@ def _checked(
     if said.ndim == 2 and said.shape[1] == 1:
         said = said[:, 0]
     if said.ndim == 2 and said.shape[1] > 1 and said.dtype.kind == "f" and len(said) == count:
-        said = said.argmax(axis=1)  # scores
+        said = _highest(said, name)
     if said.shape != (count,):
         raise HornlensError(
             f"{name} must say one class of each of {count:,} rows, not {said.shape}"
         )
+    if said.dtype.kind == "c":
+        raise HornlensError(f"{name} says complex numbers, and no classes")
     if said.dtype.kind == "O":
         try:
             labels = set(said.tolist())
@@ -189,6 +244,14 @@ def _checked(
     if said.dtype.kind == "f" and (np.isnan(said).any() or len(np.unique(said)) > MOST_CLASSES):
         raise HornlensError(f"{name} says numbers, and no classes: is it a regressor?")
     return said
+
+
+def _highest(scores: NDArray[Any], name: str) -> NDArray[np.intp]:
+    """Return the place of the highest score of each row; a score that is none is an error."""
+    if scores.ndim != 2 or scores.dtype.kind not in "fiu" or np.isnan(scores).any():
+        raise HornlensError(f"{name} gives scores that are no real numbers, or not one a class")
+    places: NDArray[np.intp] = scores.argmax(axis=1)
+    return places
 
 
 def _sorted(values: set[Any]) -> list[Any]:

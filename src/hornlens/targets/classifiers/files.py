@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError, InputError
-from hornlens.formats.csvfiles import csv_rows
+from hornlens.formats.csvfiles import check_points, csv_rows
 from hornlens.formats.files import read_text
+from hornlens.models.privacy import keep_private
 from hornlens.targets.classifiers.columns import Column, Kind, Table
 from hornlens.targets.classifiers.skopsfiles import read_skops
 
@@ -25,10 +26,11 @@ PICKLES = (".pkl", ".pickle", ".joblib", ".sav")
 
 
 class OnnxClassifier:
-    """A classifier in an ONNX file; `classes_` are all that the table and the model name."""
+    """A classifier in an ONNX file; its classes are all that the table and the model name."""
 
     def __init__(self, path: Path, names: Sequence[str], target: Sequence[str] | None):
         """Open the file; its inputs must be one for all columns, or one for each."""
+        keep_private()
         try:
             import onnxruntime
         except ImportError:
@@ -87,16 +89,14 @@ class OnnxClassifier:
         said = np.asarray(self._session.run([self._session.get_outputs()[0].name], rows)[0])
         return said.reshape(-1) if said.ndim == 2 and said.shape[1] == 1 else said
 
-    def with_classes(self, table: Table) -> OnnxClassifier:
-        """Find out what it says: of the rows, and what the target's column has."""
-        said = {_plain(v) for v in self.predict(self.rebuild(table.columns)).tolist()}
-        kind = {type(value) for value in said}
+    def classes_among(self, answers: set[Any]) -> set[Any]:
+        """Return the classes: what it answers for the rows, and what the target's column has."""
+        classes = set(answers)
         for value in self._target or ():
-            for make in kind:
+            for make in {type(answer) for answer in answers}:
                 with suppress(ValueError):
-                    said.add(make(value))
-        self.classes_ = np.array(sorted(said))
-        return self
+                    classes.add(make(value))
+        return classes
 
 
 def _dtype(kind: str) -> Any:
@@ -125,7 +125,7 @@ def open_classifier(
     if kind == ".onnx":
         model = OnnxClassifier(path, names, labels)
         made = _table(names, columns, kinds, model.rebuild)
-        return model.with_classes(made), made
+        return model, made
     if kind != ".skops":
         raise InputError("unknown kind of model; expected .onnx or .skops", path)
     model = read_skops(path, trusted)
@@ -180,6 +180,8 @@ def read_rows(
         raise InputError(f"there is no column {target!r} (there are: {', '.join(names)})", path)
     texts = {name: [line[at] for line in lines] for at, name in enumerate(names)}
     labels = None if target is None else sorted(set(texts.pop(target)))
+    for name, values in texts.items():
+        check_points(name, (value for value in values if value not in MISSING), path)
     read = {name: _column(values) for name, values in texts.items()}
     return list(read), [c for c, _ in read.values()], [k for _, k in read.values()], labels
 

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import OPEN, GridCells, Levels, ListedCells, distinct_cells
+from hornlens.limits import Stopped
 from hornlens.logic.scopes import Agreement, Scope
 from hornlens.targets.classifiers.columns import Column, Table, is_missing
+from hornlens.targets.classifiers.measured import Measured, counts_of
 from hornlens.targets.classifiers.metering import Decide, Meter
 from hornlens.targets.classifiers.points import Binned
 
@@ -49,7 +51,7 @@ def uniform_inputs(binned: Binned, count: int, rng: np.random.Generator) -> Inpu
     return Inputs(binned.places(table), drawn)
 
 
-def measured_agreement(
+def measured_by(
     binned: Binned,
     rows: Levels,
     said: Levels,
@@ -58,7 +60,7 @@ def measured_agreement(
     meter: Meter | None = None,
     only_known: bool = False,
     inputs: Inputs | None = None,
-) -> Agreement:
+) -> Measured:
     """Compare a classifier with what it says of the points that stand for cells.
 
     `rows` are the cells of its table's rows, `said` its classes; `known` are cells that were
@@ -90,32 +92,24 @@ def measured_agreement(
     ]
     first = np.concatenate([said[:half], answers[:half]])
     again = decide(columns)
-    varied = int(np.count_nonzero(again != first[: len(again)]))
     cells, where, _ = distinct_cells(np.concatenate([rows, uniform]), binned.shape)
     if known is not None and (only_known or (isinstance(known, GridCells) and binned.shape)):
         points = known.at(cells)
     else:
         points = np.full(len(cells), OPEN, dtype=np.intp)
-        asked = decide(binned.columns(cells))
-        points[: len(asked)] = asked
-    return _counted(points, where, np.concatenate([said, answers]), len(rows), len(again), varied)
-
-
-def _counted(
-    points: Levels, where: Levels, answers: Levels, rows: int, repeated: int, varied: int
-) -> Agreement:
-    """Count how often answers are those of the points; where a point is open, nothing is known."""
-    there, right = (points >= 0)[where], points[where] == answers
-    compared, drawn = int(there[:rows].sum()), int(there[rows:].sum())
-    return Agreement(
-        float(right[:rows][there[:rows]].mean()) if compared else 0.0,
-        float(right[rows:][there[rows:]].mean()) if drawn else 0.0,
-        drawn,
-        int((points >= 0).sum()),
-        len(np.unique(where[there & ~right])),
-        repeated,
-        varied,
-        None if compared == rows else compared,
+        if known is not None and binned.shape:
+            points[:] = known.at(cells)
+        new = np.flatnonzero(points < 0)
+        asked = decide(binned.columns(cells[new]))
+        points[new[: len(asked)]] = asked
+    classes, count = len(classifier.classes), len(rows)
+    return Measured(
+        cells,
+        points,
+        counts_of(where[:count], said, len(cells), classes),
+        counts_of(where[count:], answers, len(cells), classes),
+        first[: len(again)],
+        again,
     )
 
 
@@ -228,7 +222,10 @@ def _accepted(binned: Binned, probes: Sequence[Sequence[Any]]) -> list[int]:
 
 
 def _takes(binned: Binned, wanted: Sequence[tuple[int, Any]]) -> bool:
-    """Return whether the model says a class of rows that each have one other value."""
+    """Return whether the model says a class of rows that each have one other value.
+
+    If no more calls may be made, that is not known, and counts as a yes: less is claimed.
+    """
     table = binned.classifier.table
     columns = [column[np.zeros(len(wanted), dtype=np.intp)] for column in table.columns]
     for row, (place, value) in enumerate(wanted):
@@ -239,6 +236,9 @@ def _takes(binned: Binned, wanted: Sequence[tuple[int, Any]]) -> bool:
             binned.classifier.decide(columns)
     except HornlensError:
         return False
+    except Stopped:
+        if binned.meter is not None:
+            binned.meter.out_of("max_calls")
     return True
 
 

@@ -100,7 +100,10 @@ class Meter:
         The first cell of a run is asked in any case.
         """
         count, room = len(columns[0]), self.room
-        allowed = count if room is None else min(room, count)
+        allowed = self._called(count)
+        reason: Reason = "max_calls"
+        if room is not None and room < allowed:
+            allowed, reason = room, "max_questions"
         parts: list[Places] = []
         start = 0
         while start < allowed and not (self.asked and self.stops()):
@@ -108,7 +111,7 @@ class Meter:
             start += len(parts[-1])
             self._count(len(parts[-1]))
         if start == allowed < count:
-            self.out_of_questions()
+            self.out_of(reason)
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
     def measured(self, decide: Decide, columns: Sequence[Column], grace: bool = True) -> Places:
@@ -117,12 +120,20 @@ class Meter:
         With `grace`, measuring goes on for a moment after a limit was reached.
         """
         count = len(columns[0])
+        allowed = self._called(count)
         parts: list[Places] = []
         start = 0
-        while start < count and not (start and self._is_over(grace)):
-            parts.append(self._decided(decide, columns, start, count))
+        while start < allowed and not (start and self._is_over(grace)):
+            parts.append(self._decided(decide, columns, start, allowed))
             start += len(parts[-1])
+        if start == allowed < count:
+            self.out_of("max_calls")
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
+
+    def _called(self, count: int) -> int:
+        """Return how many of so many inputs may be given to the model: each is a call."""
+        room = None if self.limits is None else self.limits.calls_room()
+        return count if room is None else min(room, count)
 
     def _is_over(self, grace: bool) -> bool:
         if self.limits is None or self.limits.reached() is None:
@@ -154,11 +165,11 @@ class Meter:
         if self._counted is not None:
             self._counted(self.asked)
 
-    def out_of_questions(self) -> None:
-        """Note that no more questions may be asked."""
-        self.ended = self.ended or "max_questions"
+    def out_of(self, reason: Reason = "max_questions") -> None:
+        """Note that no more may be asked: no more questions, or no more calls."""
+        self.ended = self.ended or reason
         if self.limits is not None and self.limits.reason is None:
-            self.limits.reason = "max_questions"
+            self.limits.reason = reason
 
 
 def meter_of(

@@ -62,7 +62,8 @@ class Options:
         return most - 1
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
+        """Refuse what makes no sense; what the background says twice, it says once."""
+        object.__setattr__(self, "background", tuple(dict.fromkeys(self.background)))
         for name, known in (("domain", ("grid", "data")), ("rules", ("cover", "all"))):
             if getattr(self, name) not in known:
                 raise InputError(

@@ -43,18 +43,14 @@ class SiftedBoxes(NamedTuple):
         """The weakest warrant of a listed rule."""
         return "proved" if all(each.proved for each in self.warrants.values()) else "tested"
 
-    def counted(self, measured: int, predicted: int) -> dict[str, int]:
-        """Return what was counted: the questions of the sift, and what else was asked.
-
-        `measured` rows were asked to measure the agreement, `predicted` of all kinds.
-        """
+    @property
+    def counted(self) -> dict[str, int]:
+        """What the sift has counted."""
         record = self.record
         return {
             "drawn": len(record.draws),
             "candidates": record.candidates,
             "refuted": record.candidates - record.live,
-            "measured": measured,
-            "predicted": predicted,
         }
 
     def first(self, kept: Sequence[BoxRule]) -> SiftedBoxes:

@@ -37,20 +37,22 @@ from hornlens.exact.boxes.rulesets import (
 )
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.grounds import NOTHING, Complete, Ending, Sieve
+from hornlens.logic.lookalikes import look_alike_sentences
 from hornlens.logic.rule import Rule
 from hornlens.logic.scopes import Agreement
 from hornlens.logic.space import Space
-from hornlens.targets.classifiers.answering import Classifier
+from hornlens.targets.classifiers.answering import Classifier, Predictions
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Binning
 from hornlens.targets.classifiers.columns import Table
 from hornlens.targets.classifiers.guard import (
     Inputs,
     is_measured,
-    measured_agreement,
+    measured_by,
     scope_of,
     unlike,
 )
+from hornlens.targets.classifiers.measured import Measured
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.options import Options
 from hornlens.targets.classifiers.points import Binned
@@ -86,7 +88,7 @@ class Outcome(NamedTuple):
     boxes: list[BoxRule]
     labelled: GridCells | ListedCells
     certificate: Certificate
-    agreement: Agreement
+    measured: Measured
     rows: Levels
     """The cell of each row of X."""
     vote: Any
@@ -99,7 +101,7 @@ class Outcome(NamedTuple):
     @property
     def is_exact(self) -> bool:
         """Whether nothing that was measured differs from the cells."""
-        return is_measured(self.agreement)
+        return is_measured(self.measured.agreement)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +120,6 @@ class Search:
     meter: Meter | None = None
     assumed: tuple[Rule, ...] = ()
     """The background, as rules of the space."""
-    before: int = 0
-    """How many rows were put to the classifier before, for others."""
 
     @classmethod
     def of(
@@ -138,6 +138,9 @@ class Search:
         table, classes = classifier.table, classifier.said
         if meter is not None:
             meter.begin()
+        limits = None if meter is None else meter.limits
+        predictions = Predictions(classifier.predictions.count - before, limits)
+        classifier = replace(classifier, predictions=predictions)
         if classes is None and meter is None:
             classes = classifier.decide(table.columns)
         elif classes is None:
@@ -148,9 +151,8 @@ class Search:
         forbidden = background.over(binned.every)
         assumed = background.rules(binned.every)
         return cls(
-            *(classifier, binning, binned, forbidden, options, classes, len(table), meter),
-            assumed,
-            before,
+            *(classifier, binning, binned, forbidden, options, classes),
+            *(classifier.given or len(table), meter, assumed),
         )
 
     @property
@@ -167,33 +169,38 @@ class Search:
         """Ask, find rules, and hold what was asked against the model."""
         rows = self.binned.places(self.table)
         grid = self._grid(rows) if self._is_whole else None
-        agreement = None
+        measured, compared, asked = None, 0, self._predictions
         if grid is not None:
-            agreement = self._agreement(rows, GridCells(self.binned.axes, grid))
+            measured = self._measured(rows, GridCells(self.binned.axes, grid))
+            compared = self._predictions - asked
         vote = self._vote()
         searched = self._searched(rows, vote, grid)
         asked = self._predictions
-        if agreement is None:
-            agreement = self._agreement(rows, searched.labelled, searched)
-        measured = self._predictions - asked
-        certificate = self._certificate(searched, agreement)
+        if measured is None:
+            measured = self._measured(rows, searched.labelled, searched)
+        certificate = self._certificate(searched, measured.agreement)
         total = self._predictions
+        compared += total - asked
         return Outcome(
             searched.boxes,
             searched.labelled,
             certificate,
-            agreement,
+            measured,
             rows,
             None if vote is None else vote.asked_by(self.binned),
             total,
             searched.sifted,
-            {} if searched.sifted is None else searched.sifted.counted(measured, total),
+            {
+                **({} if searched.sifted is None else searched.sifted.counted),
+                "measured": compared,
+                "predicted": total,
+            },
         )
 
     @property
     def _predictions(self) -> int:
         """How many rows were put to the classifier so far."""
-        return self.classifier.predictions.count - self.before
+        return self.classifier.predictions.count
 
     @cached_property
     def space(self) -> Space:
@@ -227,39 +234,40 @@ class Search:
     def _all_cells(self) -> Levels:
         return cells_at(np.arange(self.binned.cell_count), self.binned.shape)
 
-    def _agreement(
+    def _measured(
         self, rows: Levels, labelled: GridCells | ListedCells, searched: Searched | None = None
-    ) -> Agreement:
+    ) -> Measured:
         """Hold what was asked against the model; where questions are limited, that and no more.
 
         The same after a sift: whatever is known of a cell was held against the rules.
         """
         meter, is_grid = self.meter, isinstance(labelled, GridCells)
         if searched is not None and searched.sifted is not None:
-            return measured_agreement(
+            return measured_by(
                 *(self.binned, rows, self.said, self.options.seed),
                 *(labelled, meter, True, searched.inputs),
             )
         counted = meter is not None and meter.limits is not None and meter.room is not None
         only = meter is not None and (meter.ended is not None or (counted and not is_grid))
         only = only or labelled.open > 0
-        return measured_agreement(
+        return measured_by(
             *(self.binned, rows, self.said, self.options.seed),
-            labelled if only or is_grid else None,
+            labelled,
             meter,
             only,
         )
 
     def _certificate(self, searched: Searched, agreement: Agreement) -> Certificate:
         """Return what may be claimed: nothing is complete if anything was left out."""
-        sifted, ended = searched.sifted, None if self.meter is None else self.meter.ended
-        if sifted is not None and not sifted.done:
-            ended = ended or "max_questions"
+        sifted = searched.sifted
         scope = scope_of(
             *(self.binning.exact, self.binning.how, agreement, searched.words, searched.part),
             bool(self.options.background),
-            lambda: unlike(self.binned),
+            lambda: unlike(self.asking),
         )
+        ended = None if self.meter is None else self.meter.ended
+        if sifted is not None and not sifted.done:
+            ended = ended or "max_questions"
         if scope.excluded and searched.words == OF_EVERY_INPUT:
             scope = replace(scope, words=f"of {scope.inputs}")
         asked = int(np.count_nonzero(searched.labelled.labels >= 0))
@@ -414,7 +422,9 @@ class Search:
 
     def notes(self, agreement: Agreement, sifted: SiftedBoxes | None = None) -> tuple[str, ...]:
         """Return what to know of the columns: constant ones, and others without rules."""
-        notes = []
+        names = (*self.table.names, *self.classifier.labels)
+        values = (tuple(map(str, feature.values)) for feature in self.binned.every)
+        notes = [text for group in (names, *values) for text in look_alike_sentences(group)]
         record, most = None if sifted is None else sifted.record, self.options.max_conditions
         if record is not None and most is None and record.conditions < USUAL:
             notes.append("rules have at most 1 condition: those with 2 are too many to sift")

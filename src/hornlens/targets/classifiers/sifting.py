@@ -118,7 +118,7 @@ def sift_classifier(given: ToSift, rows: Levels, most: int | None) -> SiftedCell
     sifted = Boxes(given.space).of(sift.sifted())
     meter = asking.meter
     if not sifted.done and meter is not None and meter.ended is None:
-        meter.out_of_questions()
+        meter.out_of()
     return SiftedCells(sifted, cells_of(sift, asking), inputs)
 
 

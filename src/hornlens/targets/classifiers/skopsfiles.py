@@ -1,8 +1,9 @@
 """Estimators from skops files: what is loaded without anyone's word for it.
 
 A file is loaded if it names nothing but types that skops itself trusts, that the user says to
-trust, or that are looked at here. Skops does not trust trees, for scikit-learn believes whatever
-their nodes say, and crafted ones could lead outside the tree or the row: such a file is refused.
+trust, or that are looked at here; what can run code is refused whoever trusts it. Skops does not
+trust trees, for scikit-learn believes whatever their nodes say, and crafted ones could lead outside
+the tree or the row: such a file is refused.
 """
 
 from __future__ import annotations
@@ -14,6 +15,12 @@ from typing import Any
 import numpy as np
 
 from hornlens.errors import HornlensError, InputError
+from hornlens.targets.classifiers.archives import (
+    check_classes,
+    check_size,
+    check_trusted,
+    refused,
+)
 
 TREE = "sklearn.tree._tree.Tree"
 HISTOGRAMS = "sklearn.ensemble._hist_gradient_boosting."
@@ -35,8 +42,12 @@ def read_skops(path: Path, trusted: Sequence[str] = ()) -> Any:
     except ImportError:
         raise HornlensError("skops files need skops: pip install 'hornlens[sklearn]'") from None
     try:
-        named = [name for name in get_untrusted_types(file=path) if name not in trusted]
+        check_size(path)
+        untrusted = get_untrusted_types(file=path)
+        check_trusted(untrusted, path)
+        named = [name for name in untrusted if name not in trusted]
         if set(named) <= set(known):
+            check_classes([name for name in untrusted if name in trusted], path)
             model = load(path, trusted=list(known))
             for one in _parts(model):
                 _check_tree(one, path)
@@ -49,8 +60,7 @@ def read_skops(path: Path, trusted: Sequence[str] = ()) -> Any:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise InputError(f"is no skops file that can be read: {reason}", path) from None
     # With strange parts, nobody can say how wide the rows of histogram boosting are.
-    wanted = " ".join(f"--trust {name}" for name in named if name not in (TREE, *UNUSED))
-    raise InputError(f"names types that skops does not trust; if you do: {wanted}", path)
+    raise refused([name for name in named if name not in (TREE, *UNUSED)], path)
 
 
 def _parts(model: Any) -> Iterator[Any]:

@@ -1,0 +1,1 @@
+"""Verifying the results of classifiers: `check` goes through all of it."""

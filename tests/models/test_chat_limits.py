@@ -1,12 +1,15 @@
 """Limits on what a chat model may take: whatever the run is, they end it with a result."""
 
+import asyncio
 import json
 import math
+from random import Random
 
 import pytest
 
 from hornlens.api import extract
 from hornlens.logic.counting import cells_above
+from hornlens.models.chat.pacing import Pace
 from hornlens.models.protocol import ModelOptions, Spending
 from hornlens.models.registry import open_model
 from hornlens.probes.loading import parse_probe
@@ -189,3 +192,22 @@ def test_scores_that_may_move_decide_nothing_before_it_was_seen_how_far(tmp_path
     result.save(tmp_path / "o")
     done = verify(tmp_path / "o")
     assert done.ok, done.wrong
+
+
+@pytest.mark.parametrize("calls", range(2, 20))
+def test_a_limit_pays_for_no_half_of_a_prompt(monkeypatch, calls):
+    """A prompt takes two calls, in two orders: the limit leaves room for both, or for none."""
+    rng, enter = Random(calls), Pace._enter
+
+    async def enter_some_time(pace):
+        await asyncio.sleep(rng.random() / 20)
+        await enter(pace)
+
+    monkeypatch.setattr(Pace, "_enter", enter_some_time)
+    with ChatServer() as server:
+        model = model_at(server, elicit="choose", limits=Spending(calls=calls))
+        result = extract(model, parse_probe(PROBE), cache=False)
+        asked = {body: count for body, count in server.paid.items() if "works as" in body}
+        assert server.begun == model.options.limits.used.calls <= calls
+    assert set(asked.values()) <= {1}
+    assert len(asked) == 2 * len(result.decisions) >= calls - 2

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hornlens.models.chat.address import Address
-from hornlens.models.chat.budget import Budget
+from hornlens.models.chat.budget import Budget, Reservation
 from hornlens.models.chat.calls import Call, Endpoint, Manner, NotOurs, Passing, Response
 from hornlens.models.chat.endpoints import AnthropicEndpoint, OpenAIEndpoint
 from hornlens.models.chat.pacing import Pace, Patience
@@ -88,16 +88,40 @@ class Connection:
         """Change how it is asked."""
         self.manner = replace(self.manner, **changes)  # type: ignore[arg-type]
 
-    async def ask(self, call: Call, may_call: Callable[[], bool] | None = None) -> Response:
+    async def ask_together(
+        self, calls: Sequence[Call], may_call: Callable[[], bool] | None = None
+    ) -> list[Response]:
+        """Return what comes back to calls that are of use only together, as `ask` does for one.
+
+        All of them end, whatever becomes of one: none is left under way when this raises.
+        """
+        reservation = Reservation(self.budget, calls)
+        sent = (self.ask(call, may_call, reservation) for call in calls)
+        try:
+            responses = await asyncio.gather(*sent, return_exceptions=True)
+        finally:
+            reservation.release()
+        for response in responses:
+            if isinstance(response, BaseException):
+                raise response
+        return [response for response in responses if isinstance(response, Response)]
+
+    async def ask(
+        self,
+        call: Call,
+        may_call: Callable[[], bool] | None = None,
+        reservation: Reservation | None = None,
+    ) -> Response:
         """Return what comes back to a call, within the budget and at the endpoint's pace.
 
         Raises NotOurs if `may_call`, which is asked each time it is sent, says no.
         """
+        room = reservation or Reservation(self.budget, [call])
 
         async def send() -> Response:
             if may_call is not None and not await asyncio.to_thread(may_call):
                 raise NotOurs
-            reserved = self.budget.reserve(call)
+            reserved = room.take(call)
             try:
                 response = await self.endpoint.ask(call, self.manner)
                 self._check_model(response.model)

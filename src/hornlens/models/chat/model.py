@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
@@ -217,13 +216,9 @@ class ChatModel:
                 return self._concluded(asking, known, words, prompt)
             offered = self._offered(asking, words, prompt)
             calls = self._calls(asking, words, prompt, offered)
-            sent = (self.connection.ask(call, may_call) for call in calls)
-            # All of them end, whatever becomes of one: none is left under way.
-            responses = await asyncio.gather(*sent, return_exceptions=True)
+            responses = await self.connection.ask_together(calls, may_call)
             replies, first = [], []
             for order, call, response in zip(offered, calls, responses, strict=True):
-                if isinstance(response, BaseException):
-                    raise response
                 replies.append(asking.reply(response, order, words, self.connection.how(call)))
                 first.append(first_words(response) if call.top else ())
             if self._shared is not None and ONLY in asking.order:

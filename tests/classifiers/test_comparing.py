@@ -260,8 +260,10 @@ def test_conclusions_may_be_conditions_and_classes_may_stand_on_the_left(seed):
         found = []
         for name in rng.permutation(NAMES)[:count]:
             cuts = result.binned.every[NAMES.index(name)].cuts
-            if cuts.values:
-                found.append(f"{name} {rng.choice(['≤', '>'])} {rng.choice(cuts.texts)}")
+            if cuts.values:  # with the sign that each cut is shown with
+                place = int(rng.integers(len(cuts.texts)))
+                signs = ["≤", ">"] if place in cuts.after else ["<", "≥"]
+                found.append(f"{name} {rng.choice(signs)} {cuts.texts[place]}")
         return found
 
     statuses = set()

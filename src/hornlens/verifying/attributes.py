@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
+from math import inf, nextafter
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from hornlens.errors import InputError
 
@@ -77,11 +80,19 @@ def _names_of_cuts(line: Mapping[str, Any]) -> list[str]:
         raise ValueError("a threshold that is no cut")
     for place, (text, number) in enumerate(zip(cuts, exact, strict=True)):
         shown = float(text)  # the last number below its cut, or the cut itself
-        if not (shown < number if place in after else shown <= number):
+        if not (shown < number if place in after else shown <= number or is_single(text, number)):
             raise ValueError("a cut that is shown as a number above it")
     up = [f"{line['name']} {'>' if i in after else '≥'} {cut}" for i, cut in enumerate(cuts)]
     down = [f"{line['name']} {'≤' if i in after else '<'} {cut}" for i, cut in enumerate(cuts)]
     return up + down
+
+
+def is_single(text: str, number: float) -> bool:
+    """Return whether a text is the number that another one is in single precision."""
+    single = np.float32(number)
+    return str(single).removesuffix(".0") == text and bool(
+        single > np.float32(nextafter(number, -inf))
+    )
 
 
 def _values(line: Mapping[str, Any], at: int) -> Attribute:

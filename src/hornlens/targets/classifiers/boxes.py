@@ -75,10 +75,8 @@ def levels_of(condition: Condition, feature: Feature) -> NDArray[np.bool_]:
 def _numbers(condition: Condition, cuts: Cuts, count: int, is_whole: bool) -> tuple[int, int]:
     """Return the first level and the one behind the last that a comparison meets."""
     number, sign = condition.number, condition.sign
-    if sign in ("≤", ">"):
-        for place, (_, text) in enumerate(cuts.pairs):
-            if place in cuts.after and float(text) == number:
-                return (0, place + 1) if sign == "≤" else (place + 1, count)
+    if (place := _cut_named(condition, cuts)) is not None:
+        return (0, place + 1) if sign in ("<", "≤") else (place + 1, count)
     if is_whole:
         first, last = np.ceil(number), np.floor(number)
         below = first - 1 if sign == "<" else last
@@ -210,13 +208,11 @@ def exactly(condition: Condition, feature: Feature) -> Condition:
     "x ≤ 0.8" of a tree may mean x < 0.8000000119209292: so it does elsewhere, too.
     """
     cuts = feature.cuts
-    if cuts is None or condition.sign not in ("≤", ">"):
+    place = None if cuts is None else _cut_named(condition, cuts)
+    if cuts is None or place is None:
         return condition
-    sign: Sign = "<" if condition.sign == "≤" else "≥"
-    for place, (value, text) in enumerate(cuts.pairs):
-        if place in cuts.after and float(text) == condition.number:
-            return Condition(condition.name, sign, repr(float(value)))
-    return condition
+    sign: Sign = "<" if condition.sign in ("<", "≤") else "≥"
+    return Condition(condition.name, sign, repr(float(cuts.values[place])))
 
 
 NO_VALUE = object()
@@ -225,9 +221,15 @@ NO_VALUE = object()
 
 def _names_a_cut(condition: Condition, cuts: Cuts) -> bool:
     """Say whether levels alone decide a condition: it is about known values, or a shown cut."""
-    if condition.sign in ("missing", "known"):
-        return True
-    return condition.sign in ("≤", ">") and any(
-        place in cuts.after and float(text) == condition.number
-        for place, text in enumerate(cuts.texts)
-    )
+    return condition.sign in ("missing", "known") or _cut_named(condition, cuts) is not None
+
+
+def _cut_named(condition: Condition, cuts: Cuts) -> int | None:
+    """Return the place of the cut that a comparison names as it is shown; None if there is none."""
+    if condition.sign not in ("<", "≤", ">", "≥"):
+        return None
+    is_after = condition.sign in ("≤", ">")
+    for place, text in enumerate(cuts.texts):
+        if (place in cuts.after) == is_after and float(text) == condition.number:
+            return place
+    return None

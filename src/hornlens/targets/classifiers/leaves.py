@@ -13,9 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.targets.classifiers.ensembles.trees import Tree
 from hornlens.targets.classifiers.pipelines import TreeModel
 from hornlens.targets.classifiers.points import Binned
-from hornlens.targets.classifiers.trees import Tree
 
 LevelSets: TypeAlias = list[list[int]]
 """Boxes: for each feature its levels, as bits."""
@@ -81,11 +81,8 @@ class _Walk:
         axis = next((at for at, (own, _) in enumerate(parts) if own == place), None)
         rows = slice(0, 1) if axis is None else parts[axis][1]
         values = seen[rows, column]
-        if node in tree.codes:
-            codes = tree.codes[node]
-            left = np.array([v >= 0 and v == v and int(v) in codes for v in values.tolist()])
-        else:
-            left = values <= tree.threshold[node]
-        left = np.where(np.isnan(values), tree.missing_left[node], left)
+        split = tree.splits[node]
+        assert split is not None
+        left = split.left(values)
         bits = sum(1 << level for level in np.flatnonzero(left).tolist())
         return axis, (-1 if left[0] else 0) if axis is None else bits

@@ -8,6 +8,7 @@ precision included.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError
 from hornlens.logic.cuts import Cuts, number_text
 from hornlens.targets.classifiers.columns import Column, Table, is_missing
-from hornlens.targets.classifiers.trees import Trees, read_trees
+from hornlens.targets.classifiers.ensembles.readers import read_trees
+from hornlens.targets.classifiers.ensembles.trees import Trees
 
 ONE_TO_ONE = {
     *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"),
@@ -203,65 +205,56 @@ def table_has_gaps(table: Table, place: int) -> bool:
     return bool(is_missing(table.columns[place]).any())
 
 
-# --- thresholds in the columns of X ---
+# --- where the trees part the columns of X ---
 
 
 def exact_cuts(model: TreeModel, table: Table) -> dict[int, Cuts]:
     """Return for each column of numbers where the trees part it: exactly, for every number."""
     wanted: list[tuple[int, int, float]] = []
-    for seen, thresholds in model.trees.thresholds().items():
+    for seen, breaks in model.trees.breaks().items():
         place = model.source[seen]
         if place not in model.encoded and table.kinds[place] in ("number", "whole"):
-            wanted += [(place, seen, value) for value in thresholds.tolist()]
-    firsts = _first_above(model, table, wanted)
-    found: dict[int, dict[float, str]] = {}
-    for (place, _, threshold), first in zip(wanted, firsts.tolist(), strict=True):
+            wanted += [(place, seen, value) for value in breaks.tolist()]
+    firsts = _first_from(model, table, wanted)
+    texts: dict[int, dict[float, tuple[str, bool]]] = {}
+    for (place, _, value), first in zip(wanted, firsts.tolist(), strict=True):
         if np.isfinite(first):
             is_whole = table.kinds[place] == "whole"
             first = float(np.ceil(first)) if is_whole else first
-            text = _text(model, place, threshold, first, is_whole)
-            found.setdefault(place, {}).setdefault(first, text)
-    return {
-        place: _cuts(texts, place in model.direct and table.kinds[place] == "number")
-        for place, texts in found.items()
-    }
+            as_seen = place in model.direct and not is_whole
+            text = model.trees.text(value) if as_seen else (number_text(first), False)
+            texts.setdefault(place, {}).setdefault(first, text)
+    return {place: _cuts(own) for place, own in texts.items()}
 
 
-def _cuts(texts: Mapping[float, str], after: bool) -> Cuts:
+def _cuts(texts: Mapping[float, tuple[str, bool]]) -> Cuts:
+    """Return cuts; of two that are written alike, all digits are shown."""
     values = sorted(texts)
-    every = frozenset(range(len(values))) if after else frozenset[int]()
-    return Cuts(tuple(values), tuple(texts[value] for value in values), every)
+    counts = Counter(texts.values())
+    shown = [
+        texts[value] if counts[texts[value]] == 1 else (number_text(value), False)
+        for value in values
+    ]
+    after = frozenset(place for place, (_, is_after) in enumerate(shown) if is_after)
+    return Cuts(tuple(values), tuple(text for text, _ in shown), after)
 
 
-def _text(model: TreeModel, place: int, threshold: float, first: float, is_whole: bool) -> str:
-    """Return how a cut is shown: as the threshold, in the precision in which it is compared."""
-    if is_whole or place not in model.direct:
-        return number_text(first)
-    if not model.trees.single:
-        return number_text(threshold)
-    below = np.float32(threshold)
-    if float(below) > threshold:
-        below = np.nextafter(below, np.float32(-np.inf))
-    text = str(below)
-    return text[:-2] if text.endswith(".0") else text
-
-
-def _first_above(
+def _first_from(
     model: TreeModel, table: Table, wanted: Sequence[tuple[int, int, float]]
 ) -> NDArray[np.float64]:
-    """Return for each (column, column seen, threshold) the least number that goes to the right.
+    """Return for each (column, column seen, break) the least number that is seen as it, or above.
 
-    Infinite where none does, or all do. Numbers are parted in the order that their bits have, into
+    Infinite where none is, or all are. Numbers are parted in the order that their bits have, into
     many parts at once: what comes before the trees takes as long for one row as for hundreds.
     """
     if not wanted:
         return np.zeros(0)
     places = np.array([one[0] for one in wanted])
     seen = np.array([one[1] for one in wanted])
-    thresholds = np.array([one[2] for one in wanted])
+    breaks = np.array([one[2] for one in wanted])
     base = [_first_known(column) for column in table.columns]
 
-    def goes_right(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def is_beyond(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Say it of numbers in rows, a column for each that is wanted."""
         columns: list[Column] = []
         for place, value in enumerate(base):
@@ -274,18 +267,18 @@ def _first_above(
         with np.errstate(over="ignore"):
             every = model.seen(table, columns)
         values = every[np.arange(numbers.size), np.tile(seen, len(numbers))].astype(np.float64)
-        return np.asarray(values.reshape(numbers.shape) > thresholds)
+        return np.asarray(values.reshape(numbers.shape) >= breaks)
 
     bounds = np.array([_bounds(table.columns[place]) for place in places])
     low, high = _key(bounds[:, 0]), _key(bounds[:, 1])
-    always, right = goes_right(bounds.T)
+    always, right = is_beyond(bounds.T)
     never = ~right
     parts = np.arange(1, PARTS, dtype=np.uint64)[:, None]
     while (low < high).any():
         width = high.view(np.uint64) - low.view(np.uint64)  # more than a signed number holds
         step = width // PARTS * parts + width % PARTS * parts // PARTS
         probes = (low.view(np.uint64) + step).view(np.int64)
-        left = np.count_nonzero(~goes_right(_number(probes)), axis=0)
+        left = np.count_nonzero(~is_beyond(_number(probes)), axis=0)
         every = np.concatenate([low[None, :] - 1, probes, high[None, :]])
         low, high = (np.take_along_axis(every, (left + k)[None, :], 0)[0] for k in (0, 1))
         low = np.minimum(low + 1, high)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import Levels
 from hornlens.limits import Stopped
+from hornlens.targets.classifiers.ensembles.trees import CLOSE
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.leaves import read_leaves
 from hornlens.targets.classifiers.pipelines import TreeModel
@@ -26,8 +27,6 @@ from hornlens.targets.classifiers.points import Binned
 
 TOGETHER = 1 << 11
 """How many boxes are looked at at once."""
-CLOSE = 1e-9
-"""Sums closer than this, for each unit of what they add up, are left to the classifier."""
 PATIENCE = 20_000
 """After so many boxes, one question is given up."""
 
@@ -325,7 +324,8 @@ class Vote:
     def _tolerance(self) -> float:
         _, scores, starts = self.leaves
         largest = np.maximum.reduceat(np.abs(scores).max(axis=1), starts)
-        return CLOSE * max(1.0, float(largest.sum()))
+        close = CLOSE if self.model is None else self.model.trees.rounding
+        return close * max(1.0, float(largest.sum()))
 
     def _reached(self, boxes: Masks) -> NDArray[np.bool_]:
         """Say of each box and leaf whether they have a cell in common."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hornlens.verifying.attributes import is_single
 from hornlens.verifying.classifying.conditions import say
 from hornlens.verifying.classifying.document import ENDED_AFTER, ClassifierFile
 from hornlens.verifying.grids import Wrong
@@ -86,7 +87,8 @@ def _check_cuts(feature: Feature, known: int) -> None:
     ):
         raise Wrong(f"{name}: a threshold that is none")
     for place, (cut, text) in enumerate(zip(cuts, texts, strict=True)):
-        if not (_is_just_after(cut, text) if place in after else text == shown_number(cut)):
+        own = text == shown_number(cut) or is_single(text, cut)
+        if not (_is_just_after(cut, text) if place in after else own):
             raise Wrong(f"{name}: a threshold {cut} is shown as {text}")
     for level, point in enumerate(feature["points"][:known]):
         if type(point) not in (int, float) or bisect_right(cuts, point) != level:

@@ -1,0 +1,1 @@
+"""Ensembles of trees, read exactly: a file for each library."""

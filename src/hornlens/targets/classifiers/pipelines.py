@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError
 from hornlens.logic.cuts import Cuts, number_text
 from hornlens.targets.classifiers.columns import Column, Table, is_missing
-from hornlens.targets.classifiers.ensembles.readers import read_trees
+from hornlens.targets.classifiers.ensembles.readers import read_trees, rows_before
 from hornlens.targets.classifiers.ensembles.trees import Trees
 
 ONE_TO_ONE = {
@@ -74,7 +74,10 @@ class Prepared:
 
 
 def read_tree_model(clf: Any, table: Table) -> TreeModel | None:
-    """Return the trees of an estimator or Pipeline; None where their columns can't be traced."""
+    """Return the trees of an estimator or Pipeline; None where their columns can't be traced.
+
+    Trees that cannot be read to the last bit raise NotExact.
+    """
     steps = [step for _, step in clf.steps] if hasattr(clf, "steps") else [clf]
     *before, last = steps
     trees = read_trees(last)
@@ -93,6 +96,9 @@ def read_tree_model(clf: Any, table: Table) -> TreeModel | None:
     if source is None:
         return None
     chain = tuple(step for step in before if step is not None and step != "passthrough")
+    if (rows := rows_before(last)) is not None:
+        encoded.update(source[column] for column in rows.encoded)
+        chain = (*chain, rows)
     prepare = Prepared(chain)
     direct = frozenset(range(len(table.names))) - changed - encoded
     return TreeModel(trees, prepare, tuple(source), frozenset(encoded), direct)

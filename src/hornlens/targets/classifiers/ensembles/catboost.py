@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from hornlens.errors import InputError
 from hornlens.targets.classifiers.columns import is_missing
 from hornlens.targets.classifiers.ensembles.rows import columns_of, numbers_in, values_of
-from hornlens.targets.classifiers.ensembles.trees import NotExact, Scores, Split, Tree, Trees, just_above
+from hornlens.targets.classifiers.ensembles.trees import (
+    NotExact,
+    Scores,
+    Split,
+    Tree,
+    Trees,
+    just_above,
+)
 
 OBJECTIVES = ("Logloss", "CrossEntropy", "Focal", "MultiClass", "MultiClassOneVsAll")
 OTHERS = {
@@ -72,13 +79,16 @@ def written(clf: Any, rows: Any = None) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class HashedRows:
-    """Makes numbers of rows: categories become the hashes of their names, as CatBoost has them."""
+    """Makes numbers of rows: of categories, the place of their hash among those that trees ask for.
 
-    clf: Any
+    CatBoost compares hashes of names. A name that no tree asks for becomes -1.
+    """
+
+    hashes: tuple[int, ...]
     encoded: tuple[int, ...]
     """The columns that are categories, whatever they look like."""
     known: dict[str, int] = field(default_factory=dict)
-    """The hashes of names so far."""
+    """What names became so far."""
 
     def transform(self, rows: Any) -> NDArray[np.float64]:
         """Return the numbers that the trees compare."""
@@ -88,18 +98,20 @@ class HashedRows:
         for place, column in enumerate(columns):
             if place in self.encoded:
                 values = values_of(column) if is_frame else column
-                made[:, place] = self._hashes(values)
+                made[:, place] = self._codes(values)
             else:
                 made[:, place] = numbers_in(column) if is_frame else column.astype(np.float64)
         return made
 
-    def _hashes(self, values: NDArray[Any]) -> list[int]:
+    def _codes(self, values: NDArray[Any]) -> list[int]:
         if is_missing(values).any():
             raise InputError("CatBoost does not accept missing values in a column of categories")
         texts = [str(value) for value in values.tolist()]
         new = sorted(set(texts) - set(self.known))
         if new:
-            self.known.update(_hashes_of(new))
+            codes = {hashed: code for code, hashed in enumerate(self.hashes)}
+            for text, hashed in _hashes_of(new).items():
+                self.known[text] = codes.get(hashed, -1)
         return [self.known[text] for text in texts]
 
 
@@ -113,12 +125,22 @@ def _hashes_of(texts: Sequence[str]) -> dict[str, int]:
         iterations=1, depth=1, verbose=0, one_hot_max_size=255, allow_writing_files=False
     ).fit(pool)
     hashes = written(small, pool)["features_info"]["cat_features_hash"]
-    return {line["value"]: line["hash"] for line in hashes}
+    return {line["value"]: line["hash"] % 2**32 for line in hashes}
 
 
 def rows_of_catboost(clf: Any) -> HashedRows:
-    """Return what makes numbers of rows: categories as hashes."""
-    return HashedRows(clf, tuple(clf.get_cat_feature_indices()))
+    """Return what makes numbers of rows: categories by their hashes."""
+    return HashedRows(
+        _hashes_in(written(clf)["features_info"]), tuple(clf.get_cat_feature_indices())
+    )
+
+
+def _hashes_in(info: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the hashes that trees ask for, in order."""
+    columns = info.get("categorical_features") or ()
+    return tuple(
+        sorted({value % 2**32 for column in columns for value in column.get("values", ())})
+    )
 
 
 @dataclass(frozen=True)
@@ -128,6 +150,7 @@ class _Columns:
     numbers: Mapping[int, int]
     true_if_missing: frozenset[int]
     categories: Mapping[int, int]
+    hashes: tuple[int, ...]
 
     @classmethod
     def of(cls, info: Mapping[str, Any]) -> _Columns:
@@ -139,6 +162,7 @@ class _Columns:
                 one["feature_index"] for one in numbers if one["nan_value_treatment"] == "AsTrue"
             ),
             {one["feature_index"]: one["flat_feature_index"] for one in names},
+            _hashes_in(info),
         )
 
     def split(self, asked: Mapping[str, Any]) -> tuple[int, Split]:
@@ -151,14 +175,12 @@ class _Columns:
                 tuple(border.tolist()), feature not in self.true_if_missing
             )
         if kind == "OneHotFeature":
-            code = int(asked["value"]) % 2**32
+            code = self.hashes.index(int(asked["value"]) % 2**32)
             return self.categories[asked["cat_feature_index"]], Split.of_codes([code], False, True)
         raise NotExact(f"CatBoost: {OTHERS.get(kind, f'it has splits of the kind {kind}')}")
 
 
-def _symmetric(
-    tree: Mapping[str, Any], columns: _Columns, scale: float, classes: int
-) -> Tree:
+def _symmetric(tree: Mapping[str, Any], columns: _Columns, scale: float, classes: int) -> Tree:
     """Return a tree whose levels ask one thing each: the last one first, as leaves are numbered."""
     asked = [columns.split(split) for split in reversed(tree["splits"] or ())]
     inner = 2 ** len(asked) - 1
@@ -199,7 +221,10 @@ def _branching(tree: Mapping[str, Any], columns: _Columns, scale: float, classes
             waiting += [(node["left"], own, left), (node["right"], own, right)]
     kinds = np.intp
     return Tree(
-        np.array(column, kinds), np.array(left, kinds), np.array(right, kinds), tuple(splits),
+        np.array(column, kinds),
+        np.array(left, kinds),
+        np.array(right, kinds),
+        tuple(splits),
         np.array(scores),
     )
 

@@ -24,8 +24,8 @@ from hornlens.targets.classifiers.ensembles.trees import (
 ZERO = float(np.float32(1e-35))
 """Numbers up to here count as zero."""
 CATEGORICAL, DEFAULT_LEFT = 1, 2
-"""Bits of the type of a node; two more say what is missing."""
-NO_MISSING, ZERO_MISSING, NAN_MISSING = 0, 1, 2
+"""Bits of the type of a node; the next two say what is missing: nothing, zero and NaN, or NaN."""
+NO_MISSING, ZERO_MISSING = 0, 1
 BINARY = ("binary", "cross_entropy")
 SEVERAL = ("multiclass", "multiclassova")
 MOST_ROUNDED = 1e-3
@@ -51,9 +51,7 @@ def read_lightgbm(clf: Any) -> Trees:
     ]
     close = _rounding(trees, objective, dict(o.split(":") for o in options if ":" in o))
     start = Tree.constant(np.zeros(classes))
-    return Trees(
-        (*trees, start), single=False, summed=close <= MOST_ROUNDED, rounding=close
-    )
+    return Trees((*trees, start), single=False, summed=close <= MOST_ROUNDED, rounding=close)
 
 
 EARLY = ("pred_early_stop", "prediction_early_stop", "predict_early_stop")
@@ -120,15 +118,15 @@ def _scores(values: Any, place: int, classes: int) -> Any:
 
 
 def _numeric(breaks: tuple[float, ...], kind: int) -> Split:
-    """Return the split of a node that asks for a number, by what it takes for missing."""
+    """Return the split of a node that asks for a number, by what counts as missing there.
+
+    LightGBM sees all numbers that count as zero as 0, whatever the threshold.
+    """
     missing, default_left = kind >> 2 & 3, bool(kind & DEFAULT_LEFT)
-    if missing == NO_MISSING:
-        zero_left = bool(Split(breaks, False).left(np.zeros(1))[0])
-        return Split(breaks, zero_left)
-    split = Split(breaks, default_left)
-    if missing == NAN_MISSING:
-        return split
-    return split.with_missing(-ZERO, float(np.nextafter(ZERO, np.inf)))
+    zero_left = bool(Split(breaks, False).left(np.zeros(1))[0])
+    at_zero = default_left if missing == ZERO_MISSING else zero_left
+    split = Split(breaks, at_zero).with_missing(-ZERO, float(np.nextafter(ZERO, np.inf)))
+    return Split(split.breaks, zero_left if missing == NO_MISSING else default_left)
 
 
 def _among(codes: list[int]) -> Split:
@@ -149,6 +147,9 @@ def _members(lines: Mapping[str, str], types: Any, thresholds: Any) -> dict[int,
         at = int(thresholds[node])
         own = words[bounds[at] : bounds[at + 1]]
         members[node] = [
-            32 * place + bit for place, word in enumerate(own) for bit in range(32) if word >> bit & 1
+            32 * place + bit
+            for place, word in enumerate(own)
+            for bit in range(32)
+            if word >> bit & 1
         ]
     return members

@@ -22,7 +22,7 @@ MORE = 8
 BINARY = {"binary:logistic": 0.0, "reg:logistic": 0.0, "binary:logitraw": 0.5, "binary:hinge": 0.0}
 """The objectives of two classes, and the sum that must be exceeded for the second one."""
 SEVERAL = ("multi:softprob", "multi:softmax")
-LOGISTIC = ("binary:logistic", "reg:logistic", "binary:logitraw")
+LOGISTIC = ("binary:logistic", "reg:logistic")
 
 
 def read_xgboost(clf: Any) -> Trees:
@@ -64,7 +64,9 @@ def check_learner(learner: Mapping[str, Any]) -> None:
     """Raise NotExact if a model is no sum of trees with one number in each leaf."""
     kind = learner["gradient_booster"]["name"]
     if kind != "gbtree":
-        what = {"dart": "dart weighs its trees", "gblinear": "gblinear has no trees"}.get(kind, kind)
+        what = {"dart": "dart weighs its trees", "gblinear": "gblinear has no trees"}.get(
+            kind, kind
+        )
         raise NotExact(f"XGBoost's {what}: only gbtree can be read exactly")
     if int(learner["learner_model_param"].get("num_target", 1)) > 1:
         raise NotExact("the model gives several labels at once: they are not read")
@@ -143,4 +145,3 @@ def _codes(tree: Mapping[str, Any]) -> dict[int, Sequence[int]]:
         strict=True,
     )
     return {node: tree["categories"][start : start + size] for node, start, size in every}
-

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hornlens.errors import InputError
 from hornlens.targets.classifiers.columns import is_missing
-from hornlens.targets.classifiers.ensembles.rows import columns_of, numbers_in, values_of
+from hornlens.targets.classifiers.ensembles.rows import frame_columns, frame_numbers, frame_values
 from hornlens.targets.classifiers.ensembles.trees import (
     NotExact,
     Scores,
@@ -58,7 +58,7 @@ def read_catboost(clf: Any) -> Trees:
     ]
     start = np.asarray(bias, dtype=np.float64)
     if not several:
-        share = float(clf.get_probability_threshold())
+        share = float(model["model_info"].get("binclass_probability_threshold", 0.5))
         start = np.array([np.log(share / (1 - share)) if share != 0.5 else 0.0, float(bias[0])])
     return Trees((*made, Tree.constant(start)), single=True)
 
@@ -93,14 +93,14 @@ class HashedRows:
     def transform(self, rows: Any) -> NDArray[np.float64]:
         """Return the numbers that the trees compare."""
         is_frame = hasattr(rows, "columns")
-        columns = columns_of(rows) if is_frame else list(np.asarray(rows).T)
+        columns = frame_columns(rows) if is_frame else list(np.asarray(rows).T)
         made = np.empty((len(rows), len(columns)))
         for place, column in enumerate(columns):
             if place in self.encoded:
-                values = values_of(column) if is_frame else column
+                values = frame_values(column) if is_frame else column
                 made[:, place] = self._codes(values)
             else:
-                made[:, place] = numbers_in(column) if is_frame else column.astype(np.float64)
+                made[:, place] = frame_numbers(column) if is_frame else column.astype(np.float64)
         return made
 
     def _codes(self, values: NDArray[Any]) -> list[int]:

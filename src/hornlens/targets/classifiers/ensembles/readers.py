@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -13,24 +14,31 @@ from hornlens.targets.classifiers.ensembles.scikit import read_scikit
 from hornlens.targets.classifiers.ensembles.trees import Trees
 from hornlens.targets.classifiers.ensembles.xgboost import read_xgboost, rows_of_xgboost
 
-READERS = {
+
+class Coding(Protocol):
+    """Makes of rows the numbers that trees compare, as their library does."""
+
+    @property
+    def encoded(self) -> tuple[int, ...]:
+        """The columns that are categories, whatever they look like."""
+        ...
+
+    def transform(self, rows: Any) -> NDArray[Any]:
+        """Return the numbers that the trees compare."""
+        ...
+
+
+READERS: dict[str, Callable[[Any], Trees | None]] = {
     "sklearn": read_scikit,
     "xgboost": read_xgboost,
     "lightgbm": read_lightgbm,
     "catboost": read_catboost,
 }
-ROWS = {"xgboost": rows_of_xgboost, "lightgbm": rows_of_lightgbm, "catboost": rows_of_catboost}
-
-
-class Rows(Protocol):
-    """Makes of rows the numbers that trees compare, as their library does."""
-
-    encoded: tuple[int, ...]
-    """The columns that are categories, whatever they look like."""
-
-    def transform(self, rows: Any) -> NDArray[Any]:
-        """Return the numbers that the trees compare."""
-        ...
+ROWS: dict[str, Callable[[Any], Coding]] = {
+    "xgboost": rows_of_xgboost,
+    "lightgbm": rows_of_lightgbm,
+    "catboost": rows_of_catboost,
+}
 
 
 def read_trees(clf: Any) -> Trees | None:
@@ -43,7 +51,7 @@ def read_trees(clf: Any) -> Trees | None:
     return None if reader is None else reader(own)
 
 
-def rows_before(clf: Any) -> Rows | None:
+def rows_before(clf: Any) -> Coding | None:
     """Return what a library makes of rows before its trees see them; None: nothing."""
     own = _inner(clf)
     rows = ROWS.get(_library(own))

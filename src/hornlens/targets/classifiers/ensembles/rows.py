@@ -1,4 +1,4 @@
-"""What the trees of a library compare: rows as numbers, where categories are codes by their name."""
+"""What the trees of a library compare: numbers, where categories are codes by their names."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CodedRows:
                 return numbers
             single = self.is_whole_single and numbers.dtype.kind in "biu"
             return numbers.astype(np.float32 if single else np.float64)
-        columns = columns_of(rows)
+        columns = frame_columns(rows)
         named = [place for place, column in enumerate(columns) if is_category(column)]
         if self.codes is not None and len(named) != len(self.codes):
             raise InputError(
@@ -47,7 +47,7 @@ class CodedRows:
         made = np.empty((len(rows), len(columns)))
         for place, column in enumerate(columns):
             if place not in named:
-                made[:, place] = numbers_in(column)
+                made[:, place] = frame_numbers(column)
             else:
                 known = None if self.codes is None else self.codes[named.index(place)]
                 made[:, place] = self._coded(column, known)
@@ -56,7 +56,7 @@ class CodedRows:
     def _coded(self, column: Any, codes: Mapping[Any, int] | None) -> NDArray[np.float64]:
         if codes is None:
             codes = {name: code for code, name in enumerate(categories_of(column))}
-        values = values_of(column)
+        values = frame_values(column)
         absent = is_missing(values)
         coded = np.full(len(values), np.nan)
         for row in np.flatnonzero(~absent).tolist():
@@ -68,7 +68,7 @@ class CodedRows:
         return coded
 
 
-def columns_of(frame: Any) -> list[Any]:
+def frame_columns(frame: Any) -> list[Any]:
     """Return the columns of a frame of pandas or polars."""
     if hasattr(frame, "iloc"):
         return [frame.iloc[:, place] for place in range(frame.shape[1])]
@@ -86,7 +86,7 @@ def categories_of(column: Any) -> Sequence[Any]:
     return list(kept)
 
 
-def values_of(column: Any) -> NDArray[Any]:
+def frame_values(column: Any) -> NDArray[Any]:
     """Return the values of a frame's column as they are."""
     values = column.astype(object) if hasattr(column, "iloc") else column.to_list()
     made = np.empty(len(column), dtype=object)
@@ -94,7 +94,7 @@ def values_of(column: Any) -> NDArray[Any]:
     return made
 
 
-def numbers_in(column: Any) -> NDArray[np.float64]:
+def frame_numbers(column: Any) -> NDArray[np.float64]:
     """Return the numbers of a frame's column; what is missing is NaN."""
     try:
         if hasattr(column, "iloc"):

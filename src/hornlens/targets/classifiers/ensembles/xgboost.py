@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -94,12 +95,11 @@ def _names(column: Mapping[str, Any]) -> list[Any]:
     if "offsets" not in column:
         return list(values)
     text, offsets = bytes(value & 255 for value in values), column["offsets"]
-    ends = zip(offsets[:-1], offsets[1:], strict=True)
-    return [text[start:end].decode() for start, end in ends]
+    return [text[start:end].decode() for start, end in pairwise(offsets)]
 
 
 def _base(written: str, objective: str, classes: int) -> Scores:
-    """Return what every row begins with, class by class; of two classes, the sum to exceed first."""
+    """Return what every row begins with, class by class; the sum to exceed, if there are two."""
     texts = written.strip("[]").split(",")
     start = np.array([np.float32(text) for text in texts], dtype=np.float32)
     if objective in LOGISTIC:

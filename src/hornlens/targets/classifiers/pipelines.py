@@ -259,21 +259,24 @@ def _first_from(
     seen = np.array([one[1] for one in wanted])
     breaks = np.array([one[2] for one in wanted])
     base = [_first_known(column) for column in table.columns]
+    slot = _slots(places)  # columns do not mix: each row has a probe in all of them
+    depth = int(slot.max()) + 1
 
     def is_beyond(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Say it of numbers in rows, a column for each that is wanted."""
         columns: list[Column] = []
         for place, value in enumerate(base):
-            column = np.full(numbers.shape, value, dtype=table.columns[place].dtype)
+            shape = (len(numbers), depth)
+            column = np.full(shape, value, dtype=table.columns[place].dtype)
             own = places == place
             if own.any():
                 column = column.astype(np.float64)
-                column[:, own] = numbers[:, own]
+                column[:, slot[own]] = numbers[:, own]
             columns.append(column.ravel())
         with np.errstate(over="ignore"):
             every = model.seen(table, columns)
-        values = every[np.arange(numbers.size), np.tile(seen, len(numbers))].astype(np.float64)
-        return np.asarray(values.reshape(numbers.shape) >= breaks)
+        values = every.reshape(len(numbers), depth, -1)[:, slot, seen].astype(np.float64)
+        return np.asarray(values >= breaks)
 
     bounds = np.array([_bounds(table.columns[place]) for place in places])
     low, high = _key(bounds[:, 0]), _key(bounds[:, 1])
@@ -292,6 +295,15 @@ def _first_from(
     found[never] = np.inf
     found[always] = -np.inf
     return found
+
+
+def _slots(places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return of each place how many like it come before."""
+    order = np.argsort(places, kind="stable")
+    _, starts, counts = np.unique(places[order], return_index=True, return_counts=True)
+    slots = np.empty(len(places), dtype=np.intp)
+    slots[order] = np.arange(len(places)) - np.repeat(starts, counts)
+    return slots
 
 
 def _bounds(column: Column) -> tuple[float, float]:

@@ -46,11 +46,20 @@ class Vote:
     given: Leaves | None = None
     forbidden: tuple[tuple[int, ...], ...] = ()
     """Boxes of cells that do not occur, as sets of levels."""
+    given_rounding: float | None = None
+    """How close sums may be for a tie, for each unit of what they add up, if leaves are given."""
 
     def asked_by(self, binned: Binned) -> Vote:
         """Return the same ensemble, whose cells another one asks; what was read stays read."""
         given = self.__dict__.get("leaves", self.given)
-        return Vote(binned, self.model, given, self.forbidden)
+        return Vote(binned, self.model, given, self.forbidden, self.given_rounding)
+
+    @property
+    def rounding(self) -> float:
+        """How close sums may be for a tie, for each unit of what they add up."""
+        if self.model is not None:
+            return self.model.trees.rounding
+        return CLOSE if self.given_rounding is None else self.given_rounding
 
     @cached_property
     def words(self) -> int:
@@ -324,8 +333,7 @@ class Vote:
     def _tolerance(self) -> float:
         _, scores, starts = self.leaves
         largest = np.maximum.reduceat(np.abs(scores).max(axis=1), starts)
-        close = CLOSE if self.model is None else self.model.trees.rounding
-        return close * max(1.0, float(largest.sum()))
+        return self.rounding * max(1.0, float(largest.sum()))
 
     def _reached(self, boxes: Masks) -> NDArray[np.bool_]:
         """Say of each box and leaf whether they have a cell in common."""

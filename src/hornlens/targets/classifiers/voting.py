@@ -66,13 +66,23 @@ class Vote:
     """Intervals of cells that do not occur, as sets of levels."""
     most_broken: int = 0
     """A cell occurs if it lies in at most so many of the forbidden boxes."""
+    given_rounding: float | None = None
+    """How close sums may be for a tie, for each unit of what they add up, if leaves are given."""
 
     def asked_by(self, binned: Binned) -> Vote:
         """Return the same ensemble, whose cells another one asks; what was read stays read."""
         given = self.__dict__.get("leaves", self.given)
-        vote = Vote(binned, self.model, given, self.forbidden, self.most_broken)
+        rounding = self.given_rounding
+        vote = Vote(binned, self.model, given, self.forbidden, self.most_broken, rounding)
         vote.__dict__["_kept"] = self._kept
         return vote
+
+    @property
+    def rounding(self) -> float:
+        """How close sums may be for a tie, for each unit of what they add up."""
+        if self.model is not None:
+            return self.model.trees.rounding
+        return CLOSE if self.given_rounding is None else self.given_rounding
 
     @cached_property
     def words(self) -> int:
@@ -359,8 +369,7 @@ class Vote:
     def _tolerance(self) -> float:
         _, scores, starts = self.leaves
         largest = np.maximum.reduceat(np.abs(scores).max(axis=1), starts)
-        close = CLOSE if self.model is None else self.model.trees.rounding
-        return close * max(1.0, float(largest.sum()))
+        return self.rounding * max(1.0, float(largest.sum()))
 
     def _lead(self, first: int, second: int, whole: bool = False) -> Sum:
         """Return by how much a class leads over another one, as a sum of trees.

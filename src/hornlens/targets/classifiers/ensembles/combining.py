@@ -30,7 +30,7 @@ def moved(trees: Trees, by: int) -> Trees:
     return replace(trees, trees=tuple(replace(t, column=t.column + by) for t in trees.trees))
 
 
-def united(members: Sequence[Trees], link: Link = UNKNOWN) -> Trees:
+def all_in_one(members: Sequence[Trees], link: Link = UNKNOWN) -> Trees:
     """Return all trees of several ensembles as one. Their scores must be of the same classes."""
     return Trees(
         tuple(tree for trees in members for tree in trees.trees),
@@ -45,7 +45,7 @@ def united(members: Sequence[Trees], link: Link = UNKNOWN) -> Trees:
 def only_breaks(members: Sequence[Trees]) -> Trees:
     """Return what is known where the class follows from the leaves, but from no sum of them."""
     counted = [with_scores(trees, lambda scores: np.zeros((len(scores), 1))) for trees in members]
-    return replace(united(counted), summed=False)
+    return replace(all_in_one(counted), summed=False)
 
 
 def is_one_leaf(trees: Trees) -> bool:

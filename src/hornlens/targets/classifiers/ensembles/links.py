@@ -53,7 +53,7 @@ def sum_itself(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return sums
 
 
-def chance_of(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def share_of_log_odds(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probabilities that belong to log-odds, as scikit-learn computes them."""
     from scipy.special import expit
 
@@ -63,4 +63,4 @@ def chance_of(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 UNKNOWN = Link()
 LEAF = Link(shares=True, exact=True, probability=sum_itself)
 SHARES = Link(shares=True, probability=sum_itself)
-LOGITS = Link(raw=True, probability=chance_of, decision=sum_itself)
+LOGITS = Link(raw=True, probability=share_of_log_odds, decision=sum_itself)

@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.targets.classifiers.ensembles.links import LEAF, LOGITS, SHARES, Link, chance_of
+from hornlens.targets.classifiers.ensembles.links import (
+    LEAF,
+    LOGITS,
+    SHARES,
+    Link,
+    share_of_log_odds,
+)
 from hornlens.targets.classifiers.ensembles.trees import (
     Scores,
     Split,
@@ -18,7 +24,9 @@ from hornlens.targets.classifiers.ensembles.trees import (
 
 CONSTANT = ("prior", "most_frequent", "constant")
 """The strategies of a DummyClassifier that say the same of all rows."""
-EXPONENTIAL = Link(raw=True, probability=lambda s: chance_of(2 * s), decision=LOGITS.decision)
+EXPONENTIAL = Link(
+    raw=True, probability=lambda s: share_of_log_odds(2 * s), decision=LOGITS.decision
+)
 
 
 def read_scikit(clf: Any) -> Trees | None:

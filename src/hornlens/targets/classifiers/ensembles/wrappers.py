@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.targets.classifiers.ensembles.combining import (
+    all_in_one,
     decided,
     is_one_leaf,
     only_breaks,
     placed,
-    united,
     votes,
     with_scores,
 )
@@ -135,7 +135,7 @@ def _from_calibrated(inner: Sequence[Any], members: Sequence[Trees]) -> Trees:
             with_scores(trees, partial(_pairs, partial(_calibrate, one), len(inner)))
             for one, trees in zip(inner, members, strict=True)
         ]
-        return united(made, SHARES)
+        return all_in_one(made, SHARES)
     if len(inner) > 1:
         return only_breaks(members)
     (one,), (trees,) = inner, members
@@ -188,7 +188,9 @@ def _from_soft_votes(weights: NDArray[np.float64], members: Sequence[Trees]) -> 
     if not all(trees.summed and trees.link.shares for trees in members):
         return only_breaks(members)
     parts = weights / weights.sum()
-    return united([_times(trees, part) for trees, part in zip(members, parts, strict=True)], SHARES)
+    return all_in_one(
+        [_times(trees, part) for trees, part in zip(members, parts, strict=True)], SHARES
+    )
 
 
 def _times(trees: Trees, weight: float) -> Trees:
@@ -204,7 +206,7 @@ def _from_hard_votes(weights: NDArray[np.float64], members: Sequence[Trees]) -> 
         for trees, one, weight in zip(members, own, weights.tolist(), strict=True)
         if one is not None
     ]
-    return united(made)
+    return all_in_one(made)
 
 
 def _replaced(trees: Trees, scores: Scores) -> Trees:
@@ -228,7 +230,7 @@ def _from_bag(clf: Any, members: Sequence[Trees]) -> Trees:
         with_scores(trees, partial(change, np.asarray(one.classes_, dtype=np.intp)))
         for one, trees in zip(clf.estimators_, members, strict=True)
     ]
-    return united(made, SHARES)
+    return all_in_one(made, SHARES)
 
 
 def _boosted(clf: Any) -> Wrapper:
@@ -249,7 +251,7 @@ def _from_boosted(clf: Any, members: Sequence[Trees]) -> Trees:
         if count == 2:  # the decision is by how much the second class leads
             one = np.column_stack([np.zeros(len(one)), 2 * (one[:, 1] - one[:, 0])])
         made.append(_replaced(trees, one * weight))
-    return united(made, LOGITS if count == 2 else UNKNOWN)
+    return all_in_one(made, LOGITS if count == 2 else UNKNOWN)
 
 
 # --- an estimator of estimators ---
@@ -280,7 +282,7 @@ def _from_stack(clf: Any, members: Sequence[Trees]) -> Trees:
     base = base if len(base) > 1 else np.array([0.0, base[0]])
     is_logistic = count == 2 and type(last).__name__ == "LogisticRegression"
     link = LOGITS if is_logistic else replace(LOGITS, probability=None)
-    every = united(made, link if count == 2 else Link(raw=True))
+    every = all_in_one(made, link if count == 2 else Link(raw=True))
     return replace(every, trees=(*every.trees, Tree.constant(base)))
 
 
@@ -317,7 +319,7 @@ def _from_rest(count: int, members: Sequence[Trees]) -> Trees:
         return placed(scores[:, 1:], np.array([place]), count)
 
     made = [with_scores(trees, partial(change, place)) for place, trees in enumerate(members)]
-    return united(made)
+    return all_in_one(made)
 
 
 def _any_of_leaves(clf: Any) -> Wrapper:

@@ -16,7 +16,12 @@ from hornlens.logic.cuts import Cuts, quantile_cuts, uniform_cuts
 from hornlens.targets.classifiers.answering import Classifier
 from hornlens.targets.classifiers.columns import Table, column_of
 from hornlens.targets.classifiers.features import Feature, number_feature, value_feature
-from hornlens.targets.classifiers.pipelines import TreeModel, exact_cuts, read_tree_model
+from hornlens.targets.classifiers.pipelines import (
+    TreeModel,
+    Untraceable,
+    exact_cuts,
+    read_tree_model,
+)
 
 Bins: TypeAlias = str | Mapping[str, Sequence[float]] | Any
 """auto, model, quantile, uniform, edges by column, or a fitted KBinsDiscretizer."""
@@ -34,6 +39,8 @@ class Binning:
     how: str
     """In words, for people."""
     trees: TreeModel | None = None
+    fallback: str = ""
+    """Why the trees that it has could not be read; empty if they were, or if it has none."""
 
 
 def bin_columns(
@@ -46,17 +53,18 @@ def bin_columns(
     """Return the columns of X in levels; `more` are cuts that rules about columns ask for."""
     more = more or {}
     table = classifier.table
-    model = None
+    model, fallback = None, ""
     if isinstance(bins, str) and bins not in ("auto", "model", "quantile", "uniform"):
         raise InputError(
             f"bins must be auto, model, quantile, uniform, or edges by column, not {bins!r}"
         )
     if isinstance(bins, str) and bins in ("auto", "model"):
-        model = read_tree_model(clf, table)
+        model, fallback = _trees_of(clf, table)
         if model is None and bins == "model":
+            why = fallback or f"{classifier.name} has none that can be read"
             raise InputError(
-                f"bins='model' reads the thresholds of scikit-learn's trees; {classifier.name} "
-                "has none that can be traced to the columns: use bins='quantile'"
+                f"bins='model' reads the thresholds of scikit-learn's trees; {why}: "
+                "use bins='quantile'"
             )
     if model is not None:
         return Binning(
@@ -78,7 +86,19 @@ def bin_columns(
         features.append(number_feature(name, kind, column, cuts.with_cuts(more.get(name, NONE))))
     exact = all(feature.cuts is None for feature in features)
     how = "the values of each column" if exact else _in_words(bins, count)
-    return Binning(tuple(features), exact, how)
+    return Binning(tuple(features), exact, how, None, fallback)
+
+
+def _trees_of(clf: Any, table: Table) -> tuple[TreeModel | None, str]:
+    """Return the trees of a classifier, or why they could not be read; empty if it has none."""
+    try:
+        return read_tree_model(clf, table), ""
+    except Untraceable as error:
+        return None, str(error)
+
+
+def _number(edge: Any) -> float:
+    return edge if isinstance(edge, int) and not isinstance(edge, bool) else float(edge)
 
 
 def _in_words(bins: Bins, count: int) -> str:
@@ -126,7 +146,7 @@ def _edges_of(bins: Bins, table: Table) -> dict[str, Cuts]:
         if table.kinds[place] not in ("number", "whole"):
             raise InputError(f"column {name!r} has no numbers: it cannot be cut at edges")
         try:
-            found[str(name)] = Cuts.at([float(edge) for edge in np.ravel(edges)])
+            found[str(name)] = Cuts.at(map(_number, np.ravel(np.asarray(edges)).tolist()))
         except (TypeError, ValueError):
             raise InputError(f"the edges of column {name!r} are no numbers: {edges!r}") from None
         except InputError as error:

@@ -14,8 +14,10 @@ import numpy as np
 from hornlens.errors import InputError
 from hornlens.logic.cuts import Cuts, quantile_cuts, uniform_cuts
 from hornlens.targets.classifiers.answering import Classifier
+from hornlens.targets.classifiers.choosing import Chooser
 from hornlens.targets.classifiers.columns import Table, column_of
 from hornlens.targets.classifiers.features import Feature, number_feature, value_feature
+from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.pipelines import (
     TreeModel,
     Untraceable,
@@ -28,6 +30,8 @@ Bins: TypeAlias = str | Mapping[str, Sequence[float]] | Any
 
 
 NONE = Cuts.at([])
+WHERE_IT_CHANGES = "at most {} bins a column, where the model changes"
+"""How bins are called that were chosen by agreement."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +53,14 @@ def bin_columns(
     bins: Bins,
     count: int,
     more: Mapping[str, Cuts] | None = None,
+    meter: Meter | None = None,
+    seed: int = 0,
 ) -> Binning:
-    """Return the columns of X in levels; `more` are cuts that rules about columns ask for."""
+    """Return the columns of X in levels; `more` are cuts that rules about columns ask for.
+
+    To cut a model where it changes, it is asked: the `meter` counts that, and the `seed` is that of
+    the inputs that are drawn.
+    """
     more = more or {}
     table = classifier.table
     model, fallback = None, ""
@@ -71,7 +81,7 @@ def bin_columns(
             _model_features(model, table, more), True, "the model's own thresholds", model
         )
     edges = _edges_of(bins, table)
-    features = []
+    features: list[Feature] = []
     for place, name in enumerate(table.names):
         kind, column = table.kinds[place], table.columns[place]
         if kind not in ("number", "whole"):
@@ -83,9 +93,19 @@ def bin_columns(
             cuts = uniform_cuts(column, count)
         else:
             cuts = quantile_cuts(column, count)
-        features.append(number_feature(name, kind, column, cuts.with_cuts(more.get(name, NONE))))
+        features.append(number_feature(name, kind, column, cuts))
     exact = all(feature.cuts is None for feature in features)
     how = "the values of each column" if exact else _in_words(bins, count)
+    if isinstance(bins, str) and bins == "auto" and not exact:
+        chooser = Chooser.of(classifier, features, count, meter, seed)
+        chosen = chooser.features([p for p, one in enumerate(features) if one.cuts is not None])
+        how = WHERE_IT_CHANGES.format(count) if chosen != tuple(features) else how
+        features = list(chosen)
+    for place, feature in enumerate(features):
+        if feature.cuts is not None and feature.name in more:
+            own = feature.cuts.with_cuts(more[feature.name])
+            column = table.columns[place]
+            features[place] = number_feature(feature.name, feature.kind, column, own)
     return Binning(tuple(features), exact, how, None, fallback)
 
 
@@ -120,7 +140,9 @@ def _model_features(
             features.append(number_feature(name, kind, column, own_cuts))
         else:
             own = kind if kind in ("boolean", "ordered") else "category"
-            features.append(value_feature(name, own, column, table.levels[place]))
+            known = table.levels[place]
+            more_values = () if known else model.categories.get(place, ())
+            features.append(value_feature(name, own, column, known, more_values))
     return tuple(features)
 
 

@@ -212,7 +212,7 @@ def _range_of(
     cuts: Cuts, level: int, conditions: Sequence[Condition], is_whole: bool
 ) -> tuple[float, float]:
     """Return the least and the largest number of a bin that meet comparisons; both meet them."""
-    spans = [_span(one, is_whole) for one in conditions]
+    spans = [(-inf, inf), *(_span(one, is_whole) for one in conditions)]
     if level:
         first = cuts.values[level - 1]
         spans.append((ceil(first) if is_whole else first, inf))

@@ -129,7 +129,7 @@ class Feature:
         if self.is_large:
             kind, (lows, highs) = self._points.dtype.type, zip(*self._whole_spans, strict=True)
             own = (np.array(ends, dtype=kind)[places] for ends in (lows, highs))
-            return rng.integers(*own, dtype=kind, endpoint=True)
+            return np.asarray(rng.integers(*own, dtype=kind, endpoint=True))
         spans = np.array([*self.spans, (np.nan, np.nan)])[places]
         drawn = spans[:, 0] + rng.random(len(places)) * (spans[:, 1] - spans[:, 0])
         drawn = np.floor(drawn) if self.kind == "whole" else drawn
@@ -153,7 +153,8 @@ class Feature:
             return self.column(rng.integers(0, self.size, count))
         low, high = self.spans[0][0], self.spans[-1][1]
         if self.is_large:
-            return rng.integers(int(low), int(high), count, self._points.dtype.type, endpoint=True)
+            kind = self._points.dtype.type
+            return np.asarray(rng.integers(int(low), int(high), count, kind, endpoint=True))
         drawn = low + rng.random(count) * (high - low)
         drawn = np.floor(drawn) if self.kind == "whole" else drawn
         if self.missing:
@@ -234,11 +235,13 @@ def _middle_of_whole(first: float | None, last: float | None) -> float:
     return exact_number((ceil(first) + ceil(last) - 1) // 2)
 
 
-def value_feature(name: str, kind: Kind, column: Column, known: tuple[Any, ...]) -> Feature:
-    """Return a column of categories: those known beforehand, or those in it, in order."""
+def value_feature(
+    name: str, kind: Kind, column: Column, known: tuple[Any, ...], more: tuple[Any, ...] = ()
+) -> Feature:
+    """Return a column of categories: those known beforehand, or those in it and more, in order."""
     absent = is_missing(column)
     if not known:
-        unique = {_plain(value) for value in column[~absent]}
+        unique = {_plain(value) for value in (*column[~absent], *more)}
         try:
             known = tuple(sorted(unique))
         except TypeError:

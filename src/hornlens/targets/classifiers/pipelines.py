@@ -45,17 +45,19 @@ class TreeModel:
     """The columns of X that the trees see as they are."""
     replaced: Mapping[int, frozenset[float]] = field(default_factory=dict)
     """For columns of X, numbers in place of which the trees see another one."""
+    categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+    """For columns of X, the categories that their encoder knows, whether X has them or not."""
 
     def seen(self, table: Table, columns: Sequence[Column]) -> NDArray[Any]:
         """Return the values that the trees compare, of rows given by columns."""
         try:
             made = np.asarray(self.prepare(table.rebuild(columns)))
+            return made.astype(np.float32 if self.trees.single else np.float64)
         except HornlensError:
             raise
         except Exception as error:  # whatever a step does not accept
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             raise HornlensError(f"the model does not accept these rows: {reason}") from error
-        return made.astype(np.float32) if self.trees.single else made.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +99,7 @@ def read_tree_model(clf: Any, table: Table) -> TreeModel | None:
     model = TreeModel(
         *(trees, Prepared(chain), tuple(source), frozenset(trace.encoded), direct),
         {place: frozenset(values) for place, values in trace.replaced.items()},
+        trace.categories,
     )
     if chain and model.seen(table, table.first(1).columns).shape[1] != len(source):
         raise Untraceable("its steps make another number of columns than was expected")
@@ -111,6 +114,7 @@ class _Trace:
     encoded: set[int] = field(default_factory=set)
     changed: set[int] = field(default_factory=set)
     replaced: dict[int, set[float]] = field(default_factory=dict)
+    categories: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
     def through(
         self, step: Any, source: list[int], names: list[str] | None
@@ -138,6 +142,10 @@ class _Trace:
         if kind == "KNNImputer":
             return self._by_neighbours(step, source), None
         if kind in ENCODERS:
+            for place, values in zip(source, step.categories_, strict=True):
+                known = tuple(value for value in values.tolist() if not _is_empty(value))
+                if place not in self.changed or self.table.kinds[place] == "category":
+                    self.categories.setdefault(place, known)
             self.encoded.update(source)
             return _encoded(step, source, kind), None
         if kind == "Pipeline":
@@ -151,7 +159,7 @@ class _Trace:
     def _filled(self, step: Any, source: Sequence[int]) -> list[int]:
         """Return the sources of what a SimpleImputer makes: it looks at one column at a time."""
         self._replace(source, step.missing_values)
-        kept = range(len(source))
+        kept = list(range(len(source)))
         keeps = step.strategy == "constant" or getattr(step, "keep_empty_features", False)
         if not keeps:  # a column that was all missing is left out
             kept = [place for place in kept if not _is_empty(step.statistics_[place])]

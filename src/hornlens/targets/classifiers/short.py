@@ -80,7 +80,7 @@ class _Table:
     def open(self) -> Bits:
         """Return the only class that was seen where it is not proved; 0 elsewhere."""
         one = (self.seen & (self.seen - np.uint64(1))) == 0
-        return np.where(one & (self.known == 0) & ~self.empty, self.seen, NONE)
+        return np.asarray(np.where(one & (self.known == 0) & ~self.empty, self.seen, NONE))
 
 
 class _Part(NamedTuple):

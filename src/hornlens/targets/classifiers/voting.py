@@ -142,7 +142,7 @@ class Vote:
         return self.occurring.occur(cells)
 
     def cell_in(self, box: Sequence[int]) -> Levels | None:
-        """Return a cell of a box that occurs; None if there is none. Raise TooHard if that is open."""
+        """Return a cell of a box that occurs, if there is one; raise TooHard if that is open."""
         return self._occurring_in(self.intervals([box]))
 
     def _occurring_in(self, boxes: Intervals) -> Levels | None:
@@ -198,13 +198,14 @@ class Vote:
         return Outcomes(status, cells, leads)
 
     def in_words(self, lead: float, place: int) -> str:
-        """Say by how much other classes can lead over one at most; nothing, if that is not known.
+        """Say by how much other classes can lead over one at most; nothing if that is not known.
 
         Where each tree adds shares of the classes, as in a forest, the share of another class is
         given; else the lead itself.
         """
         if not np.isfinite(lead):
             return ""
+        lead += self.tolerance
         own = self.binned.classifier.labels[place]
         _, scores, starts = self.leaves
         if self.classes == 2 and (scores >= 0).all() and np.allclose(scores.sum(axis=1), 1):
@@ -383,7 +384,7 @@ class Vote:
         return bits.astype(np.bool_)
 
     def extreme_cells(self, place: int, cells: Levels, count: int, seed: int = 0) -> Levels:
-        """Return cells of a class that lead most, among some and those that are uphill from them."""
+        """Return cells of a class that lead most: some of those given, and some uphill from them."""
         tables = self._tables((place,), self.features, lambda: self._wins(place))
         search = self._search(tables, self.occurring, lambda low, high: None, 0)
         return extremes(search, cells, count, np.random.default_rng(seed))

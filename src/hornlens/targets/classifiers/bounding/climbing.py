@@ -64,7 +64,7 @@ def extremes(search: BoxSearch, cells: Levels, count: int, rng: np.random.Genera
     every = np.concatenate([cells, drawn])
     heights = _heights(search, every, search.tables.sums_at(every))
     order = np.argsort(-heights, kind="stable")
-    tops = [cell for cell in every[order[: (count + 1) // 2]]]
+    tops = list(every[order[: (count + 1) // 2]])
     highest = [float(height) for height in heights[order[: (count + 1) // 2]]]
     whole = np.zeros_like(search.tables.sizes), search.tables.sizes - 1
     for start in rng.permutation(len(every))[: count // 2].tolist():

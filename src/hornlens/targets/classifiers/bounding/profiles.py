@@ -65,5 +65,5 @@ class Profile:
         """Return which levels of an axis the boxes have, and which boxes have not all."""
         if axis not in self._levels:
             levels = self._levels_of(self._boxes, axis)
-            self._levels[axis] = levels.astype(np.float64), ~levels.all(axis=1)
+            self._levels[axis] = levels.astype(np.float64), np.asarray(~levels.all(axis=1))
         return self._levels[axis]

@@ -74,7 +74,9 @@ class _Table:
     def unseen(self, blocked: bool) -> Bits:
         """Return 1 where no class was seen, and one has to be."""
         wanted = (self.seen == 0) & ~self.empty
-        return (wanted if blocked else wanted & (self.known == 0)).astype(np.uint64)
+        if not blocked:
+            wanted &= self.known == 0
+        return np.asarray(wanted, dtype=np.uint64)
 
     @property
     def open(self) -> Bits:

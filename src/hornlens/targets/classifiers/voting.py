@@ -384,7 +384,7 @@ class Vote:
         return bits.astype(np.bool_)
 
     def extreme_cells(self, place: int, cells: Levels, count: int, seed: int = 0) -> Levels:
-        """Return cells of a class that lead most: some of those given, and some uphill from them."""
+        """Return cells of a class that lead most: some of those given, and some uphill of them."""
         tables = self._tables((place,), self.features, lambda: self._wins(place))
         search = self._search(tables, self.occurring, lambda low, high: None, 0)
         return extremes(search, cells, count, np.random.default_rng(seed))

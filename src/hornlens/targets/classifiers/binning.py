@@ -16,7 +16,8 @@ from hornlens.logic.cuts import Cuts, quantile_cuts, uniform_cuts
 from hornlens.targets.classifiers.answering import Classifier
 from hornlens.targets.classifiers.columns import Table, column_of
 from hornlens.targets.classifiers.features import Feature, number_feature, value_feature
-from hornlens.targets.classifiers.pipelines import TreeModel, exact_cuts, read_tree_model
+from hornlens.targets.classifiers.pipelines import TreeModel, exact_cuts
+from hornlens.targets.classifiers.reading import read_tree_model
 
 Bins: TypeAlias = str | Mapping[str, Sequence[float]] | Any
 """auto, model, quantile, uniform, edges by column, or a fitted KBinsDiscretizer."""
@@ -34,6 +35,8 @@ class Binning:
     how: str
     """In words, for people."""
     trees: TreeModel | None = None
+    unread: str = ""
+    """Why the trees of a file were not read, if they were not; empty if there is nothing to say."""
 
 
 def bin_columns(
@@ -55,7 +58,7 @@ def bin_columns(
         model = read_tree_model(clf, table)
         if model is None and bins == "model":
             raise InputError(
-                f"bins='model' reads the thresholds of scikit-learn's trees; {classifier.name} "
+                f"bins='model' reads the thresholds of trees; {classifier.name} "
                 "has none that can be traced to the columns: use bins='quantile'"
             )
     if model is not None:
@@ -78,7 +81,9 @@ def bin_columns(
         features.append(number_feature(name, kind, column, cuts.with_cuts(more.get(name, NONE))))
     exact = all(feature.cuts is None for feature in features)
     how = "the values of each column" if exact else _in_words(bins, count)
-    return Binning(tuple(features), exact, how)
+    wanted = isinstance(bins, str) and bins == "auto"
+    unread = str(getattr(clf, "why_not_read", "")) if wanted else ""
+    return Binning(tuple(features), exact, how, unread=unread)
 
 
 def _in_words(bins: Bins, count: int) -> str:

@@ -164,7 +164,7 @@ def _session_of(content: bytes) -> Any:
     try:
         import onnxruntime
     except ImportError:
-        raise HornlensError("ONNX models need onnxruntime: pip install 'hornlens[demo]'") from None
+        raise HornlensError("ONNX models need onnxruntime: pip install 'hornlens[onnx]'") from None
     return onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
 
 

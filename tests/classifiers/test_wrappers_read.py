@@ -21,7 +21,6 @@ from sklearn.ensemble import (  # noqa: E402
     VotingClassifier,
 )
 from sklearn.feature_selection import RFE, SelectKBest  # noqa: E402
-from sklearn.frozen import FrozenEstimator  # noqa: E402
 from sklearn.linear_model import LogisticRegression, RidgeClassifier  # noqa: E402
 from sklearn.model_selection import (  # noqa: E402
     FixedThresholdClassifier,
@@ -35,8 +34,9 @@ from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.semi_supervised import SelfTrainingClassifier  # noqa: E402
 from sklearn.tree import DecisionTreeClassifier  # noqa: E402
 
-from hornlens.classifiers import explain  # noqa: E402
+from hornlens import explain  # noqa: E402
 from hornlens.targets.classifiers.columns import read_table  # noqa: E402
+from hornlens.targets.classifiers.pipelines import exact_cuts  # noqa: E402
 from hornlens.targets.classifiers.reading import read_tree_model  # noqa: E402
 from tests.tree_rows import adversarial, differences  # noqa: E402
 
@@ -89,7 +89,7 @@ BOTH = {
         [("a", tree()), ("b", forest())], final_estimator=RidgeClassifier()
     ),
     "stack of decisions": lambda: StackingClassifier(
-        [("a", boosting()), ("b", forest())], stack_method="auto"
+        [("a", boosting()), ("b", histograms())], stack_method="decision_function"
     ),
     "search": lambda: GridSearchCV(scaled(tree()), {"decisiontreeclassifier__max_depth": [2, 3]}),
     "random search": lambda: RandomizedSearchCV(
@@ -141,17 +141,14 @@ TWO = {
         AdaBoostClassifier(n_estimators=5), threshold=0.45
     ),
     "threshold of a stack": lambda: FixedThresholdClassifier(
-        StackingClassifier(
-            [("a", tree()), ("b", forest())], final_estimator=LogisticRegression()
-        ),
+        StackingClassifier([("a", tree()), ("b", forest())], final_estimator=LogisticRegression()),
         threshold=0.4,
     ),
 }
 NO_SUM = {
+    "stack of boosting": lambda: StackingClassifier([("a", boosting()), ("b", forest())]),
     "bag of boosting": lambda: BaggingClassifier(boosting(), 3, random_state=0),
-    "two precisions": lambda: VotingClassifier(
-        [("a", tree()), ("b", histograms())], voting="soft"
-    ),
+    "two precisions": lambda: VotingClassifier([("a", tree()), ("b", histograms())], voting="soft"),
     "votes of sums": lambda: VotingClassifier([("a", forest()), ("b", boosting())]),
     "calibrated forests": lambda: CalibratedClassifierCV(forest(), cv=3),
     "stack under a forest": lambda: StackingClassifier(
@@ -167,43 +164,109 @@ NOT_READ = {
 }
 
 
+LIBRARIES = {
+    "xgboost": ("XGBClassifier", {"n_estimators": 5, "max_depth": 2}),
+    "lightgbm": ("LGBMClassifier", {"n_estimators": 5, "max_depth": 2, "verbose": -1}),
+    "catboost": ("CatBoostClassifier", {"n_estimators": 5, "depth": 2, "silent": True}),
+}
+
+
 def rows_of(classes, count=400, seed=0):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(count, 5))
-    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=count) * 0.5 > 0).astype(int)
-    y = y + (0 if classes == 2 else X[:, 3] > 0.5)
-    return X, np.array(list("abc"))[y]
+    rows = rng.normal(size=(count, 5))
+    positive = rows[:, 0] + rows[:, 1] * rows[:, 2] + rng.normal(size=count) * 0.5 > 0
+    y = positive.astype(int) + (0 if classes == 2 else rows[:, 3] > 0.5)
+    return rows, np.array(list("abc"), dtype=object)[y]
 
 
-def fitted(make, classes, seed=0):
-    X, y = rows_of(classes, seed=seed)
+def read(make, classes, seed=0):
+    rows, y = rows_of(classes, seed=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return make().fit(X, y), X
+        clf = make().fit(rows, y)
+    return clf, rows, read_tree_model(clf, read_table(rows))
 
 
 CASES = [(name, make, classes) for name, make in BOTH.items() for classes in (2, 3)]
 CASES += [(name, make, 2) for name, make in TWO.items()]
-IDS = [f"{name}, {classes} classes" for name, _, classes in CASES]
+SUMS = pytest.mark.parametrize(
+    ("make", "classes"),
+    [(make, classes) for _, make, classes in CASES],
+    ids=[f"{name}, {classes} classes" for name, _, classes in CASES],
+)
 
 
-def wrong(make, classes, count, seed=0):
-    clf, X = fitted(make, classes, seed)
-    model = read_tree_model(clf, read_table(X))
+def differing(make, classes, count, seed=0):
+    """Return how many adversarial rows get another class from the sums."""
+    clf, rows, model = read(make, classes, seed)
     assert model is not None
-    if not model.trees.summed:
-        return None
-    rows = adversarial(model, X, count, seed)
-    bad = differences(model, clf, rows, clf.classes_)
-    print(len(bad), "of", count, "rows differ:", rows[bad[:3]].tolist())
+    assert model.trees.summed
+    asked = adversarial(model, rows, count, seed)
+    bad = differences(model, clf, asked, clf.classes_)
+    print(len(bad), "of", count, "rows differ:", asked[bad[:3]].tolist())
     return len(bad)
 
 
-@pytest.mark.parametrize(("name", "make", "classes"), CASES, ids=IDS)
-def test_the_largest_sum_is_the_class(name, make, classes):
-    differing = wrong(make, classes, 2_000)
-    if name == "stack of decisions" and classes == 2:
-        pytest.skip("predict_proba of boosting is no sum")
-    if name in MAYBE and differing is None:
-        pytest.skip("rounding may decide a vote: only the breaks are read")
-    assert differing == 0
+@SUMS
+def test_the_largest_sum_is_the_class(make, classes):
+    assert differing(make, classes, 2_000) == 0
+
+
+@pytest.mark.slow
+@SUMS
+@pytest.mark.parametrize("seed", range(2))
+def test_the_largest_sum_is_the_class_of_many_rows(make, classes, seed):
+    assert differing(make, classes, 100_000, seed) == 0
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("make", NO_SUM.values(), ids=NO_SUM)
+def test_where_no_sum_decides_the_breaks_part_all_classes(make, classes):
+    clf, rows, model = read(make, classes)
+    assert model is not None
+    assert not model.trees.summed
+    cuts = exact_cuts(model, read_table(rows))
+    asked = adversarial(model, rows, 4_000)
+    cells = np.column_stack(
+        [cuts[at].places(asked[:, at]) if at in cuts else 0 * asked[:, at] for at in range(5)]
+    )
+    classes_of: dict[tuple, set] = {}
+    for cell, answer in zip(cells.tolist(), clf.predict(asked).tolist(), strict=True):
+        classes_of.setdefault(tuple(cell), set()).add(answer)
+    assert {len(answers) for answers in classes_of.values()} == {1}
+
+
+@pytest.mark.parametrize("make", NOT_READ.values(), ids=NOT_READ)
+def test_what_depends_on_more_than_trees_is_asked(make):
+    _, _, model = read(make, 2)
+    assert model is None
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("at", [0.01, 0.3, 0.5, 0.99])
+def test_thresholds_of_other_libraries_are_read(library, at):
+    kind, options = LIBRARIES[library]
+    booster = getattr(pytest.importorskip(library), kind)
+    rows, y = rows_of(2)
+    clf = FixedThresholdClassifier(booster(**options), threshold=at).fit(rows, y == "b")
+    model = read_tree_model(clf, read_table(rows))
+    assert model.trees.summed
+    asked = adversarial(model, rows, 5_000)
+    assert len(differences(model, clf, asked, clf.classes_)) == 0
+
+
+def test_a_threshold_is_found_although_the_average_has_ties():
+    clf, rows, model = read(lambda: FixedThresholdClassifier(forest(4), threshold=0.5), 2)
+    result = explain(clf, rows)
+    assert result.certificate.scope.kind == "every input"
+    assert model.trees.summed
+
+
+def test_numbers_beyond_single_precision_are_compared_as_histogram_boosting_does():
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.uniform(-1, 1, 400) * 1e200, rng.normal(size=400)])
+    clf = histograms().fit(rows, (rows[:, 0] > 3e199) ^ (rows[:, 1] > 0))
+    result = explain(clf, rows)
+    print(result)
+    assert result.certificate.scope.kind == "every input"
+    assert not any("never asks" in note for note in result.notes)

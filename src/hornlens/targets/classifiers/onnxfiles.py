@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError, InputError
 from hornlens.models.privacy import keep_private
 from hornlens.targets.classifiers.columns import Column, Table
+from hornlens.targets.classifiers.ensembles.trees import NotExact
 from hornlens.targets.classifiers.onnxgraphs import Graph, Unreadable, read_graph
 from hornlens.targets.classifiers.pipelines import TreeModel
 
@@ -84,7 +85,7 @@ class OnnxClassifier:
         try:
             import onnx
         except ImportError:
-            return f"the trees in {self._path.name} are asked, not read: {INSTALL}"
+            return f"trees in ONNX files are read with onnx: {INSTALL}"
         places = {name: place for place, name in enumerate(self._names)}
         given = [one.name for one in self._inputs]
         every = tuple(range(len(self._names)))
@@ -92,23 +93,18 @@ class OnnxClassifier:
         try:
             return read_graph(onnx.load_from_string(self._content), inputs)
         except Unreadable as error:
-            return f"{self._path.name} is asked, its trees are not read: {error}"
-
-    @property
-    def why_not_read(self) -> str:
-        """Why its trees are not read; empty if they are."""
-        return self._graph if isinstance(self._graph, str) else ""
+            return f"{self._path.name} is not read: {error}"
 
     @property
     def classes_(self) -> tuple[Any, ...] | None:
         """All classes that it says, if its trees say them; None if that is not known."""
         return None if isinstance(self._graph, str) else self._graph.labels
 
-    def tree_model(self, table: Table) -> TreeModel | None:
-        """Return its trees, over the columns of a table; None if they cannot be read."""
+    def tree_model(self, table: Table) -> TreeModel:
+        """Return its trees, over the columns of a table; raise NotExact if they cannot be read."""
         graph = self._graph
         if isinstance(graph, str):
-            return None
+            raise NotExact(graph)
         direct = frozenset(range(len(table.names))) - graph.changed - graph.encoded
         prepare = UpToTrees(self._content, graph.tensors)
         return TreeModel(graph.trees, prepare, graph.source, graph.encoded, direct)

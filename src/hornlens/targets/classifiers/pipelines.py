@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError
 from hornlens.logic.cuts import Cuts, number_text
 from hornlens.targets.classifiers.columns import Column, Table, is_missing
-from hornlens.targets.classifiers.ensembles.combining import moved, widened
-from hornlens.targets.classifiers.ensembles.readers import read_trees
+from hornlens.targets.classifiers.ensembles.readers import read_trees, rows_before
 from hornlens.targets.classifiers.ensembles.trees import Trees
-from hornlens.targets.classifiers.ensembles.wrappers import Wrapper, read_wrapper
+from hornlens.targets.classifiers.picking import Picked
 
 ONE_TO_ONE = {
     *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"),
@@ -47,14 +46,6 @@ class TreeModel:
     """The columns of X that are categories to the classifier, whatever they look like."""
     direct: frozenset[int]
     """The columns of X that the trees see as they are."""
-
-    @property
-    def way(self) -> Any:
-        """What is equal for trees that see the same values."""
-        if not isinstance(self.prepare, Prepared):
-            return id(self)
-        steps = self.prepare.steps
-        return tuple(step if isinstance(step, Picked) else id(step) for step in steps)
 
     def seen(self, table: Table, columns: Sequence[Column]) -> NDArray[Any]:
         """Return the values that the trees compare, of rows given by columns."""
@@ -83,125 +74,34 @@ class Prepared:
         return array.astype(np.float64) if array.dtype.kind != "f" else array
 
 
-@dataclass(frozen=True, eq=False)
-class SideBySide:
-    """What several ways to prepare rows make of them, side by side."""
+def read_behind(steps: Sequence[Any], last: Any, table: Table) -> TreeModel | None:
+    """Return the trees of an estimator behind steps; None where their columns can't be traced.
 
-    parts: tuple[Callable[[Any], NDArray[Any]], ...]
-
-    def __call__(self, rows: Any) -> NDArray[Any]:
-        """Return the values that the trees are given."""
-        return np.concatenate([part(rows) for part in self.parts], axis=1)
-
-
-@dataclass(frozen=True)
-class Picked:
-    """A step that gives some columns, as an array without names."""
-
-    columns: tuple[int, ...]
-
-    def transform(self, rows: Any) -> NDArray[Any]:
-        """Return the columns."""
-        rows = rows.toarray() if hasattr(rows, "toarray") else rows
-        return np.asarray(np.asarray(rows)[:, list(self.columns)])
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """The columns that an estimator is given: what they come from, and through which steps."""
-
-    table: Table
-    source: tuple[int, ...]
-    names: tuple[str, ...] | None
-    encoded: frozenset[int] = frozenset()
-    changed: frozenset[int] = frozenset()
-    steps: tuple[Any, ...] = ()
-
-    def through(self, step: Any) -> View | None:
-        """Return what is behind a step; None if that cannot be traced."""
-        if step is None or step == "passthrough":
-            return self
-        encoded, changed = set(self.encoded), set(self.changed)
-        names = None if self.names is None else list(self.names)
-        source, names = _through(step, list(self.source), names, encoded, changed, self.table)
-        if source is None:
-            return None
-        return View(
-            self.table,
-            tuple(source),
-            None if names is None else tuple(names),
-            frozenset(encoded),
-            frozenset(changed),
-            (*self.steps, step),
-        )
-
-    def picked(self, columns: tuple[int, ...]) -> View:
-        """Return some of the columns, without their names."""
-        source = tuple(self.source[column] for column in columns)
-        return replace(self, source=source, names=None, steps=(*self.steps, Picked(columns)))
-
-    def model(self, trees: Trees) -> TreeModel:
-        """Return trees that see these columns."""
-        direct = frozenset(range(len(self.table.names))) - self.changed - self.encoded
-        return TreeModel(trees, Prepared(self.steps), self.source, self.encoded, direct)
-
-
-def read_tree_model(clf: Any, table: Table) -> TreeModel | None:
-    """Return the trees of an estimator, Pipeline or wrapper; None where they can't be traced."""
-    if hasattr(clf, "tree_model"):  # it knows by itself how its columns come from those of X
-        return clf.tree_model(table)  # type: ignore[no-any-return]
-    return _read(clf, View(table, tuple(range(len(table.names))), table.names))
-
-
-def _read(clf: Any, view: View | None) -> TreeModel | None:
-    steps = [step for _, step in clf.steps] if hasattr(clf, "steps") else [clf]
-    *before, last = steps
-    for step in before:
-        view = None if view is None else view.through(step)
-    if view is None:
-        return None
-    if before:
-        return _read(last, view)
-    wrapper = read_wrapper(last)
-    if wrapper is not None:
-        return _read_wrapped(wrapper, view)
+    Trees that cannot be read to the last bit raise NotExact.
+    """
+    before = list(steps)
     trees = read_trees(last)
     if trees is None:
         return None
     if type(last).__name__ == "HistGradientBoostingClassifier" and last._preprocessor is not None:
-        view = view.through(last._preprocessor)
-    return None if view is None else view.model(trees)
-
-
-def _read_wrapped(wrapper: Wrapper, view: View) -> TreeModel | None:
-    """Return the trees of all that a wrapper asks, over all columns that they see."""
-    columns = wrapper.columns or (None,) * len(wrapper.members)
-    models: list[TreeModel] = []
-    for member, own in zip(wrapper.members, columns, strict=True):
-        model = _read(member, view if own is None else view.picked(own))
-        if model is None:
+        before.append(last._preprocessor)
+    source: list[int] | None = list(range(len(table.names)))
+    encoded: set[int] = set()
+    changed: set[int] = set()
+    names: list[str] | None = list(table.names)
+    for step in before:
+        if source is None:
             return None
-        models.append(model)
-    if len(models) == 1:
-        return replace(models[0], trees=wrapper.combine([models[0].trees]))
-    mixed = len({model.trees.single for model in models}) > 1
-    parts: dict[Any, tuple[int, TreeModel]] = {}
-    trees, width = [], 0
-    for model in models:
-        key = model.way
-        if key not in parts:
-            parts[key] = (width, model)
-            width += len(model.source)
-        own_trees = widened(model.trees) if mixed else model.trees
-        trees.append(moved(own_trees, parts[key][0]))
-    blocks = [model for _, model in parts.values()]
-    return TreeModel(
-        wrapper.combine(trees),
-        blocks[0].prepare if len(blocks) == 1 else SideBySide(tuple(b.prepare for b in blocks)),
-        tuple(place for block in blocks for place in block.source),
-        frozenset().union(*(block.encoded for block in blocks)),
-        frozenset.intersection(*(block.direct for block in blocks)),
-    )
+        source, names = _through(step, source, names, encoded, changed, table)
+    if source is None:
+        return None
+    chain = tuple(step for step in before if step is not None and step != "passthrough")
+    if (rows := rows_before(last)) is not None:
+        encoded.update(source[column] for column in rows.encoded)
+        chain = (*chain, rows)
+    prepare = Prepared(chain)
+    direct = frozenset(range(len(table.names))) - changed - encoded
+    return TreeModel(trees, prepare, tuple(source), frozenset(encoded), direct)
 
 
 def _through(
@@ -216,8 +116,12 @@ def _through(
     kind = type(step).__name__
     if step is None or step == "passthrough" or _does_nothing(step):
         return source, names
+    if isinstance(step, Picked):
+        return [source[place] for place in step.columns], None
     if not type(step).__module__.startswith("sklearn."):
         return None, None
+    if hasattr(step, "get_support"):  # it keeps some columns as they are
+        return [source[place] for place in np.flatnonzero(step.get_support())], None
     if kind in ONE_TO_ONE:
         gaps = "Imputer" in kind and any(table_has_gaps(table, place) for place in source)
         if gaps or getattr(step, "add_indicator", False):
@@ -227,10 +131,6 @@ def _through(
     if kind in ENCODERS:
         encoded.update(source)
         return _encoded(step, source, kind), None
-    if hasattr(step, "get_support"):  # it keeps some columns as they are
-        kept = np.flatnonzero(step.get_support()).tolist()
-        names = None if names is None else [names[place] for place in kept]
-        return [source[place] for place in kept], names
     if kind == "Pipeline":
         found: list[int] | None = source
         for _, inner in step.steps:
@@ -363,21 +263,24 @@ def _first_from(
     seen = np.array([one[1] for one in wanted])
     breaks = np.array([one[2] for one in wanted])
     base = [_first_known(column) for column in table.columns]
+    slot = _slots(places)  # columns do not mix: each row has a probe in all of them
+    depth = int(slot.max()) + 1
 
     def is_beyond(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Say it of numbers in rows, a column for each that is wanted."""
         columns: list[Column] = []
         for place, value in enumerate(base):
-            column = np.full(numbers.shape, value, dtype=table.columns[place].dtype)
+            shape = (len(numbers), depth)
+            column = np.full(shape, value, dtype=table.columns[place].dtype)
             own = places == place
             if own.any():
                 column = column.astype(np.float64)
-                column[:, own] = numbers[:, own]
+                column[:, slot[own]] = numbers[:, own]
             columns.append(column.ravel())
         with np.errstate(over="ignore"):
             every = model.seen(table, columns)
-        values = every[np.arange(numbers.size), np.tile(seen, len(numbers))].astype(np.float64)
-        return np.asarray(values.reshape(numbers.shape) >= breaks)
+        values = every.reshape(len(numbers), depth, -1)[:, slot, seen].astype(np.float64)
+        return np.asarray(values >= breaks)
 
     bounds = np.array([_bounds(table.columns[place]) for place in places])
     low, high = _key(bounds[:, 0]), _key(bounds[:, 1])
@@ -398,12 +301,22 @@ def _first_from(
     return found
 
 
+def _slots(places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return of each place how many like it come before."""
+    order = np.argsort(places, kind="stable")
+    _, starts, counts = np.unique(places[order], return_index=True, return_counts=True)
+    slots = np.empty(len(places), dtype=np.intp)
+    slots[order] = np.arange(len(places)) - np.repeat(starts, counts)
+    return slots
+
+
 def _bounds(column: Column) -> tuple[float, float]:
     """Return the least and the largest number that a column can have."""
     if column.dtype.kind in "iu":
         info, most = np.iinfo(column.dtype), 2**53
         return float(max(info.min, -most)), float(min(info.max, most))
-    largest = float(np.finfo(np.float32).max)
+    kind = column.dtype if column.dtype.kind == "f" else np.dtype(np.float64)
+    largest = float(np.finfo(kind).max)
     return -largest, largest
 
 

@@ -32,7 +32,10 @@ class SideBySide:
 
 
 def read_tree_model(clf: Any, table: Table) -> TreeModel | None:
-    """Return the trees of an estimator, Pipeline or wrapper; None where they can't be traced."""
+    """Return the trees of an estimator, Pipeline or wrapper; None where they can't be traced.
+
+    Trees that cannot be read to the last bit raise NotExact.
+    """
     if hasattr(clf, "tree_model"):  # it knows by itself how its columns come from those of X
         return clf.tree_model(table)  # type: ignore[no-any-return]
     return _read([], clf, table)

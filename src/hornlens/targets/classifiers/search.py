@@ -428,8 +428,6 @@ class Search:
         record, most = None if sifted is None else sifted.record, self.options.max_conditions
         if record is not None and most is None and record.conditions < USUAL:
             notes.append("rules have at most 1 condition: those with 2 are too many to sift")
-        if self.binning.unread:
-            notes.append(self.binning.unread)
         if len(self.said) < self.given:
             notes.append(
                 f"the run was ended after {len(self.said):,} of {self.given:,} rows of X were asked"

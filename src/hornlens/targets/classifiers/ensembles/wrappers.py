@@ -271,7 +271,7 @@ def _from_stack(clf: Any, members: Sequence[Trees]) -> Trees:
     ]
     if not _is_linear(last) or len(last.classes_) != count or None in features:
         return only_breaks(members)
-    coef = np.asarray(last.coef_, dtype=np.float64)
+    coef = np.atleast_2d(np.asarray(last.coef_, dtype=np.float64))
     made, start = [], 0
     for trees, own in zip(members, features, strict=True):
         assert own is not None

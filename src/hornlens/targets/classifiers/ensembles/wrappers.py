@@ -322,8 +322,9 @@ def _from_rest(count: int, members: Sequence[Trees]) -> Trees:
     return all_in_one(made)
 
 
-def _any_of_leaves(clf: Any) -> Wrapper:
-    return Wrapper(tuple(clf.estimators_), only_breaks)
+def _any_of_leaves(clf: Any) -> Wrapper | None:
+    members = [one for one in clf.estimators_ if type(one).__name__ != "_ConstantPredictor"]
+    return Wrapper(tuple(members), only_breaks) if members else None
 
 
 INNER = {

@@ -21,7 +21,7 @@ from sklearn.utils import all_estimators
 from hornlens import explain
 from hornlens.errors import HornlensError
 from hornlens.targets.classifiers.columns import read_table
-from hornlens.targets.classifiers.reading import read_tree_model
+from hornlens.targets.classifiers.pipelines import read_tree_model
 
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 NAMED = [("a", TREE), ("b", DecisionTreeClassifier(max_depth=1, random_state=0))]

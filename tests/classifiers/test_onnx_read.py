@@ -20,7 +20,7 @@ from hornlens.targets.classifiers.columns import read_table  # noqa: E402
 from hornlens.targets.classifiers.ensembles.trees import NotExact  # noqa: E402
 from hornlens.targets.classifiers.files import open_classifier  # noqa: E402
 from hornlens.targets.classifiers.onnxfiles import OnnxClassifier  # noqa: E402
-from hornlens.targets.classifiers.pipelines import exact_cuts  # noqa: E402
+from hornlens.targets.classifiers.thresholds import exact_cuts  # noqa: E402
 from tests.command import hornlens as run_command  # noqa: E402
 from tests.tree_rows import adversarial, differences  # noqa: E402
 

@@ -36,8 +36,8 @@ from sklearn.tree import DecisionTreeClassifier  # noqa: E402
 
 from hornlens import explain  # noqa: E402
 from hornlens.targets.classifiers.columns import read_table  # noqa: E402
-from hornlens.targets.classifiers.pipelines import exact_cuts  # noqa: E402
-from hornlens.targets.classifiers.reading import read_tree_model  # noqa: E402
+from hornlens.targets.classifiers.pipelines import read_tree_model  # noqa: E402
+from hornlens.targets.classifiers.thresholds import exact_cuts  # noqa: E402
 from tests.tree_rows import adversarial, differences  # noqa: E402
 
 

@@ -16,6 +16,7 @@ pytest.importorskip("onnxruntime")
 from onnx import TensorProto, helper  # noqa: E402
 
 from hornlens import explain, prove  # noqa: E402
+from hornlens.errors import InputError  # noqa: E402
 from hornlens.targets.classifiers.columns import read_table  # noqa: E402
 from hornlens.targets.classifiers.ensembles.trees import NotExact  # noqa: E402
 from hornlens.targets.classifiers.files import open_classifier  # noqa: E402
@@ -367,6 +368,8 @@ def test_the_command_explains_and_verifies_a_file(bank):
 def test_without_onnx_a_file_is_asked_and_says_what_to_install(bank, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     clf, table = open_classifier(bank / "model.onnx", bank / "rows.csv", "label")
-    result = explain(clf, table)
-    assert result.certificate.scope.of == "surrogate"
-    assert "pip install 'hornlens[onnx]'" in result.certificate.scope.how
+    with pytest.raises(NotExact, match=r"pip install 'hornlens\[onnx\]'"):
+        clf.tree_model(table)
+    assert explain(clf, table).certificate.scope.of == "surrogate"
+    with pytest.raises(InputError, match=r"pip install 'hornlens\[onnx\]'"):
+        explain(clf, table, bins="model")

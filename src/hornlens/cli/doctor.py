@@ -28,6 +28,7 @@ PURPOSES = {
     "ray": "extractions and studies on a Ray cluster",
     "tables": "tables in Parquet and Excel files",
     "sklearn": "classifiers of scikit-learn in skops files, and EnvelopeClassifier",
+    "onnx": "classifiers in ONNX files, asked and, where they are trees, read",
     "seal": "results that are signed, and the seals of others: hornlens seal, verify --key",
     "postgres": "answers kept in a PostgreSQL database, for many machines",
     "api": "chat models of OpenAI, Ollama and every endpoint that speaks their dialect",

@@ -29,6 +29,7 @@ from hornlens.targets.classifiers.boxes import (
     NO_VALUE,
     box_of,
     exactly,
+    levels_of,
     never_missing,
     opposites,
     value_in,
@@ -37,6 +38,7 @@ from hornlens.targets.classifiers.conditions import Condition, parse_conditions
 
 TRIED = 100
 """In so many cells, the model itself is asked for an input that breaks a rule."""
+BINNED_ALONE = "the binned model breaks it, but no input is known that does"
 
 
 @dataclass(frozen=True)
@@ -101,9 +103,8 @@ def _judged(result: Explained, rule: NamedRule, owner: Explained | None) -> Judg
         finding = why or f"Each of {of:,} cells that it speaks of agrees."
         vacuous = _is_vacuous(result, read, small)
         return Judgement(Truth("vacuous" if vacuous else "holds", PROVED), finding, of=of)
-    if any(found.why for found in results if found.outcome == "open"):
-        finding = "Not proved: the binned model breaks it, but no input is known that does."
-        return Judgement(Truth("open"), finding, of=of)
+    if why := next((found.why for found in results if found.outcome == "open" and found.why), ""):
+        return Judgement(Truth("open"), f"Not proved: {why}.", of=of)
     warrant = _listed_warrant(result, small, read)
     if warrant.proved:
         return Judgement(Truth("holds", PROVED), f"Each of {of:,} cells agrees.", of=of)
@@ -246,6 +247,8 @@ def _search(result: Explained, conditions: tuple[Condition, ...], classes: int) 
         found = _among_cells(result, conditions, small, classes)
         if found.outcome != "none":
             return found
+    if not result.exact_bins and (parted := _parts_a_bin(result, conditions)) is not None:
+        return _inside_bins(result, conditions, small, classes, parted)
     if isinstance(labelled, GridCells) and not labelled.open_in(small):
         return _Witness("none")
     if result.vote is not None:
@@ -277,6 +280,35 @@ def _among_cells(
     return _asked_in(result, conditions, able, classes) if len(able) else _Witness("none")
 
 
+def _parts_a_bin(result: Explained, conditions: Sequence[Condition]) -> str | None:
+    """Return a column of which conditions ask for a part of a bin: cells say nothing of that."""
+    for feature in result.binned.every:
+        own = [one for one in conditions if one.name == feature.name]
+        if feature.cuts is None or not own:
+            continue
+        met = np.ones(feature.size, dtype=np.bool_)
+        missed = np.zeros(feature.size, dtype=np.bool_)
+        for one in own:
+            met &= levels_of(one, feature)
+            for other in opposites(one, feature):
+                missed |= levels_of(other, feature)
+        if (met & missed).any():
+            return feature.name
+    return None
+
+
+def _inside_bins(
+    result: Explained, conditions: tuple[Condition, ...], small: Box, classes: int, column: str
+) -> _Witness:
+    """Look for an input where conditions ask for a part of a bin: the model itself is asked."""
+    every = (1 << len(result.classes)) - 1
+    cells = _cells_of(result, small, every, _fits(result, conditions)[1], TRIED)
+    asked = _asked_in(result, conditions, cells, classes) if len(cells) else _Witness("open")
+    if asked.outcome == "broken":
+        return asked
+    return _Witness("open", f"it asks for a part of a bin of {column}, and no input breaks it")
+
+
 def _asked_in(
     result: Explained, conditions: tuple[Condition, ...], cells: Levels, classes: int
 ) -> _Witness:
@@ -297,10 +329,10 @@ def _asked_in(
     try:
         said = binned.ask(cells) if result.exact_bins else binned.classifier.decide(columns)
     except (NotKept, Stopped):
-        return _Witness("open", "only the model could tell")
+        return _Witness("open", BINNED_ALONE)
     hits = np.flatnonzero(_is_one_of(result, said, classes))
     if not len(hits):
-        return _Witness("open", "the binned model alone breaks it")
+        return _Witness("open", BINNED_ALONE)
     row = int(hits[0])
     values = [column[row] for column in columns]
     shown = dict(zip(result.feature_names, map(_plain, values), strict=True))

@@ -8,7 +8,7 @@ more often with the model is taken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 
@@ -81,12 +81,7 @@ class Chooser:
         changes = self._changes(places)
         if changes is None:
             return self.binned.every
-        every = list(self.binned.every)
-        for place in places:
-            cuts = self._cuts(place, changes[place])
-            column = self.classifier.table.columns[place]
-            every[place] = number_feature(every[place].name, every[place].kind, column, cuts)
-        return self._better(tuple(every))
+        return self._better(self._cut_at(changes))
 
     def _has_room(self, columns: int) -> bool:
         limits = None if self.meter is None else self.meter.limits
@@ -116,7 +111,7 @@ class Chooser:
         count = min(max(PAIRS // len(places), FEWEST), MOST)
         bases, others = self._inputs(count), self._inputs(count)
         order = self.rng.permutation(count)  # rows meet uniform inputs, and the other way round
-        own, width = np.tile(np.arange(count), len(places)), len(places) * count
+        own = np.tile(np.arange(count), len(places))
         columns = [column[own] for column in bases]
         for number, place in enumerate(places):
             part = slice(number * count, (number + 1) * count)
@@ -138,7 +133,6 @@ class Chooser:
         )
         if near is None:
             return None
-        assert width == len(of)
         ends = np.sort(np.stack([near, far]), axis=0)
         return {
             place: [(a, b) for a, b in ends[:, of[pairs] == place].T.tolist() if a < b]
@@ -174,8 +168,20 @@ class Chooser:
 
     # --- which changes become cuts ---
 
+    def _cut_at(self, changes: Mapping[int, list[tuple[float, float]]]) -> tuple[Feature, ...]:
+        """Return the features, cut at some of the changes."""
+        every = list(self.binned.every)
+        for place, own in changes.items():
+            cuts = self._cuts(place, own)
+            column = self.classifier.table.columns[place]
+            every[place] = number_feature(every[place].name, every[place].kind, column, cuts)
+        return tuple(every)
+
     def _cuts(self, place: int, changes: list[tuple[float, float]]) -> Cuts:
-        """Return the cuts of a column: the changes that are nearest to all of them."""
+        """Return the cuts of a column: the changes that are nearest to all of them.
+
+        Two are near if few rows lie between them, and few of the numbers that can be drawn.
+        """
         if not changes:
             return Cuts.at([])
         ends = sorted(changes, key=sum)
@@ -188,26 +194,24 @@ class Chooser:
         whole = self.binned.every[place].kind == "whole"
         return Cuts.at(_between(low, high, whole) for low, high in kept)
 
-    def _better(self, every: tuple[Feature, ...]) -> tuple[Feature, ...]:
-        """Return these features, or those by quantiles if they agree more often with the model."""
+    def _better(self, chosen: tuple[Feature, ...]) -> tuple[Feature, ...]:
+        """Return these features, or those by quantiles if they agree as often with the model."""
         table = self.classifier.table
         rows = self.rng.permutation(len(table))[:COMPARED]
         drawn = [feature.draw_uniform(COMPARED, self.rng) for feature in self.binned.every]
         columns = [np.concatenate([a[rows], b]) for a, b in zip(table.columns, drawn, strict=True)]
         said = self._ask(columns)
-        if said is None:
-            return self.binned.every
         shares = []
-        for features in (every, self.binned.every):
+        for features in (chosen, self.binned.every):
             binned = replace(self.binned, every=features)
             cells = binned.places(replace(table, columns=tuple(columns)))
             distinct, where, _ = distinct_cells(cells, binned.shape)
-            points = self._ask(binned.columns(distinct))
-            if points is None:
+            points = None if said is None else self._ask(binned.columns(distinct))
+            if points is None:  # a limit came before
                 return self.binned.every
             same = points[where] == said
             shares.append(same[: len(rows)].mean() + same[len(rows) :].mean())
-        return every if shares[0] >= shares[1] else self.binned.every
+        return chosen if shares[0] > shares[1] else self.binned.every
 
 
 def _between(low: float, high: float, whole: bool) -> float:

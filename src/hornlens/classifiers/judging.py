@@ -93,7 +93,8 @@ def _judged(result: Explained, rule: NamedRule, owner: Explained | None) -> Judg
     if small is None:
         return Judgement(Truth("vacuous", PROVED), "No input meets its conditions.")
     of = result.labelled.count_in(small)
-    results = [_search(result, *each) for each in read.searches(result)]
+    # Rules of others are compared over the cells, whatever lies between the points.
+    results = [_search(result, *each, owner is None) for each in read.searches(result)]
     shown = next((found.shown for found in results if found.shown is not None), None)
     if shown is not None:
         finding = f"The model says {shown.said} where it should not."
@@ -237,8 +238,13 @@ def _is_vacuous(result: Explained, read: _Read, small: Box) -> bool:
 # --- searching ---
 
 
-def _search(result: Explained, conditions: tuple[Condition, ...], classes: int) -> _Witness:
-    """Look for an input that meets conditions and is of one of some classes."""
+def _search(
+    result: Explained, conditions: tuple[Condition, ...], classes: int, inside_bins: bool
+) -> _Witness:
+    """Look for an input that meets conditions and is of one of some classes.
+
+    With `inside_bins`, cells do not stand for a part of a bin.
+    """
     small = _small(result, conditions)
     if small is None:
         return _Witness("none")
@@ -247,8 +253,10 @@ def _search(result: Explained, conditions: tuple[Condition, ...], classes: int) 
         found = _among_cells(result, conditions, small, classes)
         if found.outcome != "none":
             return found
-    if not result.exact_bins and (parted := _parts_a_bin(result, conditions)) is not None:
-        return _inside_bins(result, conditions, small, classes, parted)
+    if inside_bins and not result.exact_bins:
+        parted = _parts_a_bin(result, conditions)
+        if parted is not None:
+            return _inside_bins(result, conditions, small, classes, parted)
     if isinstance(labelled, GridCells) and not labelled.open_in(small):
         return _Witness("none")
     if result.vote is not None:
@@ -301,8 +309,10 @@ def _inside_bins(
     result: Explained, conditions: tuple[Condition, ...], small: Box, classes: int, column: str
 ) -> _Witness:
     """Look for an input where conditions ask for a part of a bin: the model itself is asked."""
-    every = (1 << len(result.classes)) - 1
-    cells = _cells_of(result, small, every, _fits(result, conditions)[1], TRIED)
+    every, fits = (1 << len(result.classes)) - 1, _fits(result, conditions)[1]
+    if not all(own.any() for own in fits):
+        return _Witness("none", "No input meets its conditions.")
+    cells = _cells_of(result, small, every, fits, TRIED)
     asked = _asked_in(result, conditions, cells, classes) if len(cells) else _Witness("open")
     if asked.outcome == "broken":
         return asked

@@ -221,7 +221,7 @@ def _changed(document: ExplanationDocument) -> tuple[NDArray[np.int8], ...]:
 
 def _column(feature: Feature, values: Sequence[Any]) -> Column:
     if feature.kind == "whole" and None not in values:
-        return np.array(values, dtype=np.int64) if _whole(values) else np.array(values, float)
+        return np.array(values) if _whole(values) else np.array(values, float)
     if feature.cuts is not None:
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     made = np.empty(len(values), dtype=object)
@@ -230,7 +230,7 @@ def _column(feature: Feature, values: Sequence[Any]) -> Column:
 
 
 def _whole(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, int) and abs(value) < 1 << 62 for value in values)
+    return np.array(values).dtype.kind in "iu"
 
 
 def _feature(kept: FeatureDocument) -> Feature:

@@ -1,4 +1,4 @@
-"""Columns at the edges: replaced values, whole numbers that no float holds, mostly zeros, no axes."""
+"""Columns at the edges: replaced values, large whole numbers, mostly zeros, and no column."""
 
 import numpy as np
 import pandas

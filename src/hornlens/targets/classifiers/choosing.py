@@ -26,7 +26,7 @@ from hornlens.targets.classifiers.points import Binned
 PAIRS = 1_500
 """About so many pairs of inputs are compared, for all columns together."""
 FEWEST, MOST = 8, 150
-"""So many pairs at least, and at most, are compared for a column."""
+"""So many pairs at least, and at most, are compared for a column; with more columns, none."""
 BISECTED = 250
 """So many pairs with different classes are bisected, for all columns together."""
 STEPS = 8
@@ -39,7 +39,7 @@ SHARE = 4
 
 def most_calls(columns: int) -> int:
     """Return how many rows the model is given at most, to choose the cuts of so many columns."""
-    pairs = min(max(PAIRS // columns, FEWEST), MOST)
+    pairs = min(PAIRS // columns, MOST)
     return pairs * (columns + 1) + BISECTED * STEPS + 3 * 2 * COMPARED
 
 
@@ -74,9 +74,10 @@ class Chooser:
     def features(self, places: Sequence[int]) -> tuple[Feature, ...]:
         """Return the features with other cuts in some columns, or as they were if that is better.
 
-        They stay as they were, too, where limits leave no room to look.
+        They stay as they were, too, where limits leave no room, or there are hundreds of columns.
         """
-        if not places or self.count < 2 or not self._has_room(len(places)):
+        too_many = len(places) * FEWEST > PAIRS
+        if not places or too_many or self.count < 2 or not self._has_room(len(places)):
             return self.binned.every
         changes = self._changes(places)
         if changes is None:
@@ -108,7 +109,7 @@ class Chooser:
 
     def _changes(self, places: Sequence[int]) -> dict[int, list[tuple[float, float]]] | None:
         """Return for each column between which numbers the class of some input changes."""
-        count = min(max(PAIRS // len(places), FEWEST), MOST)
+        count = min(PAIRS // len(places), MOST)
         bases, others = self._inputs(count), self._inputs(count)
         order = self.rng.permutation(count)  # rows meet uniform inputs, and the other way round
         own = np.tile(np.arange(count), len(places))

@@ -11,28 +11,31 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.explanation import Explained, RecordedFlips
 from hornlens.errors import HornlensError
-from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
 from hornlens.limits import Stopped
+from hornlens.logic.cuts import quantile_cuts
 from hornlens.results.analysis.flips import EXAMPLES, attributes_named
 from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.targets.classifiers.answering import NotKept
 from hornlens.targets.classifiers.background import Background
-from hornlens.targets.classifiers.columns import Column, column_of, is_missing
+from hornlens.targets.classifiers.columns import Column, column_of
+from hornlens.targets.classifiers.features import number_feature
 from hornlens.targets.classifiers.metering import LARGEST, Meter
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
 
+AnyExplained = TypeVar("AnyExplained", bound=Explained)
 MOST_ROWS = 50_000_000
 """The classifier is asked about so many rows at most, where several columns are changed at once."""
-OTHER_VALUES = 8
-"""So many values of X are tried of a column with one bin."""
+BINS = 4
+"""Into so many bins a column of one bin is cut, to try other values of it."""
 MOST_KEPT = 4_000_000
 """So many answers about changed rows are kept in a file."""
 
@@ -56,7 +59,9 @@ def flips_of(
     silent = len(axes) < len(places)
     name, count, exact = ", ".join(names), len(result.rows), result.exact_bins
     if not axes and not exact and len(places) == 1 and result.recorded is None:
-        return _of_other_values(result, name, places[0], meter)
+        other = _with_bins(result, places[0])
+        if places[0] in other.binned.telling:
+            return flips_of(other, feature, by_proofs, meter)
     if not axes:
         nothing = Flips(name, 0, count if exact else 0, None, None, exact, exact, ())
         return replace(nothing, excluded=_excluded(result))
@@ -69,33 +74,21 @@ def flips_of(
     return _with_bound(flips, result, axes, meter)
 
 
-def _of_other_values(result: Explained, name: str, place: int, meter: Meter | None) -> Flips:
-    """Return what other values do to the rows, of a column that has one bin: no cell shows that."""
-    table, labels = result.binned.classifier.table, result.binned.classifier.labels
-    decide = result.binned.classifier.decide
-    own = table.columns[place][: len(result.rows)]
-    distinct = np.unique(own[~is_missing(own)].astype(own.dtype, copy=False))
-    spread = np.unique(np.linspace(0, len(distinct) - 1, OTHER_VALUES).astype(np.intp))
-    flipped = np.zeros(len(own), dtype=np.bool_)
-    examples: list[FlipPair] = []
-    for value in distinct[spread].tolist() if len(distinct) > 1 else []:
-        columns = list(table.columns)
-        columns[place] = np.full(len(own), value, dtype=own.dtype)
-        try:
-            said = decide(columns) if meter is None else meter.answers(decide, columns)
-        except (NotKept, Stopped):
-            said = np.zeros(0, dtype=np.intp)
-        if len(said) < len(own):
-            return Flips(name, 0, 0, None, None, False, False, ())
-        new = np.flatnonzero((said != result.said) & ~flipped)
-        flipped[new] = True
-        for row in new[: EXAMPLES - len(examples)].tolist():
-            first = _row(table.names, [column[row] for column in table.columns])
-            second = {**first, table.names[place]: value}
-            ends = labels[result.said[row]], labels[said[row]]
-            examples.append(FlipPair(first, ends[0], second, ends[1]))
-    count = len(own) if len(distinct) > 1 else 0
-    return Flips(name, int(flipped.sum()), count, None, None, False, False, tuple(examples))
+def _with_bins(result: AnyExplained, place: int) -> AnyExplained:
+    """Return a result whose column of one bin is cut by quantiles: other values can be tried."""
+    feature, table = result.binned.every[place], result.binned.classifier.table
+    if feature.cuts is None:
+        return result
+    column = table.columns[place]
+    own = number_feature(feature.name, feature.kind, column, quantile_cuts(column, BINS))
+    every = (*result.binned.every[:place], own, *result.binned.every[place + 1 :])
+    binned = replace(result.binned, every=every)
+    none = np.zeros((0, len(binned.axes)), dtype=np.intp)
+    cells = ListedCells(binned.axes, none, np.zeros(0, dtype=np.intp))
+    again: Any = {"envelope": None}
+    return replace(
+        result, binned=binned, rows=binned.places(table), labelled=cells, vote=None, **again
+    )
 
 
 def recorded_flips(result: Explained, meter: Meter | None = None) -> RecordedFlips:

@@ -94,8 +94,8 @@ class Chooser:
         decide = self.classifier.decide
         if self.meter is None:
             return decide(columns)
-        said = self.meter.measured(decide, columns, grace=False)
-        return said if len(said) == len(columns[0]) else None
+        answers = self.meter.measured(decide, columns, grace=False)
+        return answers if len(answers) == len(columns[0]) else None
 
     # --- where it changes ---
 
@@ -118,19 +118,19 @@ class Chooser:
             part = slice(number * count, (number + 1) * count)
             columns[place] = columns[place].copy()
             columns[place][part] = others[place][order]
-        said, changed = self._ask(bases), self._ask(columns)
-        if said is None or changed is None:
+        answers, changed = self._ask(bases), self._ask(columns)
+        if answers is None or changed is None:
             return None
         of = np.repeat(np.array(places), count)
         low = np.concatenate([bases[place] for place in places]).astype(np.float64)
         high = np.concatenate([others[place][order] for place in places]).astype(np.float64)
-        differ = (changed != said[own]) & np.isfinite(low) & np.isfinite(high)
+        differ = (changed != answers[own]) & np.isfinite(low) & np.isfinite(high)
         pairs = np.flatnonzero(differ)
         if len(pairs) > BISECTED:
             pairs = np.sort(self.rng.choice(pairs, BISECTED, replace=False))
         near, far = self._bisected(
             [column[own[pairs]] for column in bases],
-            *(of[pairs], low[pairs], high[pairs], said[own[pairs]]),
+            *(of[pairs], low[pairs], high[pairs], answers[own[pairs]]),
         )
         if near is None:
             return None
@@ -146,7 +146,7 @@ class Chooser:
         of: NDArray[np.intp],
         near: NDArray[np.float64],
         far: NDArray[np.float64],
-        said: Levels,
+        answers: Levels,
     ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64]]:
         """Bring two numbers of a column together that an input gets different classes with."""
         whole = np.array([feature.kind == "whole" for feature in self.binned.every])[of]
@@ -163,7 +163,7 @@ class Chooser:
             classes = self._ask(columns)
             if classes is None:
                 return None, far
-            same = classes == said
+            same = classes == answers
             near, far = np.where(same, middle, near), np.where(same, far, middle)
         return near, far
 
@@ -201,16 +201,16 @@ class Chooser:
         rows = self.rng.permutation(len(table))[:COMPARED]
         drawn = [feature.draw_uniform(COMPARED, self.rng) for feature in self.binned.every]
         columns = [np.concatenate([a[rows], b]) for a, b in zip(table.columns, drawn, strict=True)]
-        said = self._ask(columns)
+        answers = self._ask(columns)
         shares = []
         for features in (chosen, self.binned.every):
             binned = replace(self.binned, every=features)
             cells = binned.places(replace(table, columns=tuple(columns)))
             distinct, where, _ = distinct_cells(cells, binned.shape)
-            points = None if said is None else self._ask(binned.columns(distinct))
+            points = None if answers is None else self._ask(binned.columns(distinct))
             if points is None:  # a limit came before
                 return self.binned.every
-            same = points[where] == said
+            same = points[where] == answers
             shares.append(same[: len(rows)].mean() + same[len(rows) :].mean())
         return chosen if shares[0] > shares[1] else self.binned.every
 

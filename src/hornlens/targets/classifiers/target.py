@@ -107,7 +107,7 @@ class ClassifierTarget:
         given = (background,) if isinstance(background, str) else background
         assumed = Background(given, classifier.table.names)
         more = assumed.cuts(classifier.table)
-        binning = bin_columns(clf, classifier, bins, n_bins, more, seed=0)
+        binning = bin_columns(clf, classifier, bins, n_bins, more)
         binned = Binned(classifier, binning.features)
         if not binned.features:
             raise InputError("there is nothing to ask: every column has one level")

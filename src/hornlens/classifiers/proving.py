@@ -243,7 +243,7 @@ def _by_vote(rule: str, vote: Vote, box: Box, wanted: int) -> Proof:
     """Decide it for every input, by the trees themselves."""
     binned, classes = vote.binned, vote.binned.classifier.classes
     allowed = [place for place in range(len(classes)) if wanted >> place & 1]
-    if not vote.parts(vote.mask(box)):
+    if vote.cell_in(vote.mask(box)) is None:
         return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
     of = "for every input" + (" that the background allows" if vote.forbidden else "")
     if len(allowed) == 1:

@@ -16,14 +16,11 @@ from hornlens.logic.cuts import Cuts, quantile_cuts, uniform_cuts
 from hornlens.targets.classifiers.answering import Classifier
 from hornlens.targets.classifiers.choosing import Chooser
 from hornlens.targets.classifiers.columns import Table, column_of
+from hornlens.targets.classifiers.ensembles.trees import NotExact
 from hornlens.targets.classifiers.features import Feature, number_feature, value_feature
 from hornlens.targets.classifiers.metering import Meter
-from hornlens.targets.classifiers.pipelines import (
-    TreeModel,
-    Untraceable,
-    exact_cuts,
-    read_tree_model,
-)
+from hornlens.targets.classifiers.pipelines import TreeModel, read_tree_model
+from hornlens.targets.classifiers.thresholds import exact_cuts
 
 Bins: TypeAlias = str | Mapping[str, Sequence[float]] | Any
 """auto, model, quantile, uniform, edges by column, or a fitted KBinsDiscretizer."""
@@ -71,8 +68,8 @@ def bin_columns(
     if isinstance(bins, str) and bins in ("auto", "model"):
         model, fallback = _trees_of(clf, table)
         if model is None and bins == "model":
-            why = fallback or f"{classifier.name} has none; use bins='quantile'"
-            raise InputError(f"bins='model' reads the thresholds of scikit-learn's trees: {why}")
+            why = fallback or f"{classifier.name} has none that can be read; use bins='quantile'"
+            raise InputError(f"bins='model' reads the thresholds of trees: {why}")
     if model is not None:
         return Binning(
             _model_features(model, table, more), True, "the model's own thresholds", model
@@ -110,7 +107,7 @@ def _trees_of(clf: Any, table: Table) -> tuple[TreeModel | None, str]:
     """Return the trees of a classifier, or why they could not be read; empty if it has none."""
     try:
         return read_tree_model(clf, table), ""
-    except Untraceable as error:
+    except NotExact as error:
         return None, f"its trees could not be read because {error}"
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from hornlens.classifiers.progress import AskedModel, Watch, cells_asked, shown, tell_events
 from hornlens.classifiers.result import Explanation
@@ -55,7 +58,8 @@ def explain(
         bins: How numbers are cut into levels. "model" reads the thresholds of scikit-learn's
             trees: the rules are then exact for every input. "quantile", "uniform", edges by column
             (`{"age": [30, 60]}`) or a fitted KBinsDiscretizer cut numbers into bins. "auto" is
-            "model" where that is possible, else "quantile".
+            "model" where that is possible. Else the model is asked about a few thousand inputs,
+            and cut where it changes if that agrees with it more often than "quantile" does.
         n_bins: How many bins a column gets at most.
         domain: "grid" is every combination of levels; "data" is the cells of the rows of X and
             those that differ from one of them in at most `changes` features.
@@ -131,7 +135,10 @@ def explain_with(
     """Return the rules of a classifier that was read; a `meter` counts, shows and ends it."""
     background = Background(options.background, classifier.table.names)
     more = background.cuts(classifier.table)
-    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
+    if meter is not None:
+        meter.begin()
+    given = (options.bins, options.n_bins, more)
+    binning = bin_columns(clf, classifier, *given, meter, options.seed)
     return explained(lambda: Search.of(classifier, binning, background, options, meter))
 
 
@@ -169,6 +176,7 @@ def explained(begin: Callable[[], Search]) -> Explanation:
         target=options.label,
         settings=options.settings,
         record=Record(started, time.perf_counter() - clock, outcome.asked),
+        fallback=binning.fallback,
         notes=search.notes(outcome.measured.agreement, outcome.sifted),
         vote=outcome.vote,
         measured=outcome.measured,
@@ -182,4 +190,21 @@ def explained(begin: Callable[[], Search]) -> Explanation:
         sifted = None if outcome.sifted is None else outcome.sifted.first(kept)
         certificate = search.first_of(certificate, labelled, len(kept), sifted)
         result = made(search.binned, kept, labelled, certificate, sifted=sifted)
-    return result
+    of_some = options.domain == "data" and result.sifted is None
+    return with_fidelity(result) if of_some else result
+
+
+def with_fidelity(result: Explanation) -> Explanation:
+    """Return an explanation of some cells with how often its rules are right on all inputs."""
+    measured, agreement = result.measured, result.agreement
+    if measured is None or not agreement.drawn:
+        return result
+    labels = result.decided(measured.cells)
+    there = np.flatnonzero(labels >= 0)
+    right = int(measured.inputs[there, labels[there]].sum())
+    agreement = replace(agreement, ruled=right / int(measured.inputs.sum()))
+    scope = result.claim.scope
+    if scope.agreement is not None:
+        scope = replace(scope, agreement=agreement)
+    again: Any = {"envelope": None}  # it is made again, with this scope
+    return replace(result, agreement=agreement, claim=replace(result.claim, scope=scope), **again)

@@ -66,6 +66,8 @@ class Explained(Result):
     how: str
     background: tuple[str, ...] = ()
     target: str = "class"
+    fallback: str = ""
+    """Why the trees that the model has could not be read; empty if they were, or it has none."""
     notes: tuple[str, ...] = ()
     """What to know of the columns: constant ones, and others of which nothing is said."""
     vote: Vote | None = None

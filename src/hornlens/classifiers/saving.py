@@ -99,6 +99,7 @@ def section_of(result: Explained) -> ClassifierDocument:
         silent=tuple(_feature(feature) for feature in binned.every if feature.size == 1),
         bins=result.how,
         exact_bins=result.exact_bins,
+        fallback=result.fallback,
         background=result.background,
         notes=result.notes,
         agreement=result.agreement,

@@ -24,7 +24,7 @@ from hornlens.logic.grounds import (
     Trial,
     Word,
 )
-from hornlens.logic.scopes import CELLS, WORD, Scope
+from hornlens.logic.scopes import CELLS, WORD, Scope, percent
 from hornlens.logic.sources import Sources
 from hornlens.logic.warrants import WARRANTS, WarrantKind, check_count
 
@@ -348,6 +348,9 @@ class Certificate:
             )
         if scope.of == "cells" and scope.assumed:
             return f"{claim} That is of the cells that the background allows."
+        if scope.direct and agreement is not None and agreement.ruled is not None:
+            inputs = plural(agreement.drawn, "uniform input")
+            return f"{claim} Of {inputs}, the rules are right on {percent(agreement.ruled)}."
         if scope.direct:
             return claim
         bins = f" ({scope.how})" if scope.how else ""

@@ -79,7 +79,8 @@ def _names_of_cuts(line: Mapping[str, Any]) -> list[str]:
     if any(type(place) is not int or not 0 <= place < len(cuts) for place in after):
         raise ValueError("a threshold that is no cut")
     for place, (text, number) in enumerate(zip(cuts, exact, strict=True)):
-        shown = float(text)  # the last number below its cut, or the cut itself
+        # The last number below its cut, or the cut itself; floats hold not every whole one.
+        shown = int(text) if type(number) is int else float(text)
         if not (shown < number if place in after else shown <= number or is_single(text, number)):
             raise ValueError("a cut that is shown as a number above it")
     up = [f"{line['name']} {'>' if i in after else '≥'} {cut}" for i, cut in enumerate(cuts)]

@@ -167,6 +167,8 @@ class ClassifierDocument:
     cells: CellsDocument
     rows: RowsDocument
     flips: tuple[Flips, ...]
+    fallback: str = ""
+    """Why the trees that the model has could not be read; it is the first note."""
     measured: MeasuredDocument | None = None
     """None in files of older versions."""
     changed: tuple[str, ...] = ()

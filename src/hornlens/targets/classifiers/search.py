@@ -426,6 +426,8 @@ class Search:
         values = (tuple(map(str, feature.values)) for feature in self.binned.every)
         notes = [text for group in (names, *values) for text in look_alike_sentences(group)]
         record, most = None if sifted is None else sifted.record, self.options.max_conditions
+        if self.binning.fallback:
+            notes.append(self.binning.fallback)
         if record is not None and most is None and record.conditions < USUAL:
             notes.append("rules have at most 1 condition: those with 2 are too many to sift")
         if len(self.said) < self.given:
@@ -437,7 +439,9 @@ class Search:
                 continue
             if feature.cuts is not None and len(np.unique(column)) > 1:
                 model = "the model" if agreement.whole else "the model, as it was read,"
-                notes.append(f"{model} never asks for column {feature.name!r}")
+                never = f"{model} never asks for column {feature.name!r}"
+                unparted = f"column {feature.name!r} has one bin: rules are silent on it"
+                notes.append(never if self.binning.exact else unparted)
             else:
                 value = feature.points[0]
                 shown = f"{value:g}" if isinstance(value, float) else str(value)

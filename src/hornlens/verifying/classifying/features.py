@@ -15,8 +15,12 @@ from hornlens.verifying.classifying.conditions import say
 from hornlens.verifying.classifying.document import ENDED_AFTER, ClassifierFile
 from hornlens.verifying.grids import Wrong
 
+EXACT = ("the model's own thresholds", "the values of each column")
+"""How bins are called of which each has one class, as far as the model was read."""
 KINDS = ("number", "whole", "boolean", "category", "ordered")
 Feature = Mapping[str, Any]
+LARGEST_EXACT = 1 << 53
+"""Up to here, every whole number is a float."""
 
 
 def check_features(recorded: ClassifierFile) -> tuple[list[str], list[str]]:
@@ -97,6 +101,8 @@ def _check_cuts(feature: Feature, known: int) -> None:
 
 def shown_number(value: float) -> str:
     """Return a number in the fewest digits that read back as it."""
+    if type(value) is int:
+        return str(value)
     return str(int(value)) if abs(value) < 1e16 and value == floor(value) else repr(float(value))
 
 
@@ -134,7 +140,7 @@ def _check_rows(recorded: ClassifierFile, feature: Feature, column: int) -> None
         raise Wrong(f"{name}: its numbers are {'' if whole else 'not '}whole")
     if bool(feature["missing"]) != (len(numbers) < len(values)):
         raise Wrong(f"{name}: whether values are missing is not what the rows say")
-    wanted = _points(feature["cuts"], sorted(map(float, numbers)), whole)
+    wanted = _points(feature["cuts"], sorted(numbers), whole)
     for point, middle in zip(feature["points"], wanted, strict=False):
         if point != middle:
             raise Wrong(f"{name}: {middle} stands for its level, not {point}")
@@ -148,7 +154,7 @@ def level_of(feature: Feature, value: Any) -> int | None:
     if "cuts" in feature:
         if type(value) not in (int, float):
             return None
-        return bisect_right(feature["cuts"], float(value))
+        return bisect_right(feature["cuts"], value)  # exact for whole numbers of any size
     places = [place for place, text in enumerate(feature["values"]) if text == str(value)]
     return places[0] if places else None
 
@@ -169,6 +175,8 @@ def _points(cuts: Sequence[float], numbers: Sequence[float], whole: bool) -> lis
 
 def _middle(first: float | None, last: float | None, step: float, whole: bool) -> float:
     """Return the middle of a bin in which no row lies."""
+    if whole and max(abs(first or 0), abs(last or 0)) > LARGEST_EXACT:
+        return _whole_middle(first, last)
     if last is None:
         if first is None:
             return 0.0
@@ -180,6 +188,13 @@ def _middle(first: float | None, last: float | None, step: float, whole: bool) -
     if whole:
         middle = float(floor(middle)) if floor(middle) >= first else float(ceil(first))
     return middle if first <= middle < last else first
+
+
+def _whole_middle(first: float | None, last: float | None) -> int:
+    """Return the middle of a bin of whole numbers that no float holds."""
+    if last is None:
+        return ceil(first or 0)
+    return ceil(last) - 1 if first is None else (ceil(first) + ceil(last) - 1) // 2
 
 
 # --- the space ---
@@ -233,7 +248,13 @@ def _check_notes(recorded: ClassifierFile) -> None:
     """Write the notes on columns again."""
     assert recorded.whole is not None
     section, notes = recorded.section, list(recorded.section["notes"])
-    sift = recorded.whole.get("sift")
+    sift, fallback = recorded.whole.get("sift"), section.get("fallback", "")
+    if fallback:
+        if notes[:1] != [fallback]:
+            raise Wrong(f"notes: lack {fallback!r}")
+        if section["bins"] in EXACT:
+            raise Wrong("fallback: the trees were read, and were not")
+        del notes[0]
     most = recorded.whole["settings"]["max_conditions"]
     if sift is not None and most is None and sift["conditions"] < 2:
         wanted = "rules have at most 1 condition: those with 2 are too many to sift"
@@ -275,6 +296,8 @@ def _notes_on(recorded: ClassifierFile, feature: Feature) -> list[str]:
     same = same and not agreement["mixed"] and not agreement.get("varied", 0)
     model = "the model" if same else "the model, as it was read,"
     never = f"{model} never asks for column {name!r}"
+    if recorded.is_recent and section["bins"] not in EXACT:
+        never = f"column {name!r} has one bin: rules are silent on it"
     several = len({row[column] for row in section["rows"]["values"]}) > 1
     if "cuts" in feature and several:
         return [never]

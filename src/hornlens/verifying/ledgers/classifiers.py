@@ -8,6 +8,7 @@ SET = intact("how the run was set: seed, ε and δ (but for a sift), limits of c
 ENDED = intact("why the run was ended")
 EXCLUDED = intact("which missing or new values the model accepts, of which nothing is claimed")
 BINS = intact("how the bins were chosen: by the model's thresholds, by quantiles, or by hand")
+FALLBACK = intact("why the trees of the model could not be read")
 ROWS = intact("the values of the rows of X, but for the levels in which they lie")
 TREES = intact("the leaves of the trees, but for the rules and classes that follow from them")
 ROUNDING = intact("how close two sums of leaves may be, so that the model itself was asked")
@@ -63,6 +64,7 @@ CLASSIFIER: Ledger | None = Ledger(
         **_all(RECOMPUTED, "classifier.", "classes[]", "labels[]", "columns[]"),
         **_all(RECOMPUTED, "classifier.", "features.**", "silent.**", "notes[]", "exact_bins"),
         "classifier.bins": BINS,
+        "classifier.fallback": FALLBACK,
         "classifier.background[]": REWRITTEN,
         "classifier.agreement.**": RECOMPUTED,
         "classifier.agreement.sentence": REWRITTEN,

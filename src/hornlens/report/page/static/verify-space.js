@@ -82,7 +82,7 @@ const Verifier = {};
       const shown = line.cuts.map(Number);
       const isSingle = (i) => Math.fround(shown[i]) === Math.fround(exact[i]);  // as trees compare
       const isBelow = (i) => (after.includes(i) ? shown[i] < exact[i] : shown[i] <= exact[i] || isSingle(i));
-      if (exact.length !== shown.length || pairs(exact).some(([low, high]) => !(low < high))) v.wrong("space: cuts that do not go up");
+      if (exact.length !== shown.length || pairs(exact).some(([low, high]) => !(low < high || (low === high && Math.abs(low) > Number.MAX_SAFE_INTEGER)))) v.wrong("space: cuts that do not go up");
       if (after.some((i) => !Number.isInteger(i) || !(i in shown))) v.wrong("space: a threshold that is no cut");
       if (!shown.every((_, i) => isBelow(i))) v.wrong("space: a cut that is shown as a number above it");
       names = line.cuts.map((cut, i) => `${line.name} ${after.includes(i) ? ">" : "≥"} ${cut}`);

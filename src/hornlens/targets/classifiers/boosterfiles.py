@@ -80,7 +80,7 @@ def _loaded(module: Any, library: str, path: Path, raw: bytes) -> Any:
         return booster
     if library == "lightgbm":
         text = raw.decode("utf-8")
-        return module.Booster(params={"verbosity": -1}, model_str=text)
+        return module.Booster(model_str=text)
     kind = "json" if path.suffix.lower() == ".json" else "cbm"
     return module.CatBoostClassifier().load_model(str(path), format=kind)
 

@@ -243,7 +243,13 @@ def bias(options: BiasOptions) -> None:
 class ExplainOptions(CommandOptions):
     """The options of `explain`."""
 
-    model: Annotated[Path, typer.Argument(help="A classifier: .onnx or .skops, never a pickle.")]
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="A classifier: .onnx, .skops, or a file of XGBoost (.json, .ubj), LightGBM (.txt) "
+            "or CatBoost (.cbm, .json). Never a pickle."
+        ),
+    ]
     data: Annotated[Path, typer.Argument(help="A .csv table of rows as it takes them.")]
     label: Annotated[
         Optional[str],

@@ -62,20 +62,20 @@ class Covering(NamedTuple):
         """Return the same, with the rows and inputs on which coverage is counted."""
         return self._replace(axes=axes, rows=rows, said=said, uniform=uniform)
 
-    def of(self, boxes: Sequence[BoxRule]) -> Coverage:
-        """Count what some rules decide, these or others."""
+    def of(self, boxes: Sequence[BoxRule], inputs: bool = True) -> Coverage:
+        """Count what some rules decide, these or others: of rows, and of drawn inputs."""
         places = decided_by(boxes, self.rows, self.axes)
-        inputs = drawn = 0
-        if self.uniform is not None:
+        decided = drawn = 0
+        if inputs and self.uniform is not None:
             there = decided_by(boxes, self.uniform.cells, self.axes) >= 0
             counts = self.uniform.inputs.sum(axis=1)
-            inputs, drawn = int(counts[there].sum()), int(counts.sum())
+            decided, drawn = int(counts[there].sum()), int(counts.sum())
         return Coverage(
             self.wanted,
             int(np.count_nonzero(places >= 0)),
             len(self.rows),
             int(np.count_nonzero(places == self.said)),
-            inputs,
+            decided,
             drawn,
             len(self.hard.intersection(boxes)),
         )
@@ -197,8 +197,14 @@ class Cover:
 class _Growing:
     """A box around a cell: how far it is proved, and the wider one that is to be proved next."""
 
-    def __init__(self, axes: Sequence[Axis], cell: Sequence[int], place: int, order: Sequence[int],
-                 others: Levels):
+    def __init__(
+        self,
+        axes: Sequence[Axis],
+        cell: Sequence[int],
+        place: int,
+        order: Sequence[int],
+        others: Levels,
+    ):
         """Begin with the cell itself; `others` are cells of other classes."""
         self.cell, self.place, self.general = tuple(cell), place, True
         self._axes, self._order = axes, order
@@ -269,7 +275,9 @@ class _Others:
 
     def __init__(self, cells: Levels, box: Sequence[Range]):
         self._levels = np.ascontiguousarray(cells.T, dtype=np.int32)
-        self._outside = np.stack([_out(own, span) for own, span in zip(self._levels, box, strict=True)])
+        self._outside = np.stack(
+            [_out(own, span) for own, span in zip(self._levels, box, strict=True)]
+        )
         self._misses = self._outside.sum(axis=0, dtype=np.int32)
 
     def widest(self, place: int, axis: Axis, level: int) -> Range:
@@ -289,7 +297,12 @@ class _Others:
     def add(self, cell: Levels, box: Sequence[Range]) -> None:
         """Add a cell that lies outside the box."""
         own = cell.astype(np.int32)[:, None]
-        outside = np.array([[not low <= level <= high] for level, (low, high) in zip(cell.tolist(), box, strict=True)])
+        outside = np.array(
+            [
+                [not low <= level <= high]
+                for level, (low, high) in zip(cell.tolist(), box, strict=True)
+            ]
+        )
         self._levels = np.concatenate([self._levels, own], axis=1)
         self._outside = np.concatenate([self._outside, outside], axis=1)
         self._misses = np.append(self._misses, np.int32(outside.sum()))

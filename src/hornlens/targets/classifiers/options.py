@@ -73,8 +73,10 @@ class Options:
                 )
         if not isinstance(self.label, str):
             raise InputError(f"label must be a text, not {self.label!r}")
-        if isinstance(self.cover, bool) or not isinstance(self.cover, int | float) or (
-            not 0 <= self.cover <= 1
+        if (
+            isinstance(self.cover, bool)
+            or not isinstance(self.cover, int | float)
+            or (not 0 <= self.cover <= 1)
         ):
             raise InputError(f"cover must be a share between 0 and 1, not {self.cover!r}")
         check_tolerances(self.epsilon, self.delta)

@@ -320,7 +320,7 @@ class Search:
             ended=certificate.ended or Ending(reason or "max_rules"),
             rules=len(kept),
             open=0 if sifted is None else sifted.open_count,
-            coverage=None if covering is None else covering.of(kept),
+            coverage=None if covering is None else covering.of(kept, inputs=False),
             cells=(certificate.cells or 0) - certificate.unasked + unasked,
             unasked=unasked,
         )

@@ -44,8 +44,8 @@ Answer: TypeAlias = tuple[int, Levels]
 class Covering(NamedTuple):
     """Rules that were looked for until they decide a `wanted` share of the rows.
 
-    `hard` ones may not be as general as can be. `cells` are those of rows and of uniform inputs, a
-    line each, with how many rows lie in it, how many of these get which class, and how many inputs.
+    `hard` ones may not be as general as can be. What they decide is counted over `rows`, of which
+    the model says `labels`, and over `uniform` inputs, where these were drawn.
     """
 
     rules: tuple[BoxRule, ...]
@@ -53,14 +53,14 @@ class Covering(NamedTuple):
     hard: frozenset[BoxRule]
     axes: tuple[Axis, ...] = ()
     rows: Levels = np.zeros((0, 0), dtype=np.intp)
-    said: Levels = np.zeros(0, dtype=np.intp)
+    labels: Levels = np.zeros(0, dtype=np.intp)
     uniform: Measured | None = None
 
     def measured_on(
-        self, axes: tuple[Axis, ...], rows: Levels, said: Levels, uniform: Measured | None
+        self, axes: tuple[Axis, ...], rows: Levels, labels: Levels, uniform: Measured | None
     ) -> Covering:
         """Return the same, with the rows and inputs on which coverage is counted."""
-        return self._replace(axes=axes, rows=rows, said=said, uniform=uniform)
+        return self._replace(axes=axes, rows=rows, labels=labels, uniform=uniform)
 
     def of(self, boxes: Sequence[BoxRule], inputs: bool = True) -> Coverage:
         """Count what some rules decide, these or others: of rows, and of drawn inputs."""
@@ -74,7 +74,7 @@ class Covering(NamedTuple):
             self.wanted,
             int(np.count_nonzero(places >= 0)),
             len(self.rows),
-            int(np.count_nonzero(places == self.said)),
+            int(np.count_nonzero(places == self.labels)),
             decided,
             drawn,
             len(self.hard.intersection(boxes)),

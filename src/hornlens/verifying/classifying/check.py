@@ -15,6 +15,7 @@ from hornlens.verifying.classifying.certificate import check_certificate, is_nea
 from hornlens.verifying.classifying.changed import check_flips
 from hornlens.verifying.classifying.document import ClassifierFile
 from hornlens.verifying.classifying.features import check_features
+from hornlens.verifying.classifying.headline import check_headline
 from hornlens.verifying.classifying.leaves import Leaves
 from hornlens.verifying.classifying.measured import check_agreement, check_exact_bins
 from hornlens.verifying.classifying.rules import (
@@ -57,6 +58,7 @@ def check_classifier(content: Any) -> tuple[list[str], list[str]]:
             assumed.check(),
             check_certificate(recorded, claim, assumed.allows),
             check_flips(recorded, assumed.allows),
+            check_headline(recorded),
         ]
         if "sift" in content or "sift" in content["certificate"]:
             parts.append(_check_sift(recorded))

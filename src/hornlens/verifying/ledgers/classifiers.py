@@ -78,6 +78,7 @@ CLASSIFIER: Ledger | None = Ledger(
         "classifier.flips[].excluded[]": RECOMPUTED,
         "classifier.measured.**": RECOMPUTED,
         "classifier.changed[]": CHANGED,
+        "classifier.headline.**": RECOMPUTED,
         "classifier.trees.**": TREES,
         "classifier.forbidden.**": RECOMPUTED,
         "classifier.rounding": ROUNDING,

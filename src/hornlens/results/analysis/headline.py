@@ -63,8 +63,8 @@ class Headline:
         one = len(self.rules) == 1
         decide = "rule decides" if one else "rules in this order decide"
         return (
-            f"{len(self.rules):,} {decide} {percent(self.share)} of {plural(self.rows, 'row')}; with {self.otherwise} for the others, the list agrees "
-            f"with the model on {right}."
+            f"{len(self.rules):,} {decide} {percent(self.share)} of {plural(self.rows, 'row')}; "
+            f"with {self.otherwise} for the others, the list agrees with the model on {right}."
         )
 
     def __str__(self) -> str:
@@ -83,8 +83,8 @@ def headline_of(
 ) -> Headline:
     """Return the rules that decide most rows, each by what those before it leave open.
 
-    `rules` stand in the order of their support; `rows` are cells and `labels` what the
-    model says of them, as places in `classes`. Of rules that decide as many new rows, the first one is taken.
+    `rules` stand in the order of their support; `rows` are cells and `labels` what the model says
+    of them, as places in `classes`. Of rules that decide as many new rows, the first one is taken.
     """
     count = len(rows)
     left = np.arange(count)

@@ -9,15 +9,16 @@ precision included.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
-from hornlens.logic.cuts import Cuts, number_text
+from hornlens.logic.cuts import Cuts, number_text, rounded_text
 from hornlens.targets.classifiers.columns import Column, Table, is_missing
 from hornlens.targets.classifiers.ensembles.combining import moved, widened
 from hornlens.targets.classifiers.ensembles.readers import Coding, read_trees, rows_before
@@ -344,7 +345,28 @@ def exact_cuts(model: TreeModel, table: Table) -> dict[int, Cuts]:
             as_seen = place in model.direct and not is_whole
             text = model.trees.text(value) if as_seen else (number_text(first), False)
             texts.setdefault(place, {}).setdefault(first, text)
-    return {place: _cuts(own) for place, own in texts.items()}
+    return {
+        place: _cuts(
+            own
+            if place in model.direct or table.kinds[place] == "whole"
+            else _rounded(own, table.columns[place])
+        )
+        for place, own in texts.items()
+    }
+
+
+def _rounded(values: Iterable[float], column: Column) -> dict[float, tuple[str, bool]]:
+    """Return texts in few digits for cuts of a column that the trees see through other steps.
+
+    Such cuts have all digits of a double: what scaling adds and rounds off, nobody wants to read.
+    """
+    values = sorted(values)
+    numbers = np.sort(column[~is_missing(column)].astype(np.float64))
+    ends = [-np.inf, *((low + high) / 2 for low, high in pairwise(values)), np.inf]
+    return {
+        value: rounded_text(value, numbers, low, high)
+        for value, (low, high) in zip(values, pairwise(ends), strict=True)
+    }
 
 
 def _cuts(texts: Mapping[float, tuple[str, bool]]) -> Cuts:

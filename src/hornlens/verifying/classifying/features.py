@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.verifying.attributes import is_single
+from hornlens.verifying.attributes import is_close, is_single
 from hornlens.verifying.classifying.conditions import say
 from hornlens.verifying.classifying.document import ENDED_AFTER, ClassifierFile
 from hornlens.verifying.grids import Wrong
@@ -87,12 +87,38 @@ def _check_cuts(feature: Feature, known: int) -> None:
     ):
         raise Wrong(f"{name}: a threshold that is none")
     for place, (cut, text) in enumerate(zip(cuts, texts, strict=True)):
-        own = text == shown_number(cut) or is_single(text, cut)
-        if not (_is_just_after(cut, text) if place in after else own):
+        if not (_is_exact(feature, place) or _is_rounded(feature, place)):
             raise Wrong(f"{name}: a threshold {cut} is shown as {text}")
+    if len(set(zip(texts, (place in after for place in range(len(cuts))), strict=True))) < len(
+        cuts
+    ):
+        raise Wrong(f"{name}: two thresholds are shown alike")
     for level, point in enumerate(feature["points"][:known]):
         if type(point) not in (int, float) or bisect_right(cuts, point) != level:
             raise Wrong(f"{name}: {point} stands for a level that it is not in")
+
+
+def _is_exact(feature: Feature, place: int) -> bool:
+    """Return whether a threshold is shown as it is, in single or full precision."""
+    cut, text = feature["cuts"][place], feature["texts"][place]
+    if place in feature["after"]:
+        return _is_just_after(cut, text)
+    return text == shown_number(cut) or is_single(text, cut)
+
+
+def _is_rounded(feature: Feature, place: int) -> bool:
+    """Return whether a threshold is shown rounded, on its own side of its neighbours."""
+    cuts, number = feature["cuts"], float(feature["texts"][place])
+    low = cuts[place - 1] if place else -inf
+    high = cuts[place + 1] if place + 1 < len(cuts) else inf
+    below = place not in feature["after"] or number < cuts[place]
+    text = shown_number(number) == feature["texts"][place]
+    return text and low < number < high and below and is_close(str(number), cuts[place])
+
+
+def rounded_cuts(feature: Feature) -> list[int]:
+    """Return the places of the thresholds of a column that are shown rounded."""
+    return [place for place in range(len(feature.get("cuts", ()))) if not _is_exact(feature, place)]
 
 
 def shown_number(value: float) -> str:
@@ -126,6 +152,14 @@ def _check_rows(recorded: ClassifierFile, feature: Feature, column: int) -> None
         stands = 0 if axis is None else int(recorded.row_cells[row, axis])
         if level != stands:
             raise Wrong(f"rows: {name} = {value} is in another cell than row {row + 1} says")
+    for place in rounded_cuts(feature):
+        cut, shown = feature["cuts"][place], float(feature["texts"][place])
+        is_after = place in feature["after"]
+        for value in values:
+            if value is not None and (value >= cut) != (
+                value > shown if is_after else value >= shown
+            ):
+                raise Wrong(f"{name}: {value} lies between the threshold {cut} and {shown}")
     if "cuts" not in feature or not recorded.has_all_rows:
         return
     numbers = [value for value in values if value is not None]

@@ -112,6 +112,12 @@ class Cuts:
         return cls(tuple(values), tuple(text for text, _ in apart), after)
 
     @property
+    def rounded(self) -> bool:
+        """Whether a text is not the number that it stands for, in single or full precision."""
+        rows = enumerate(zip(self.values, self.texts, strict=True))
+        return not all(_is_exact(value, text, place in self.after) for place, (value, text) in rows)
+
+    @property
     def pairs(self) -> list[tuple[float, str]]:
         """The cuts with their texts."""
         return list(zip(self.values, self.texts, strict=True))
@@ -119,6 +125,18 @@ class Cuts:
     def ordered(self, name: str, missing: bool = False) -> Ordered:
         """Return the attribute of a space whose intervals are those of these bins."""
         return Ordered.cut(name, self.texts, at=self.values, after=self.after, missing=missing)
+
+
+def _is_exact(value: float, text: str, is_after: bool) -> bool:
+    """Return whether a cut is the number that is shown, or the first one above that."""
+    number = float(text)
+    if not is_after:
+        single, before = np.float32(value), np.float32(np.nextafter(value, -inf))
+        return number == value or (str(single).removesuffix(".0") == text and bool(single > before))
+    single = np.float32(number)
+    if number == float(str(single)) and np.float32(value) > single:
+        return bool(single >= np.float32(np.nextafter(value, -inf)))
+    return bool(value == np.nextafter(number, inf))
 
 
 def number_text(value: float) -> str:

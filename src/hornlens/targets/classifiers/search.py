@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.counts import plural
 from hornlens.errors import HornlensError, InputError
 from hornlens.exact.boxes.cells import (
     OPEN,
@@ -45,7 +46,7 @@ from hornlens.targets.classifiers.answering import Classifier, Predictions
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Binning
 from hornlens.targets.classifiers.columns import Table
-from hornlens.targets.classifiers.covering import Covering
+from hornlens.targets.classifiers.covering import Covering, cover_rows
 from hornlens.targets.classifiers.guard import (
     Inputs,
     is_measured,
@@ -58,11 +59,32 @@ from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.options import Options
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.ruletables import SiftedBoxes
+from hornlens.targets.classifiers.short import (
+    known_cells,
+    longest_within_reach,
+    short_rules_of_vote,
+)
 from hornlens.targets.classifiers.spaces import space_apart
 
 USUAL = 2
 """How many conditions rules have, where not all cells can be asked and nothing is said of it."""
 OF_EVERY_INPUT = "of every input"
+ROUNDED_NOTE = (
+    "thresholds are shown rounded by less than a millionth, with no row between what is shown and "
+    "what is meant; the file has them exactly"
+)
+
+
+def fewer_conditions(most: int) -> str:
+    """Return the note that complete lists have fewer conditions than usual.
+
+    >>> print(fewer_conditions(1))
+    every rule with at most 1 condition is here: those with 2 are too many to be gone through
+    """
+    return (
+        f"every rule with at most {plural(most, 'condition')} is here: those with {most + 1} are "
+        "too many to be gone through"
+    )
 
 
 class Searched(NamedTuple):
@@ -410,13 +432,6 @@ class Search:
 
     def _by_proofs(self, rows: Levels, vote: Any, most: int | None) -> Searched:
         """Prove rules that cover the rows, unless a length is wanted, and then all short ones."""
-        from hornlens.targets.classifiers.covering import cover_rows
-        from hornlens.targets.classifiers.short import (
-            known_cells,
-            longest_within_reach,
-            short_rules_of_vote,
-        )
-
         known = known_cells(vote, rows, self.options.seed)
         covering = None
         if most is None and self.options.cover:
@@ -461,6 +476,7 @@ class Search:
         record, most = None if sifted is None else sifted.record, self.options.max_conditions
         if record is not None and most is None and record.conditions < USUAL:
             notes.append("rules have at most 1 condition: those with 2 are too many to sift")
+        notes += self._shortened()
         if len(self.said) < self.given:
             notes.append(
                 f"the run was ended after {len(self.said):,} of {self.given:,} rows of X were asked"
@@ -478,6 +494,19 @@ class Search:
                     f"column {feature.name!r} is constant ({shown}): rules are silent on it"
                 )
         return tuple(notes)
+
+    def _shortened(self) -> list[str]:
+        """Return what is shown shorter, or looked for in fewer lengths, than one might think."""
+        notes = []
+        looks_inside = not (self._is_whole or self.options.sift) and self._vote() is not None
+        if looks_inside and self.options.domain == "grid" and self.options.max_conditions is None:
+            most = longest_within_reach(self.binned.axes, USUAL)
+            if most < USUAL:
+                notes.append(fewer_conditions(most))
+        columns = [each.name for each in self.binned.every if each.cuts and each.cuts.rounded]
+        if columns:
+            notes.append(f"{ROUNDED_NOTE} ({', '.join(columns)})")
+        return notes
 
 
 def _commonest(rows: Levels, shape: tuple[int, ...]) -> Levels:

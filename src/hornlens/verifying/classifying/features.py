@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import ceil, floor, inf, isfinite, nextafter
 from typing import Any
 
@@ -15,6 +15,12 @@ from hornlens.verifying.classifying.conditions import say
 from hornlens.verifying.classifying.document import ENDED_AFTER, ClassifierFile
 from hornlens.verifying.grids import Wrong
 
+MOST_SHORT = 5_000_000
+"""Rules with so few conditions are listed that these can be met in no more cells than that."""
+ROUNDED_NOTE = (
+    "thresholds are shown rounded by less than a millionth, with no row between what is shown and "
+    "what is meant; the file has them exactly"
+)
 KINDS = ("number", "whole", "boolean", "category", "ordered")
 Feature = Mapping[str, Any]
 
@@ -274,6 +280,10 @@ def _check_notes(recorded: ClassifierFile) -> None:
         if notes[:1] != [wanted]:
             raise Wrong(f"notes: lack {wanted!r}")
         del notes[0]
+    for wanted in _shortened(recorded):
+        if notes[:1] != [wanted]:
+            raise Wrong(f"notes: lack {wanted!r}")
+        del notes[0]
     if notes and notes[0].startswith(ENDED_AFTER):
         count, _, rest = notes[0].removeprefix(ENDED_AFTER).partition(" of ")
         total = rest.removesuffix(" rows of X were asked").replace(",", "")
@@ -295,6 +305,26 @@ def _check_notes(recorded: ClassifierFile) -> None:
     for note, name in zip(notes, order, strict=True):
         if note not in _notes_on(recorded, silent[name]):
             raise Wrong(f"notes: {note!r} is not so")
+
+
+def _shortened(recorded: ClassifierFile) -> list[str]:
+    """Return the notes on short rules that are too many, and on thresholds that are rounded."""
+    assert recorded.whole is not None
+    section, notes = recorded.section, []
+    words = recorded.certificate.get("scope", {}).get("words", "")
+    usual = recorded.whole["settings"]["max_conditions"] is None
+    if section.get("trees") is not None and usual and words.startswith("of every input"):
+        cells = 1, sum(recorded.sizes), sum(a * b for a, b in combinations(recorded.sizes, 2))
+        most = next((count for count in (1, 2) if cells[count] > MOST_SHORT), 3) - 1
+        if most < 2:
+            notes.append(
+                f"every rule with at most {most} condition{'' if most == 1 else 's'} is here: "
+                f"those with {most + 1} are too many to be gone through"
+            )
+    every = {line["name"]: line for line in (*recorded.features, *section["silent"])}
+    if columns := [name for name in section["columns"] if rounded_cuts(every[name])]:
+        notes.append(f"{ROUNDED_NOTE} ({', '.join(columns)})")
+    return notes
 
 
 def _notes_on(recorded: ClassifierFile, feature: Feature) -> list[str]:

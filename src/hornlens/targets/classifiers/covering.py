@@ -31,7 +31,7 @@ from hornlens.targets.classifiers.voting import Vote
 
 BATCH = 32
 """Around how many cells boxes are grown at once: their proofs are asked for together."""
-MOST = 2_000
+MOST = 1_000
 """So many rules are added at most."""
 TIME = 0.5
 """Which share of the time that is left is taken."""

@@ -40,6 +40,7 @@ def explain(
     rules: Which = "cover",
     max_conditions: int | None = None,
     limit: int = 200_000,
+    cover: float = 0.99,
     samples: int | None = None,
     epsilon: float = 0.05,
     delta: float = 0.05,
@@ -69,9 +70,14 @@ def explain(
         rules: "cover" returns enough rules to decide every cell, each as general as possible;
             "all" returns every such rule.
         max_conditions: Return every rule with at most this many conditions, instead of a cover.
-        limit: Up to this many cells, all are asked. Beyond it, rules have at most
-            `max_conditions` conditions (2 by default): proved for ensembles of trees. Of other
-            models they are sifted: all such rules, tested, from a few thousand cells.
+        limit: Up to this many cells, all are asked. Beyond it, ensembles of trees are looked
+            into: rules are proved one by one until they decide a share of the rows (see `cover`),
+            and beside them every rule with at most 2 conditions (fewer where there are millions of
+            such conditions; `max_conditions` sets another number). Of other models, rules are
+            sifted: all with at most so many conditions, tested, from a few thousand cells.
+        cover: For ensembles of trees beyond `limit`: rules are added, those first that decide many
+            rows, until they decide this share of the rows of X; the certificate says how many
+            rows and how many uniform inputs they decide. 0: only rules with few conditions.
         samples: Deprecated: `limits=Limits(max_questions=…)` says how many cells may be asked.
         epsilon: For sifted rules: the share of its cells that may break a rule.
         delta: For sifted rules: the probability that any of them is broken more often than that.
@@ -116,6 +122,7 @@ def explain(
         delta,
         seed,
         label,
+        cover=cover,
     )
     classifier = read_classifier(clf, X, limits)
     doing = AskedModel(classifier.name, watch)
@@ -188,7 +195,7 @@ def explained(begin: Callable[[], Search]) -> Explanation:
     if most is not None and len(result.rules) > most:
         kept = [BoxRule(row.box or (), row.place or 0) for row in result.rules[:most]]
         sifted = None if outcome.sifted is None else outcome.sifted.first(kept)
-        certificate = search.first_of(certificate, labelled, len(kept), sifted)
+        certificate = search.first_of(certificate, labelled, kept, sifted, outcome.covering)
         result = made(search.binned, kept, labelled, certificate, sifted=sifted)
     of_some = options.domain == "data" and result.sifted is None
     return with_fidelity(result) if of_some else result

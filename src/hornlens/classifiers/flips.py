@@ -23,7 +23,6 @@ from hornlens.limits import Stopped
 from hornlens.results.analysis.flips import EXAMPLES, attributes_named
 from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.targets.classifiers.answering import NotKept
-from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.columns import Column, column_of
 from hornlens.targets.classifiers.metering import LARGEST, Meter
 from hornlens.targets.classifiers.points import Binned
@@ -190,7 +189,7 @@ def _block(
     """Return the classes of some rows with every choice of levels; None past a limit."""
     binned, rows = result.binned, result.rows[some]
     decide = binned.classifier.decide
-    forbidden = Background(result.background, binned.classifier.table.names).over(binned.every)
+    forbidden = result.forbidden
     occurs = forbidden.allows(rows)
     every = _choices(result, axes)
     answers = np.full((len(rows), len(every)), OUTSIDE, dtype=np.int8)

@@ -60,11 +60,7 @@ class _Conditions:
     @cached_property
     def every(self) -> list[tuple[int, Range]]:
         """Half of the ordered levels, one of the others, or "missing"."""
-        return [
-            (place, span)
-            for place, axis in enumerate(self.axes)
-            for span in _ranges(axis)
-        ]
+        return [(place, span) for place, axis in enumerate(self.axes) for span in _ranges(axis)]
 
     @cached_property
     def met(self) -> NDArray[np.float32]:

@@ -54,6 +54,12 @@ class Background:
         whole = [name for name, kind in kinds.items() if kind == "whole"]
         return cuts_asked_for((*more, *self.conditions), numbers, whole)
 
+    def counted_in(self, features: Sequence[Feature], table: Table) -> Background:
+        """Return the same, once the rows of X are counted in the cells of features."""
+        if self.plausible is None:
+            return self
+        return Background(self.texts, table.names, self.plausible.over(features, table))
+
     def rules(self, features: Sequence[Feature]) -> tuple[Rule, ...]:
         """Return the rules in the variables of the space of features, in their order.
 
@@ -77,9 +83,7 @@ class Background:
         if self.plausible is None:
             return Forbidden(space)
         boxes = (broken_box(sides, features) for sides in self.counted)
-        return Forbidden(
-            space, tuple(box for box in boxes if all(box)), self.plausible.most_broken
-        )
+        return Forbidden(space, tuple(box for box in boxes if all(box)), self.plausible.most_broken)
 
 
 def broken_box(sides: Sides, features: Sequence[Feature]) -> tuple[int, ...]:
@@ -102,11 +106,19 @@ def broken_box(sides: Sides, features: Sequence[Feature]) -> tuple[int, ...]:
 
 
 def _allowed(conditions: Iterable[Condition], feature: Feature) -> NDArray[np.bool_]:
-    """Say of each level whether it meets all conditions about its column."""
+    """Say of each level whether it meets all conditions about its column.
+
+    A category that no row of X has is met by no level.
+    """
     allowed = np.ones(feature.size, dtype=np.bool_)
     for one in conditions:
         if one.name == feature.name:
-            allowed &= _met(one, feature)
+            try:
+                allowed &= _met(one, feature)
+            except InputError:
+                if feature.cuts is not None or one.sign != "=":
+                    raise
+                allowed[:] = False
     return allowed
 
 

@@ -291,5 +291,7 @@ def _hash(table: Table) -> str:
     digest = sha256(repr(table.names).encode())
     for column in table.columns:
         plain = column.dtype.kind in "biuf"
-        digest.update(np.ascontiguousarray(column).tobytes() if plain else repr(column.tolist()).encode())
+        digest.update(
+            np.ascontiguousarray(column).tobytes() if plain else repr(column.tolist()).encode()
+        )
     return digest.hexdigest()

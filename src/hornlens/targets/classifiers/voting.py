@@ -46,11 +46,12 @@ class Vote:
     given: Leaves | None = None
     forbidden: tuple[tuple[int, ...], ...] = ()
     """Boxes of cells that do not occur, as sets of levels."""
+    most_broken: int = 0
 
     def asked_by(self, binned: Binned) -> Vote:
         """Return the same ensemble, whose cells another one asks; what was read stays read."""
         given = self.__dict__.get("leaves", self.given)
-        return Vote(binned, self.model, given, self.forbidden)
+        return Vote(binned, self.model, given, self.forbidden, self.most_broken)
 
     @cached_property
     def words(self) -> int:

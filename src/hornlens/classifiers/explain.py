@@ -136,9 +136,8 @@ def explain_with(
     clf: Any, classifier: Classifier, options: Options, meter: Meter | None = None
 ) -> Explanation:
     """Return the rules of a classifier that was read; a `meter` counts, shows and ends it."""
-    background = Background(
-        options.background, classifier.table.names, plausible_of(classifier, options)
-    )
+    names, plausible = classifier.table.names, plausible_of(classifier, options)
+    background = Background(options.background, names, plausible)
     more = background.cuts(classifier.table)
     binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
     background = background.counted_in(binning.features, classifier.table)

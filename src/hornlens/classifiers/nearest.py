@@ -54,10 +54,8 @@ def moved_to_rows(binned: Binned, cell: Levels) -> list[Column]:
     rows = binned.places(table)
     counts = np.count_nonzero(rows != cell, axis=1)
     nearest = np.flatnonzero(counts == counts.min())
-    own = [column[0] for column in columns]
-    gaps = [
-        _apart(column[nearest], value) for column, value in zip(table.columns, own, strict=True)
-    ]
+    pairs = zip(table.columns, columns, strict=True)
+    gaps = [_apart(column[nearest], own[0]) for column, own in pairs]
     place = int(nearest[int(np.argmin(np.sum(gaps, axis=0)))])
     same = dict(zip(binned.telling, (rows[place] == cell).tolist(), strict=True))
     return [

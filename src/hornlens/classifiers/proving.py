@@ -11,7 +11,6 @@ from math import prod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornlens.classifiers.nearest import Nearest, moved_to_rows, nearest_row
 from hornlens.classifiers.progress import shown
@@ -27,6 +26,7 @@ from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
 from hornlens.targets.classifiers.boxes import box_of, never_missing
+from hornlens.targets.classifiers.columns import Table
 from hornlens.targets.classifiers.conditions import ParsedRule, parse_rule
 from hornlens.targets.classifiers.guard import is_measured, measured_by, unlike
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
@@ -139,21 +139,22 @@ def prove(
             plausible = Plausible.of(table, seed)
         try:
             if domain == "plausible":
-                return _proved(clf, classifier, rule, options, meter, plausible)
+                proof = _proved(clf, classifier, rule, options, meter, plausible)
+                return _beside_row(proof, table)
             proof = _proved(clf, classifier, rule, options, meter)
             if proof.status != "refuted":
                 return proof
             if X is None:
-                return _not_told(
-                    proof, "without rows, it is not known whether such an input occurs"
-                )
+                return _not_told(proof, "whether a row like yours breaks it takes rows to tell")
             if plausible is None and len(table) < LEAST:
                 few = f"{plural(len(table), 'row')} of {LEAST} that it takes to tell"
-                return _not_told(proof, f"X has {few} whether such an input can occur")
-            plausible = plausible or Plausible.of(table, seed)
-            return _told_apart(
-                proof, lambda: _proved(clf, classifier, rule, options, meter, plausible), plausible
+                proof = _not_told(proof, f"X has {few} whether such an input can occur")
+                return _beside_row(proof, table)
+            usual = plausible or Plausible.of(table, seed)
+            proof = _told_apart(
+                proof, lambda: _proved(clf, classifier, rule, options, meter, usual), usual
             )
+            return _beside_row(proof, table)
         except Stopped:  # no call was left to look at what was found
             return _cut_off(rule, meter, "before it was decided")
 
@@ -167,6 +168,14 @@ class _Options(NamedTuple):
     label: str
     background: tuple[str, ...]
     seed: int
+
+
+def _beside_row(proof: Proof, table: Table) -> Proof:
+    """Return a proof with the row of X that is nearest to the one that breaks the rule."""
+    if proof.row is None:
+        return proof
+    nearest = nearest_row(table, list(proof.row.values()))
+    return replace(proof, sentence=f"{proof.sentence} {nearest.sentence}", nearest=nearest)
 
 
 def _not_told(proof: Proof, why: str) -> Proof:
@@ -201,7 +210,7 @@ def _proved(
     meter: Meter | None,
     plausible: Plausible | None = None,
 ) -> Proof:
-    """Return what becomes of a rule of a classifier that was read, for plausible inputs if given."""
+    """Return what becomes of a rule of a classifier, for every input or every plausible one."""
     table, seed = classifier.table, options.seed
     parsed = parse_rule(rule, table.names, options.label)
     wanted = _wanted(parsed, classifier)
@@ -220,10 +229,12 @@ def _proved(
     box = tuple(every[place] for place in binned.telling)
     trees, forbidden = binning.trees, assumed.over(binned.every)
     tries = _Tries(rule, binned, wanted)
-    rows = tries.first_row(box, forbidden) if trees is None or plausible is not None else None
-    if rows is not None:
-        return of.meant(rows)
-    if trees is not None and trees.trees.summed:
+    is_summed = trees is not None and trees.trees.summed
+    if not is_summed or plausible is not None:
+        row = tries.first_row(box, forbidden)
+        if row is not None:
+            return of.meant(row)
+    if trees is not None and is_summed:
         vote = Vote(binned, trees, None, forbidden.weighted, forbidden.most_broken)
         proof = _by_vote(rule, vote, box, wanted, of)
     else:
@@ -390,9 +401,7 @@ def _broken_by(rule: str, binned: Binned, values: Sequence[Any], place: int) -> 
     row = dict(zip(binned.classifier.table.names, plain, strict=True))
     said = binned.classifier.labels[place]
     shown = ", ".join(f"{name} = {_shown(value)}" for name, value in row.items())
-    nearest = nearest_row(binned.classifier.table, plain)
-    sentence = f"Refuted: the model says {said} of {shown}. {nearest.sentence}"
-    return Proof(rule, "refuted", sentence, row, said, nearest=nearest)
+    return Proof(rule, "refuted", f"Refuted: the model says {said} of {shown}.", row, said)
 
 
 def _shown(value: Any) -> str:

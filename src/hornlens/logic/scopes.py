@@ -101,9 +101,10 @@ class Scope:
     """Of what a claim speaks.
 
     *every input*: all that the target can be given. *plausible*: those that break few rules of the
-    rows, as `kept` (so many of so many) of other rows do; of a surrogate, too. *cells*: those of this grid. *rows*: the rows
-    of a table. *surrogate*: a binned model that stands in for the target, with its measured
-    `agreement`. *part*: some cells only, those near the rows. *word*: what experts said.
+    rows, as `kept` (so many of so many) of other rows do; a surrogate may have that, too. *cells*:
+    those of this grid. *rows*: the rows of a table. *surrogate*: a binned model that stands in for
+    the target, with its measured `agreement`. *part*: some cells only, those near the rows.
+    *word*: what experts said.
 
     `words` tell which cells those are, `how` by which bins; `assumed`: what the background rules
     out is left aside. `excluded` names inputs that the target accepts and that nothing is claimed

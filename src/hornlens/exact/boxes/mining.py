@@ -182,7 +182,8 @@ def _chosen(boxes: Sequence[Empty], cells: Levels) -> list[Empty]:
     marks = np.zeros((len(order), len(cells)), dtype=np.float32)
     for line, place in enumerate(order):
         marks[line, inside[place]] = 1
-    worth, chosen = np.ones(len(cells), dtype=np.float32), []
+    worth = np.ones(len(cells), dtype=np.float32)
+    chosen: list[Empty] = []
     while len(chosen) < min(MOST_BOXES, len(order)):
         gain = marks @ worth
         best = int(gain.argmax())

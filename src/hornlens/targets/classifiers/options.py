@@ -74,9 +74,7 @@ class Options:
                     f"{name} must be {' or '.join(known)}, not {getattr(self, name)!r}"
                 )
         if self.plausible is not None and self.domain == "data":
-            raise InputError(
-                "domain='data' are the cells near rows: plausible= has a domain of its own"
-            )
+            raise InputError("domain='data' are cells near rows: leave it out, or plausible=")
         if self.plausible is not None:
             object.__setattr__(self, "domain", "plausible")
         if not isinstance(self.label, str):

@@ -211,7 +211,7 @@ class Plausible:
 
 
 def most_broken(counts: NDArray[np.intp]) -> int:
-    """Return how many rules an input may break so that 99% of fresh rows do, given counts of others.
+    """Return how many rules 99% of fresh rows break at most, given the counts of other rows.
 
     >>> most_broken(np.arange(99)), most_broken(np.arange(999))
     (98, 989)

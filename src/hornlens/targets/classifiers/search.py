@@ -350,9 +350,9 @@ class Search:
             return self._by_proofs(rows, vote, USUAL if most is None else most)
         if self.plausible is not None:
             raise HornlensError(
-                f"there are {self.binned.cell_count:,} cells, more than limit={options.limit:,}, and "
-                "no trees to look into: what is plausible cannot be sifted; raise the limit, or "
-                "give fewer bins or columns"
+                f"there are {self.binned.cell_count:,} cells, more than limit={options.limit:,}, "
+                "and no trees to look into: what is plausible cannot be sifted; raise the limit, "
+                "or give fewer columns"
             )
         return self._by_sifting(rows)
 

@@ -143,6 +143,30 @@ class LeafDocument:
     scores: tuple[float, ...]
 
 
+@dataclass(frozen=True)
+class PlausibleRuleDocument:
+    """A rule of the rows of X, and the box of cells that break it: its levels, as of a leaf."""
+
+    rule: str
+    box: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PlausibleDocument:
+    """What is plausible: cells that break at most `most_broken` of the rules.
+
+    So many `rows` showed the rules; of `held_out` others, `kept` are plausible. `measured` has a 1
+    for each row of X that was held out; None where these are not rows of X.
+    """
+
+    rules: tuple[PlausibleRuleDocument, ...]
+    most_broken: int
+    rows: int
+    held_out: int
+    kept: int
+    measured: str | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClassifierDocument:
     """The section `classifier` of an envelope.json: all that its rules are checked and shown by.
@@ -175,6 +199,8 @@ class ClassifierDocument:
     trees: tuple[tuple[LeafDocument, ...], ...] | None = None
     forbidden: tuple[Mapping[str, str], ...] = ()
     """With trees: the boxes that the background rules out, as the levels of a leaf are given."""
+    plausible: PlausibleDocument | None = None
+    """What is plausible, if nothing else is meant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,13 +247,15 @@ class ExplanationDocument(ClassifierDocument):
         leaves = [leaf for tree in self.trees or () for leaf in tree]
         if any(len(leaf.scores) != len(self.classes) for leaf in leaves):
             raise ValueError("has a leaf without a score for each class")
-        for box in (*(leaf.levels for leaf in leaves), *self.forbidden):
+        usual = () if self.plausible is None else self.plausible.rules
+        boxes = (*(leaf.levels for leaf in leaves), *self.forbidden, *(one.box for one in usual))
+        for box in boxes:
             for axis, levels in box.items():
                 if not (axis.isdecimal() and int(axis) < len(sizes)) or (
                     not 0 < int(levels, 16) < 1 << sizes[int(axis)]
                 ):
                     raise ValueError("has a box with levels that there are not")
-        _ = (self.asked, self.row_cells, self.row_said)
+        _ = (self.asked, self.row_cells, self.row_said, self.held_out)
 
     @cached_property
     def claim(self) -> Certificate:
@@ -276,6 +304,21 @@ class ExplanationDocument(ClassifierDocument):
         if len(said) and not 0 <= said.min() <= said.max() < len(self.classes):
             raise ValueError("has a row of a class that there is not")
         return said.astype(np.intp)
+
+    @cached_property
+    def held_out(self) -> tuple[int, ...] | None:
+        """Which rows of X were held out to see what is plausible; None if that is not kept."""
+        if self.plausible is None or self.plausible.measured is None:
+            return None
+        marks = unpacked(self.plausible.measured, np.dtype(np.int8), self.rows.count)
+        if not np.isin(marks, (0, 1)).all() or marks.sum() != self.plausible.held_out:
+            raise ValueError("has other rows held out than it counts")
+        return tuple(np.flatnonzero(marks).tolist())
+
+    def in_masks(self, box: Mapping[str, str]) -> tuple[int, ...]:
+        """Return a box of sets of levels as bits for each feature."""
+        full = ((1 << size) - 1 for size in self.sizes)
+        return tuple(int(box.get(str(axis), hex(own)), 16) for axis, own in enumerate(full))
 
     def _levels(self, text: str, count: int) -> NDArray[np.intp]:
         width = len(self.features)

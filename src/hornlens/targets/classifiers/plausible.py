@@ -7,7 +7,7 @@ these, at most 1% of fresh rows break more than the (m + 1) · 99%th smallest of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import ceil
@@ -21,6 +21,7 @@ from pydantic import Field
 
 from hornlens.counts import plural
 from hornlens.errors import InputError
+from hornlens.exact.boxes.axes import Range
 from hornlens.exact.boxes.cells import Levels
 from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.exact.boxes.mining import Empty, empty_boxes
@@ -254,44 +255,54 @@ def _levels(features: Sequence[Feature], table: Table) -> Levels:
 
 def _in_words(boxes: Sequence[Empty], features: Sequence[Feature]) -> list[str]:
     """Return boxes as rules; none whose words mean something else to whoever reads them."""
+    telling = _telling(features)
+    axes = {feature.name: axis for axis, feature in enumerate(telling)}
     names, rules = [feature.name for feature in features], []
     for box in boxes:
-        text, wanted = _rule(box, features), dict(box)
-        masks = []
-        for place, feature in enumerate(features):
-            low, high = wanted.get(place, feature.whole)
-            masks.append(((1 << high - low + 1) - 1) << low)
-        telling = [mask for mask, one in zip(masks, features, strict=True) if one.size > 1]
+        masks = [(1 << feature.size) - 1 for feature in telling]
+        for place, (low, high) in box:
+            masks[axes[names[place]]] = ((1 << high - low + 1) - 1) << low
+        text = rule_of_box(masks, telling)
         try:
-            same = broken_box(sides_of(text, names), features) == tuple(telling)
-        except InputError:
+            if broken_box(sides_of(text, names), features) == tuple(masks):
+                rules.append(text)
+        except InputError:  # a value with signs of our own in it
             continue
-        if same:
-            rules.append(text)
     return rules
 
 
-def _rule(box: Empty, features: Sequence[Feature]) -> str:
-    """Return that the conditions of a box never meet: as a rule for the last that has an opposite.
+def rule_of_box(box: Sequence[int], features: Sequence[Feature]) -> str:
+    """Return the rule that is broken in a box of sets of levels, each as bits.
 
-    Where "missing" or several other values are left, that is no condition.
+    On its right side stands the last column whose other levels are one condition.
     """
-    for place, (low, high) in reversed(box):
-        feature = features[place]
-        others = [level for level in range(feature.size) if not low <= level <= high]
-        span = (others[0], others[-1])
-        if span in feature.axis.ranges and span[1] - span[0] + 1 == len(others):
-            left = [features[at].say(own) for at, own in box if at != place]
-            return f"{' and '.join(left)} → {feature.say(span)}"
-    return f"{' and '.join(features[at].say(own) for at, own in box)} → false"
+    asked = [axis for axis, mask in enumerate(box) if mask != (1 << features[axis].size) - 1]
+    ranges = {axis: _range(box[axis], features[axis]) for axis in asked}
+    for right in [axis for axis in asked if ranges[axis] is None] or reversed(asked):
+        other = _range((1 << features[right].size) - 1 & ~box[right], features[right])
+        if other is not None:
+            left = _said(ranges, features, right)
+            return f"{' and '.join(left)} → {features[right].say(other)}"
+    return f"{' and '.join(_said(ranges, features))} → false"
+
+
+def _said(
+    ranges: Mapping[int, Range | None], features: Sequence[Feature], but: int = -1
+) -> list[str]:
+    return [features[a].say(own) for a, own in ranges.items() if own is not None and a != but]
+
+
+def _range(mask: int, feature: Feature) -> Range | None:
+    """Return a set of levels as a range that is one condition; None if it is none."""
+    span = (mask & -mask).bit_length() - 1, mask.bit_length() - 1
+    is_whole = mask == ((1 << span[1] - span[0] + 1) - 1) << span[0]
+    return span if is_whole and span in feature.axis.ranges else None
 
 
 def _hash(table: Table) -> str:
     """Return what tells tables apart."""
     digest = sha256(repr(table.names).encode())
     for column in table.columns:
-        plain = column.dtype.kind in "biuf"
-        digest.update(
-            np.ascontiguousarray(column).tobytes() if plain else repr(column.tolist()).encode()
-        )
+        is_plain = column.dtype.kind in "biuf"
+        digest.update(column.tobytes() if is_plain else repr(column.tolist()).encode())
     return digest.hexdigest()

@@ -14,6 +14,8 @@ CHOSEN = intact("which cells were asked, where they were chosen for a sift")
 CHANGED = intact("what the model said of changed rows, but for the flips that follow from it")
 COUNTED = intact("how many rows the model was given: in all, to measure, and for flips")
 FIXED = intact("when the families of rules were fixed, before what was drawn for them")
+PLAUSIBLE = intact("which rules of the rows say what is plausible")
+HELD_OUT = intact("which rows showed what is plausible, and which were held out to count")
 UNSETTLED = intact("how many short sets of conditions were too hard to settle")
 
 
@@ -43,6 +45,7 @@ CLASSIFIER: Ledger | None = Ledger(
         "certificate.complete.unsettled": UNSETTLED,
         "certificate.ended.reason": ENDED,
         **_all(RECOMPUTED, "certificate.scope.", "of", "words", "how", "assumed", "agreement.**"),
+        "certificate.scope.kept[]": RECOMPUTED,
         "certificate.scope.excluded[]": EXCLUDED,
         **_all(RECOMPUTED, "statistics.", "cells", "questions", "rows"),
         **_all(RECOMPUTED, "statistics.", "drawn", "candidates", "refuted"),
@@ -76,6 +79,10 @@ CLASSIFIER: Ledger | None = Ledger(
         "classifier.changed[]": CHANGED,
         "classifier.trees.**": TREES,
         "classifier.forbidden.**": RECOMPUTED,
+        "classifier.plausible.rules": PLAUSIBLE,
+        "classifier.plausible.rules[].**": RECOMPUTED,
+        **_all(HELD_OUT, "classifier.plausible.", "rows", "held_out", "kept", "measured"),
+        "classifier.plausible.most_broken": HELD_OUT,
         **_all(REWRITTEN, "", "warnings.**"),
         "digest": RECOMPUTED,
     }

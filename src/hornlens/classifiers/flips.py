@@ -54,7 +54,7 @@ def flips_of(
     name, count, exact = ", ".join(names), len(result.rows), result.exact_bins
     if not axes:
         nothing = Flips(name, 0, count, None, None, exact, exact, ())
-        return replace(nothing, excluded=_excluded(result))
+        return replace(nothing, excluded=_excluded(result), kept=result.certificate.scope.kept)
     if result.recorded is not None and len(names) == 1:
         return _recorded(result, name, axes[0], by_proofs)
     flips, _ = _asked_flips(result, name, axes, by_proofs, meter)
@@ -108,6 +108,7 @@ def _asked_flips(
         *(name, changed, len(answers), pairs, of_pairs, proved, result.exact_bins),
         tuple(examples),
         excluded=_excluded(result),
+        kept=result.certificate.scope.kept,
     )
     return flips, answers
 

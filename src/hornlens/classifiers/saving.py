@@ -45,6 +45,8 @@ from hornlens.targets.classifiers.plausible import rule_of_box
 from hornlens.targets.classifiers.voting import Vote
 
 AnyExplained = TypeVar("AnyExplained", bound=Explained)
+PLAUSIBLE_FILE = "plausible.yaml"
+"""What is plausible, as `explain --plausible FILE` reads it."""
 MOST_ROWS = 2_000
 """How many rows of X are kept as evidence; counts are of all."""
 
@@ -271,6 +273,7 @@ def explanation_files(result: Explained) -> dict[str, str]:
         "rules.csv": result.rules.csv(),
         **({"open.csv": result.open.csv()} if len(result.open) else {}),
         **({"almost.csv": sift.almost_csv()} if sift is not None and sift.almost else {}),
+        **({} if result.plausible is None else {PLAUSIBLE_FILE: result.plausible.as_yaml()}),
         "run.json": RUN.text(run_record(result)),
         "report.html": explanation_page(content, Path("envelope.json")),
     }

@@ -202,6 +202,24 @@ class Scope:
         return cls(content["of"], words, how, assumed, agreement, tuple(excluded), kept)
 
 
+def plausible_words(rules: int, most_broken: int, rows: int, kept: tuple[int, int]) -> str:
+    """Return which inputs are plausible, by how many rules, and of how many rows that was tested.
+
+    >>> print(plausible_words(100, 3, 284, (283, 285)))
+    An input is plausible if it breaks at most 3 of 100 rules of the rows. 284 rows showed them; 283
+    of 285 other rows (99.30%) break no more.
+    """
+    if not rules:
+        return "Every input is plausible: the rows show no rule."
+    of = f"of {plural(rules, 'rule')} of the rows"
+    words = f"An input is plausible if it breaks at most {most_broken} {of}."
+    count, total = kept
+    if not total:
+        return words
+    share = f"{count:,} of {plural(total, 'other row')} ({percent(count / total)})"
+    return f"{words} {plural(rows, 'row')} showed them; {share} break no more."
+
+
 CELLS = Scope()
 EVERY_INPUT = Scope("every input")
 ROWS = Scope("rows")

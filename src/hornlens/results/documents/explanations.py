@@ -24,7 +24,7 @@ from hornlens.formats.packing import inflated
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.cuts import Cuts
 from hornlens.logic.ranges import say_range
-from hornlens.logic.scopes import Agreement
+from hornlens.logic.scopes import Agreement, plausible_words
 from hornlens.logic.warrants import Warrant
 from hornlens.results.documents.codec import RESULT_FORMAT, Codec, check_format
 from hornlens.results.documents.flips import Flips
@@ -165,6 +165,13 @@ class PlausibleDocument:
     held_out: int
     kept: int
     measured: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What is plausible, and of how many rows that was tested."""
+        return plausible_words(
+            len(self.rules), self.most_broken, self.rows, (self.kept, self.held_out)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

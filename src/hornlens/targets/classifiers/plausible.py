@@ -19,7 +19,6 @@ import yaml
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hornlens.counts import plural
 from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Range
 from hornlens.exact.boxes.cells import Levels
@@ -30,7 +29,7 @@ from hornlens.formats.files import read_text, write_file
 from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.shapes import Part
 from hornlens.logic.cuts import Cuts, quantile_cuts
-from hornlens.logic.scopes import percent
+from hornlens.logic.scopes import plausible_words
 from hornlens.targets.classifiers.background import Background, Sides, broken_box, sides_of
 from hornlens.targets.classifiers.columns import Table, read_table
 from hornlens.targets.classifiers.features import Feature, number_feature, value_feature
@@ -129,17 +128,23 @@ class Plausible:
     def save(self, path: Path | str) -> None:
         """Write it to a file, .yaml or .json, which `load` reads."""
         path = Path(path)
-        content = {
+        is_json = path.suffix.lower() == ".json"
+        write_file(path, json_text(self._content) if is_json else self.as_yaml())
+
+    def as_yaml(self) -> str:
+        """Return the text of a file that `load` reads."""
+        text: str = yaml.safe_dump(self._content, sort_keys=False, allow_unicode=True, width=1000)
+        return text
+
+    @property
+    def _content(self) -> dict[str, Any]:
+        return {
             "most_broken": self.most_broken,
             "rows": self.rows,
             "held_out": self.held_out,
             "kept": self.kept,
             "rules": list(self.rules),
         }
-        if path.suffix.lower() == ".json":
-            write_file(path, json_text(content))
-        else:
-            write_file(path, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
 
     def without(self, *rules: str) -> Plausible:
         """Return the same but for some rules: no input that was plausible ceases to be so."""
@@ -156,15 +161,8 @@ class Plausible:
     @property
     def sentence(self) -> str:
         """What is plausible, and of how many rows that was tested."""
-        if not self.rules:
-            return "Every input is plausible: no rule of the rows was found."
-        of = f"An input is plausible if it breaks at most {self.most_broken} of these rules."
-        if self.share is None:
-            return of
-        return (
-            f"{of} {plural(self.rows, 'row')} showed them; {self.kept:,} of "
-            f"{plural(self.held_out, 'other row')} ({percent(self.share)}) break no more."
-        )
+        counts = (self.kept, self.held_out)
+        return plausible_words(len(self.rules), self.most_broken, self.rows, counts)
 
     def broken(self, X: Any) -> NDArray[np.intp]:  # noqa: N803
         """Return how many of the rules each row breaks."""

@@ -13,7 +13,7 @@ import hornlens
 from hornlens import HornlensError, InputError, Plausible, explain, flips, prove
 from hornlens.exact.boxes.mining import empty_boxes
 from hornlens.targets.classifiers.plausible import LEAST, most_broken
-from tests.command import run_command
+from tests.command import hornlens as command
 
 
 def linked(count, seed=0, noise=0.1):
@@ -224,7 +224,8 @@ def small(seed):
 
 
 def every_input():
-    return np.array(list(itertools.product(range(4), repeat=3)), dtype=float)
+    """An input of each cell: rules are cut at whole numbers, trees between them."""
+    return np.array(list(itertools.product((0, 0.75, 1, 1.75, 2, 2.75, 3), repeat=3)))
 
 
 RULES = [
@@ -312,7 +313,7 @@ def test_explained_rules_hold_for_plausible_inputs_and_are_as_general(seed, limi
     again = hornlens.load(tmp_path)
     assert again.plausible == result.plausible
     assert again.as_json() == json.loads((tmp_path / "envelope.json").read_text())
-    assert Plausible.load(tmp_path / "plausible.yaml") == plausible
+    assert Plausible.load(tmp_path / "plausible.yaml") == result.plausible
 
 
 # --- what prove tells ---
@@ -320,15 +321,13 @@ def test_explained_rules_hold_for_plausible_inputs_and_are_as_general(seed, limi
 
 def test_a_rule_that_rows_obey_is_refuted_only_by_rows_unlike_them():
     rows = linked(600)
-    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(
-        rows[:, :2], rows[:, 0] > 0
-    )
-    found = prove(model, "x1 > 1 -> True", rows[:, :2])
+    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(rows[:, :2], rows[:, 0] > 0)
+    found = prove(model, "x1 > 1.2 -> True", rows[:, :2])
     assert (found.status, found.plausible, bool(found)) == ("refuted", False, False)
     assert found.sentence.startswith("Refuted only by inputs unlike 99% of your rows: the model")
     assert found.nearest is not None and found.nearest.differs == ("x0",)
     assert f"row {found.nearest.place} of X" not in found.sentence
-    assert prove(model, "x1 > 1 -> True", rows[:, :2], domain="plausible").status == "proved"
+    assert prove(model, "x1 > 1.2 -> True", rows[:, :2], domain="plausible").status == "proved"
     like = prove(model, "x1 > -1 -> True", rows[:, :2])
     assert like.plausible and like.nearest.differs == ()
     assert list(like.row.values()) == rows[like.nearest.place, :2].tolist()
@@ -349,13 +348,13 @@ def test_the_nearest_row_differs_in_the_fewest_columns():
 def test_too_few_rows_tell_nothing_and_no_rows_neither():
     rows = linked(600)
     model = DecisionTreeClassifier(random_state=0).fit(rows, rows[:, 0] > 0)
-    few = prove(model, "x1 > 1 -> True", rows[:150])
+    few = prove(model, "x1 > 1.2 -> True", rows[:150])
     assert (few.status, few.plausible) == ("refuted", None)
     assert "X has 150 rows of 200" in few.sentence and few.nearest is not None
-    none = prove(model, "x1 > 1 -> True")
+    none = prove(model, "x1 > 1.2 -> True")
     assert (none.status, none.plausible, none.nearest) == ("refuted", None, None)
     with pytest.raises(InputError, match="domain must be grid or plausible"):
-        prove(model, "x1 > 1 -> True", rows, domain="data")
+        prove(model, "x1 > 1.2 -> True", rows, domain="data")
 
 
 def test_other_models_than_trees_are_asked_about_plausible_inputs():
@@ -364,9 +363,9 @@ def test_other_models_than_trees_are_asked_about_plausible_inputs():
     def model(given):
         return given[:, 0] > 0
 
-    found = prove(model, "x1 > 1 -> True", rows, domain="plausible")
+    found = prove(model, "x1 > 1.2 -> True", rows, domain="plausible")
     assert found.status == "not refuted"
-    assert prove(model, "x1 > 1 -> True", rows).plausible is None
+    assert prove(model, "x1 > 1.2 -> True", rows).plausible is None
     result = explain(model, rows, domain="plausible")
     assert result.certificate.kind == "surrogate" and result.certificate.scope.kept
     with pytest.raises(HornlensError, match="cannot be sifted"):
@@ -418,17 +417,17 @@ def test_the_command_explains_plausible_inputs_and_takes_the_file_again(tmp_path
     frame = pandas.DataFrame(rows, columns=["x0", "x1", "x2"])
     frame.to_csv(tmp_path / "rows.csv", index=False)
     files = ["explain", str(tmp_path / "model.skops"), str(tmp_path / "rows.csv")]
-    done = run_command(*files, "--domain", "plausible", "--out", str(tmp_path / "out"))
+    done = command(*files, "--domain", "plausible", "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     assert "An input is plausible if it breaks at most" in done.stdout + done.stderr
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Only what is plausible" in page and "of every plausible input" in page
     file = str(tmp_path / "out" / "plausible.yaml")
-    again = run_command(*files, "--plausible", file, "--format", "json")
+    again = command(*files, "--plausible", file, "--format", "json")
     assert again.returncode == 0, again.stderr
     content = json.loads(again.stdout)
     assert content["certificate"]["scope"]["of"] == "plausible"
     assert content["classifier"]["plausible"]["rules"]
     (tmp_path / "bad.yaml").write_text("rules: [x7 > 3 -> x0 > 1]\nmost_broken: 0\n")
-    bad = run_command(*files, "--plausible", str(tmp_path / "bad.yaml"))
+    bad = command(*files, "--plausible", str(tmp_path / "bad.yaml"))
     assert bad.returncode == 2 and "names no column" in bad.stderr

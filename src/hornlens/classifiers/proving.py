@@ -361,7 +361,7 @@ def _by_vote(rule: str, vote: Vote, box: Box, wanted: int, of: _Inputs) -> Proof
     """Decide it for every input that is meant, by the trees themselves."""
     binned, classes = vote.binned, vote.binned.classifier.classes
     allowed = [place for place in range(len(classes)) if wanted >> place & 1]
-    if not vote.parts(vote.mask(box)):
+    if vote.cell_in(vote.mask(box)) is None:
         return Proof(rule, "vacuous", of.none)
     if len(allowed) == 1:
         cells, status = vote.others_among([vote.mask(box)], allowed, 50 * 20_000)

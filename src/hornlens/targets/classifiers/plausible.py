@@ -196,17 +196,20 @@ class Plausible:
         return Background((), names, self).over(features)
 
     def over(self, features: Sequence[Feature], table: Table) -> Plausible:
-        """Return the same, with counts of the cells that the rows of a table lie in.
+        """Return the same in the words of features, with counts of the cells that rows lie in.
 
-        A threshold may be one of the model's that is shown alike. Rows that another table had are
-        not counted again.
+        A threshold may be one of the model's that is shown alike. Rules that nothing breaks are
+        left out, and rows that another table had are not counted again.
         """
+        telling, boxes = _telling(features), self.forbidden(features).counted
+        rules = dict.fromkeys(rule_of_box(box, telling) for box in boxes)
+        same = replace(self, rules=tuple(rules))
         if self.measured is None or self.source != _hash(table):
-            return self
-        rows = _levels(_telling(features), table)[list(self.measured)]
-        counts = self.forbidden(features).broken(rows)
+            return same
+        rows = _levels(telling, table)[list(self.measured)]
+        counts = same.forbidden(features).broken(rows)
         most = most_broken(counts)
-        return replace(self, most_broken=most, kept=int(np.count_nonzero(counts <= most)))
+        return replace(same, most_broken=most, kept=int(np.count_nonzero(counts <= most)))
 
 
 def most_broken(counts: NDArray[np.intp]) -> int:

@@ -1,4 +1,4 @@
-"""Only what can exist: rules of the rows, how many an input may break, and proofs relative to it."""
+"""Only what can exist: rules of the rows, how many an input may break, and proofs."""
 
 import itertools
 import json
@@ -197,7 +197,7 @@ def test_a_file_that_is_wrong_is_refused_in_a_line(tmp_path, text, message):
 
 def test_rules_about_other_columns_are_refused():
     plausible = Plausible(("x9 > 3 -> x1 > 3",))
-    with pytest.raises(InputError, match="plausible: .*names no column"):
+    with pytest.raises(InputError, match=r"plausible: .*names no column"):
         plausible.broken(linked(5))
     with pytest.raises(InputError, match="several columns on its right side"):
         Plausible(("x0 > 3 -> x1 > 3 and x2 > 1",)).broken(linked(5))

@@ -38,6 +38,7 @@ from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.record import RUN, run_record
 from hornlens.results.documents.rules import RuleRow
 from hornlens.results.documents.sifting import point_to_answers
+from hornlens.targets.classifiers.ensembles.trees import CLOSE
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.measured import Measured
 from hornlens.targets.classifiers.metering import Meter
@@ -121,6 +122,9 @@ def section_of(result: Explained) -> ClassifierDocument:
         if result.vote is None
         else tuple(_levels(binned.features, box) for box in result.forbidden.boxes),
         plausible=_plausible(result),
+        rounding=None
+        if result.vote is None or result.vote.rounding == CLOSE
+        else result.vote.rounding,
     )
 
 

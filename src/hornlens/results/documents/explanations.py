@@ -208,6 +208,9 @@ class ClassifierDocument:
     """With trees: the boxes that the background rules out, as the levels of a leaf are given."""
     plausible: PlausibleDocument | None = None
     """What is plausible, if nothing else is meant."""
+    rounding: float | None = None
+    """With trees: how close two sums may be, for each unit of what leaves add up, so that the model
+    itself is asked; None: 1e-9."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError, InputError
 from hornlens.limits import Limits
 from hornlens.targets.classifiers.columns import Column, Table, is_missing, read_table
+from hornlens.targets.classifiers.ensembles.boosters import are_counted, as_classifier
 
 BLOCK = 1 << 16
 """How many rows are asked at once."""
@@ -130,7 +131,8 @@ def read_classifier(clf: Any, rows: Any, limits: Limits | None = None) -> Classi
     One that does not name its classes is asked about the rows, as far as `limits` allow calls. If
     it has `classes_among`, that adds to what it answers for them.
     """
-    names = getattr(clf, "feature_names_in_", None)
+    clf = as_classifier(clf)
+    names = _names_of(clf)
     table = read_table(rows, None if names is None else [str(name) for name in names])
     _check_columns(clf, names, table)
     name = getattr(clf, "__name__", None) or type(clf).__name__
@@ -154,8 +156,15 @@ def read_classifier(clf: Any, rows: Any, limits: Limits | None = None) -> Classi
     return classifier if answers is None else replace(classifier, said=classifier.places(answers))
 
 
+def _names_of(clf: Any) -> Any:
+    """Return the columns that a model was fitted with; None if these had no names."""
+    names = getattr(clf, "feature_names_in_", getattr(clf, "feature_names_", None))
+    return None if names is None or are_counted(names) else names
+
+
 def _check_columns(clf: Any, names: Any, table: Table) -> None:
-    if names is not None:
+    # LightGBM makes underscores of blanks.
+    if names is not None and list(names) != [name.replace(" ", "_") for name in table.names]:
         wanted = [str(name) for name in names]
         missing = [name for name in wanted if name not in table.names]
         extra = [name for name in table.names if name not in wanted]

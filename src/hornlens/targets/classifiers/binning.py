@@ -15,6 +15,7 @@ from hornlens.errors import InputError
 from hornlens.logic.cuts import Cuts, quantile_cuts, uniform_cuts
 from hornlens.targets.classifiers.answering import Classifier
 from hornlens.targets.classifiers.columns import Table, column_of
+from hornlens.targets.classifiers.ensembles.trees import NotExact
 from hornlens.targets.classifiers.features import Feature, number_feature, value_feature
 from hornlens.targets.classifiers.pipelines import TreeModel, exact_cuts, read_tree_model
 
@@ -46,17 +47,20 @@ def bin_columns(
     """Return the columns of X in levels; `more` are cuts that rules about columns ask for."""
     more = more or {}
     table = classifier.table
-    model = None
+    model, unread = None, ""
+    reason = f"{classifier.name} has none that can be traced to the columns"
     if isinstance(bins, str) and bins not in ("auto", "model", "quantile", "uniform"):
         raise InputError(
             f"bins must be auto, model, quantile, uniform, or edges by column, not {bins!r}"
         )
     if isinstance(bins, str) and bins in ("auto", "model"):
-        model = read_tree_model(clf, table)
+        try:
+            model = read_tree_model(clf, table)
+        except NotExact as error:
+            reason = unread = str(error)
         if model is None and bins == "model":
             raise InputError(
-                f"bins='model' reads the thresholds of scikit-learn's trees; {classifier.name} "
-                "has none that can be traced to the columns: use bins='quantile'"
+                f"bins='model' reads the thresholds of trees; {reason}: use bins='quantile'"
             )
     if model is not None:
         return Binning(
@@ -78,6 +82,8 @@ def bin_columns(
         features.append(number_feature(name, kind, column, cuts.with_cuts(more.get(name, NONE))))
     exact = all(feature.cuts is None for feature in features)
     how = "the values of each column" if exact else _in_words(bins, count)
+    if unread and not exact:
+        how = f"{how} ({unread})"
     return Binning(tuple(features), exact, how)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError
 from hornlens.logic.cuts import Cuts, number_text
 from hornlens.targets.classifiers.columns import Column, Table, is_missing
-from hornlens.targets.classifiers.ensembles.readers import read_trees
+from hornlens.targets.classifiers.ensembles.readers import read_trees, rows_before
 from hornlens.targets.classifiers.ensembles.trees import Trees
 
 ONE_TO_ONE = {
@@ -74,7 +74,10 @@ class Prepared:
 
 
 def read_tree_model(clf: Any, table: Table) -> TreeModel | None:
-    """Return the trees of an estimator or Pipeline; None where their columns can't be traced."""
+    """Return the trees of an estimator or Pipeline; None where their columns can't be traced.
+
+    Trees that cannot be read to the last bit raise NotExact.
+    """
     steps = [step for _, step in clf.steps] if hasattr(clf, "steps") else [clf]
     *before, last = steps
     trees = read_trees(last)
@@ -93,6 +96,9 @@ def read_tree_model(clf: Any, table: Table) -> TreeModel | None:
     if source is None:
         return None
     chain = tuple(step for step in before if step is not None and step != "passthrough")
+    if (rows := rows_before(last)) is not None:
+        encoded.update(source[column] for column in rows.encoded)
+        chain = (*chain, rows)
     prepare = Prepared(chain)
     direct = frozenset(range(len(table.names))) - changed - encoded
     return TreeModel(trees, prepare, tuple(source), frozenset(encoded), direct)
@@ -253,21 +259,24 @@ def _first_from(
     seen = np.array([one[1] for one in wanted])
     breaks = np.array([one[2] for one in wanted])
     base = [_first_known(column) for column in table.columns]
+    slot = _slots(places)  # columns do not mix: each row has a probe in all of them
+    depth = int(slot.max()) + 1
 
     def is_beyond(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Say it of numbers in rows, a column for each that is wanted."""
         columns: list[Column] = []
         for place, value in enumerate(base):
-            column = np.full(numbers.shape, value, dtype=table.columns[place].dtype)
+            shape = (len(numbers), depth)
+            column = np.full(shape, value, dtype=table.columns[place].dtype)
             own = places == place
             if own.any():
                 column = column.astype(np.float64)
-                column[:, own] = numbers[:, own]
+                column[:, slot[own]] = numbers[:, own]
             columns.append(column.ravel())
         with np.errstate(over="ignore"):
             every = model.seen(table, columns)
-        values = every[np.arange(numbers.size), np.tile(seen, len(numbers))].astype(np.float64)
-        return np.asarray(values.reshape(numbers.shape) >= breaks)
+        values = every.reshape(len(numbers), depth, -1)[:, slot, seen].astype(np.float64)
+        return np.asarray(values >= breaks)
 
     bounds = np.array([_bounds(table.columns[place]) for place in places])
     low, high = _key(bounds[:, 0]), _key(bounds[:, 1])
@@ -286,6 +295,15 @@ def _first_from(
     found[never] = np.inf
     found[always] = -np.inf
     return found
+
+
+def _slots(places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return of each place how many like it come before."""
+    order = np.argsort(places, kind="stable")
+    _, starts, counts = np.unique(places[order], return_index=True, return_counts=True)
+    slots = np.empty(len(places), dtype=np.intp)
+    slots[order] = np.arange(len(places)) - np.repeat(starts, counts)
+    return slots
 
 
 def _bounds(column: Column) -> tuple[float, float]:

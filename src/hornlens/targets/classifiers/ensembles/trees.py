@@ -16,9 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.errors import HornlensError
+
 Scores = NDArray[np.float64]
 CLOSE = 1e-9
 """Sums of double precision closer than this, for each unit of what they add up, may be a tie."""
+
+
+class NotExact(HornlensError):
+    """An ensemble that cannot be read to the last bit: the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,23 @@ class Split:
             else:
                 breaks += [float(code), code + 1.0]
         return cls(tuple(breaks), missing_left)
+
+    def with_missing(self, first: float, end: float) -> Split:
+        """Return the split where the numbers from one to below another count as missing, too.
+
+        >>> zero = Split((0.5,), False).with_missing(-0.1, 0.1)
+        >>> zero.left(np.array([-1, 0, 0.2, 1])).tolist()
+        [True, False, True, False]
+        """
+        points = np.array(sorted({*self.breaks, first, end}))
+        inside = (first <= points) & (points < end)
+        breaks: list[float] = []
+        for point, goes_left in zip(
+            points.tolist(), np.where(inside, self.missing_left, self.left(points)), strict=True
+        ):
+            if goes_left != (len(breaks) % 2 == 0):
+                breaks.append(point)
+        return Split(tuple(breaks), self.missing_left)
 
     def left(self, values: Scores) -> NDArray[np.bool_]:
         """Say of each value whether it goes to the left."""

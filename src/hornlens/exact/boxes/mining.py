@@ -1,6 +1,7 @@
 """The rules that rows obey, as boxes in which no row lies, though many would by chance.
 
-A box has a condition on two or three axes: what has all but one of them never has the last. Those
+A box has a condition on two or three axes: what has all but one of them never has the last. On
+ordered axes no row lies next to it either, so that rows to come hardly ever break a rule. Those
 that shut out most of what does not occur are chosen: of cells whose levels are drawn at random, and
 of rows of which some levels are those of another row.
 """
@@ -21,13 +22,13 @@ from hornlens.exact.boxes.cells import Levels
 
 Empty: TypeAlias = tuple[tuple[int, Range], ...]
 """A box in which no row lies: the axes with a condition, and the range of each."""
-MOST_BOXES = 100
+MOST_BOXES = 200
 """So many boxes are chosen at most."""
-EXPECTED = 15.0
+EXPECTED = 10.0
 """So many rows would lie in a box, if its conditions were independent: that none does is no chance.
-
-With 5 more boxes look empty that are not, and fewer rows are told apart; with 25 as with 15.
 """
+FEW = 5
+"""Of so few ordered levels, the next one is far away."""
 DEPTH = 10
 """A box is worth less where cells lie in boxes already, and nothing where they lie in so many."""
 DRAWN = 1_000
@@ -68,6 +69,12 @@ class _Conditions:
         return np.column_stack([_meets(self.rows, *one) for one in self.every]).astype(np.float32)
 
     @cached_property
+    def near(self) -> NDArray[np.float32]:
+        """Which row meets which condition, or has the level next to it."""
+        wider = [(place, _wider(self.axes[place], span)) for place, span in self.every]
+        return np.column_stack([_meets(self.rows, *one) for one in wider]).astype(np.float32)
+
+    @cached_property
     def of(self) -> NDArray[np.intp]:
         """The axis of each condition."""
         return np.array([place for place, _ in self.every])
@@ -80,8 +87,8 @@ class _Conditions:
 
     @cached_property
     def both(self) -> NDArray[np.float32]:
-        """How many rows meet each two conditions."""
-        return self.met.T @ self.met
+        """How many rows meet each two conditions, or are next to them."""
+        return self.near.T @ self.near
 
     @cached_property
     def by_chance(self) -> NDArray[np.float32]:
@@ -94,7 +101,7 @@ class _Conditions:
         return _rows(np.argwhere((self.both == 0) & (self.by_chance >= EXPECTED)))
 
     def triples(self) -> list[tuple[int, ...]]:
-        """Return triples of conditions that no row meets, though rows meet each two of them.
+        """Return triples of conditions that no row meets, though two of them are met by some.
 
         Only pairs that rows meet less often than by chance get a third condition.
         """
@@ -102,8 +109,9 @@ class _Conditions:
         rare = np.where(able, self.both / np.maximum(self.by_chance, 1e-9), np.inf)
         order = np.argsort(rare, axis=None, kind="stable")[:PAIRS]
         first, second = np.unravel_index(order[np.isfinite(rare.flat[order])], rare.shape)
+        near = self.near[:, first] * self.near[:, second]
         together = self.met[:, first] * self.met[:, second]
-        empty = (together.T @ self.met == 0) & (self.both[first] > 0) & (self.both[second] > 0)
+        empty = (near.T @ self.near == 0) & (self.both[first] > 0) & (self.both[second] > 0)
         empty &= together.sum(axis=0)[:, None] * self.shares[None, :] >= EXPECTED
         empty &= (self.of[first][:, None] != self.of) & (self.of[second][:, None] != self.of)
         expected = np.where(empty, together.sum(axis=0)[:, None] * self.shares[None, :], 0)
@@ -124,6 +132,14 @@ def _ranges(axis: Axis) -> list[Range]:
         ranges = [half for cut in cuts for half in ((0, cut), (cut + 1, axis.known - 1))]
     ranges += [(level, level) for level in range(axis.known, axis.size)]
     return ranges if axis.size > 1 else []
+
+
+def _wider(axis: Axis, span: Range) -> Range:
+    """Return half of some ordered levels with the level next to it; of few levels, the half."""
+    low, high = span
+    if not axis.is_ranged or high >= axis.known or axis.known <= FEW:
+        return span
+    return max(0, low - 1), min(axis.known - 1, high + 1)
 
 
 def _meets(cells: Levels, axis: int, span: Range) -> NDArray[np.bool_]:

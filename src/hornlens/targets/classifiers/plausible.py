@@ -38,8 +38,8 @@ KEPT = 0.99
 """The share of fresh rows that are plausible, at least."""
 LEAST = 200
 """So few rows can show that: with fewer than 99 held out, no count is large enough for 1%."""
-BINS = 8
-"""How many bins a column of numbers gets at most; with 12, or 5, fewer rows are told apart."""
+BINS = 12
+"""How many bins a column of numbers gets at most."""
 MOST_CONDITIONS = 1_000
 """Where columns have more levels than that in all, they get fewer bins."""
 MOST_MINED = 5_000

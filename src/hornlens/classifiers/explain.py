@@ -23,6 +23,7 @@ from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.options import Domain, Options, Which
+from hornlens.targets.classifiers.plausible import Plausible
 from hornlens.targets.classifiers.search import Search
 from hornlens.targets.classifiers.target import ClassifierTarget
 
@@ -49,6 +50,7 @@ def explain(
     limits: Limits | None = None,
     progress: Progress | bool | None = None,
     watch: Watch | None = None,
+    plausible: Plausible | None = None,
 ) -> Explanation:
     """Return the rules that a classifier obeys, each proved where that can be done.
 
@@ -63,7 +65,8 @@ def explain(
             and cut where it changes if that agrees with it more often than "quantile" does.
         n_bins: How many bins a column gets at most.
         domain: "grid" is every combination of levels; "data" is the cells of the rows of X and
-            those that differ from one of them in at most `changes` features.
+            those that differ from one of them in at most `changes` features; "plausible" is what
+            can exist: what breaks no more of the rules of X than 99% of other rows do.
         changes: For `domain="data"`: in how many features a cell may differ from a row.
         background: Rules that always hold ("pregnant -> sex = female"): cells that break one do
             not occur.
@@ -92,6 +95,9 @@ def explain(
         watch: A function that is called with each event: `Progress` after cells were asked,
             `Sifting` with how many rules are still alive, where they are sifted, `RuleAdded` for
             each rule, and `Ended` with the certificate.
+        plausible: For `domain="plausible"`, which it implies: rules that were found before
+            (`result.plausible`, `Plausible.load(file)`), all or some of them. By default the rows
+            of X show them.
 
     Returns:
         The rules, how often each applies to X, and what may be claimed of them.
@@ -123,6 +129,7 @@ def explain(
         seed,
         label,
         cover=cover,
+        plausible=plausible,
     )
     classifier = read_classifier(clf, X, limits)
     doing = AskedModel(classifier.name, watch)
@@ -140,13 +147,22 @@ def explain_with(
     clf: Any, classifier: Classifier, options: Options, meter: Meter | None = None
 ) -> Explanation:
     """Return the rules of a classifier that was read; a `meter` counts, shows and ends it."""
-    background = Background(options.background, classifier.table.names)
+    names, plausible = classifier.table.names, plausible_of(classifier, options)
+    background = Background(options.background, names, plausible)
     more = background.cuts(classifier.table)
     if meter is not None:
         meter.begin()
     given = (options.bins, options.n_bins, more)
     binning = bin_columns(clf, classifier, *given, meter, options.seed)
+    background = background.counted_in(binning.features, classifier.table)
     return explained(lambda: Search.of(classifier, binning, background, options, meter))
+
+
+def plausible_of(classifier: Classifier, options: Options) -> Plausible | None:
+    """Return what is plausible, where that is the domain: as given, or as the rows of X show it."""
+    if options.domain != "plausible":
+        return None
+    return options.plausible or Plausible.of(classifier.table, options.seed)
 
 
 def explain_target(
@@ -180,6 +196,7 @@ def explained(begin: Callable[[], Search]) -> Explanation:
         exact_bins=binning.exact and outcome.is_exact,
         how=binning.how,
         background=options.background,
+        plausible=search.plausible,
         target=options.label,
         settings=options.settings,
         record=Record(started, time.perf_counter() - clock, outcome.asked),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hornlens.classifiers.cells import CellDecisions, ShownPoints, point_of
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
+from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.exact.boxes.rulesets import BoxRule, decided_by
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import Policy
@@ -27,6 +28,7 @@ from hornlens.results.documents.rules import Rules
 from hornlens.results.documents.settings import Settings
 from hornlens.results.wording.classifiers import beside_class_rules
 from hornlens.targets.classifiers.background import Background
+from hornlens.targets.classifiers.plausible import Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.ruletables import RuleTable, SiftedBoxes
 from hornlens.targets.classifiers.spaces import space_apart
@@ -66,6 +68,8 @@ class Explained(Result):
     """Whether all inputs of a cell get its class: so it was read, and no measurement differs."""
     how: str
     background: tuple[str, ...] = ()
+    plausible: Plausible | None = None
+    """What is plausible, if nothing else is meant."""
     target: str = "class"
     fallback: str = ""
     """Why the trees that the model has could not be read; empty if they were, or it has none."""
@@ -137,6 +141,12 @@ class Explained(Result):
             claim=replace(certificate, rules=len(boxes)),
             **rest,
         )
+
+    @cached_property
+    def forbidden(self) -> Forbidden:
+        """Which cells do not occur."""
+        names = self.binned.classifier.table.names
+        return Background(self.background, names, self.plausible).over(self.binned.every)
 
     @property
     def classes(self) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hornlens.classifiers.explain import explain_with
 from hornlens.classifiers.progress import AskedModel
-from hornlens.classifiers.saving import with_flips
+from hornlens.classifiers.saving import PLAUSIBLE_FILE, with_flips
 from hornlens.cli.options import renamed_option
 from hornlens.counts import plural
 from hornlens.formats.files import check_writable
@@ -22,6 +22,7 @@ from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.files import identity_of, open_classifier
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.options import Options
+from hornlens.targets.classifiers.plausible import Plausible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +47,7 @@ def explain_command(given: ExplainOptions) -> int:
         background=tuple(given.background or ()),
         rules="all" if given.all_rules else "cover",
         label=label or "class",
+        plausible=None if given.plausible is None else Plausible.load(given.plausible),
     )
     limits = given.limits
     if given.out is not None:
@@ -71,6 +73,8 @@ def explain_command(given: ExplainOptions) -> int:
     rules, rows = plural(len(result.rules), "rule"), plural(len(table), "row")
     terminal.say(f"{given.model.name}: {rules} over {rows}")
     terminal.say(f"{result.certificate.title}: {result.certificate.sentence}")
+    if result.plausible is not None:
+        terminal.say(result.plausible.sentence)
     for note in result.notes:
         terminal.say(f"Note: {note}.")
     terminal.say(asked_of_model(result.envelope.statistics))
@@ -84,7 +88,8 @@ def explain_command(given: ExplainOptions) -> int:
             terminal.say(basis.space.show(rule))
     if given.out is not None:
         page = given.out / "report.html"
-        terminal.written(page, "envelope.json", "rules.csv")
+        usual = () if result.plausible is None else (PLAUSIBLE_FILE,)
+        terminal.written(page, "envelope.json", "rules.csv", *usual)
     return given.exit_code
 
 

@@ -348,7 +348,7 @@ class Certificate:
     def _about(self, claim: str) -> str:
         """Return a claim, and of what it is true."""
         scope, agreement = self.scope, self.scope.agreement
-        if scope.of == "every input" and self.complete.decides:
+        if scope.of in ("every input", "plausible") and self.complete.decides:
             return (
                 f"{claim[:-1]}; with {scope.how}, that is {scope.inputs}: the rules decide all as "
                 "the model does."

@@ -263,9 +263,19 @@ class ExplainOptions(CommandOptions):
     ] = "auto"
     n_bins: Annotated[int, typer.Option(min=2, help="How many bins a column gets at most.")] = 4
     domain: Annotated[
-        Literal["grid", "data"],
-        typer.Option(help="Every combination of levels, or those near the rows."),
+        Literal["grid", "data", "plausible"],
+        typer.Option(
+            help="Every combination of levels, those near the rows, or those that break no more of "
+            "the rows' own rules than 99% of other rows do."
+        ),
     ] = "grid"
+    plausible: Annotated[
+        Optional[Path],
+        typer.Option(
+            help="A .yaml or .json file of rules that say what is plausible, as --out writes it.",
+            metavar="FILE",
+        ),
+    ] = None
     changes: Annotated[
         int, typer.Option(min=0, help="Data: how many features may differ from a row.")
     ] = 1

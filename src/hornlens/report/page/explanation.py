@@ -131,6 +131,7 @@ def explanation_page(content: Json, path: Path) -> str:
         exact_bins=_has_exact_bins(document),
         who=who,
         meant=meant_by(document.claim, document.cells.kind == "list"),
+        plausible=document.plausible,
         unproved=not document.claim.proved,
         as_general=as_general(document.claim),
         absence=no_class_rules(document.claim),

@@ -241,7 +241,7 @@ def residue_words(envelope: Envelope) -> str:
 
 def meant_by(certificate: Certificate, listed: bool) -> str:
     """Return of what a rule of a classifier speaks; `listed`: not every cell was asked."""
-    if certificate.scope.of == "every input":
+    if certificate.scope.of in ("every input", "plausible"):
         return f"{certificate.scope.inputs}{' and' if certificate.scope.assumed else ''} that meets"
     drawn = certificate.trial or certificate.sift  # from all cells, which are meant
     return (

@@ -10,8 +10,9 @@ from hornlens.errors import InputError
 from hornlens.logic.certificates import check_tolerances
 from hornlens.results.documents.settings import Settings
 from hornlens.targets.classifiers.binning import Bins
+from hornlens.targets.classifiers.plausible import Plausible
 
-Domain = Literal["grid", "data"]
+Domain = Literal["grid", "data", "plausible"]
 Which = Literal["cover", "all"]
 
 
@@ -40,6 +41,8 @@ class Options:
     """Which share of the rows is to be decided, where the rules of trees cannot decide all."""
     counts_class: bool = False
     """Whether the class is one of the `max_conditions` of a sift, as in the settings of extract."""
+    plausible: Plausible | None = None
+    """What is plausible; None: what the rows of X show, where that is the domain."""
 
     @property
     def settings(self) -> Settings:
@@ -66,11 +69,16 @@ class Options:
     def __post_init__(self) -> None:
         """Refuse what makes no sense; what the background says twice, it says once."""
         object.__setattr__(self, "background", tuple(dict.fromkeys(self.background)))
-        for name, known in (("domain", ("grid", "data")), ("rules", ("cover", "all"))):
+        domains = ("grid", "data", "plausible")
+        for name, known in (("domain", domains), ("rules", ("cover", "all"))):
             if getattr(self, name) not in known:
                 raise InputError(
                     f"{name} must be {' or '.join(known)}, not {getattr(self, name)!r}"
                 )
+        if self.plausible is not None and self.domain == "data":
+            raise InputError("domain='data' are cells near rows: leave it out, or plausible=")
+        if self.plausible is not None:
+            object.__setattr__(self, "domain", "plausible")
         if not isinstance(self.label, str):
             raise InputError(f"label must be a text, not {self.label!r}")
         if (

@@ -57,6 +57,7 @@ from hornlens.targets.classifiers.guard import (
 from hornlens.targets.classifiers.measured import Measured
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.options import Options
+from hornlens.targets.classifiers.plausible import Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.ruletables import SiftedBoxes
 from hornlens.targets.classifiers.short import (
@@ -145,6 +146,8 @@ class Search:
     meter: Meter | None = None
     assumed: tuple[Rule, ...] = ()
     """The background, as rules of the space."""
+    plausible: Plausible | None = None
+    """What is plausible, if nothing else is meant."""
 
     @classmethod
     def of(
@@ -177,7 +180,7 @@ class Search:
         assumed = background.rules(binned.every)
         return cls(
             *(classifier, binning, binned, forbidden, options, classes),
-            *(classifier.given or len(table), meter, assumed),
+            *(classifier.given or len(table), meter, assumed, background.plausible),
         )
 
     @property
@@ -251,14 +254,14 @@ class Search:
         options = self.options
         if options.sift:
             return False
-        return options.domain == "grid" and self.binned.cell_count <= options.limit
+        return options.domain != "data" and self.binned.cell_count <= options.limit
 
     def _grid(self, rows: Levels) -> Labels:
         """Return what is said in every cell; OPEN where a limit came before."""
         if self.meter is None:
             return self.binned.label_grid()
         allowed = None
-        if self.options.background:
+        if self._leaves_out:
             allowed = self.forbidden.allows(self._all_cells())
         return self.asking.part_of_grid(_commonest(rows, self.binned.shape), allowed)
 
@@ -300,11 +303,13 @@ class Search:
             *(self.binning.exact, self.binning.how, agreement, searched.words, searched.part),
             bool(self.options.background),
             lambda: unlike(self.asking),
+            None if self.plausible is None else (self.plausible.kept, self.plausible.held_out),
         )
         ended = None if self.meter is None else self.meter.ended
         if sifted is not None and not sifted.done:
             ended = ended or "max_questions"
-        if scope.excluded and searched.words == OF_EVERY_INPUT:
+        is_proved = searched.words == OF_EVERY_INPUT
+        if is_proved and (scope.excluded or (scope.direct and scope.kept is not None)):
             scope = replace(scope, words=f"of {scope.inputs}")
         asked = int(np.count_nonzero(searched.labelled.labels >= 0))
         unasked = searched.labelled.open + searched.unasked
@@ -353,7 +358,13 @@ class Search:
             return None
         from hornlens.targets.classifiers.voting import Vote
 
-        return Vote(self.asking, trees, None, self.forbidden.boxes)
+        forbidden = self.forbidden
+        return Vote(self.asking, trees, None, forbidden.weighted, forbidden.most_broken)
+
+    @property
+    def _leaves_out(self) -> bool:
+        """Whether some cells may not be meant."""
+        return bool(self.options.background) or self.plausible is not None
 
     @property
     def _stops(self) -> Stops:
@@ -375,16 +386,30 @@ class Search:
             )
         if vote is not None:
             return self._by_proofs(rows, vote, most)
+        if self.plausible is not None:
+            raise HornlensError(
+                f"there are {self.binned.cell_count:,} cells, more than limit={options.limit:,}, "
+                "and no trees to look into: what is plausible cannot be sifted; raise the limit, "
+                "or give fewer columns"
+            )
         return self._by_sifting(rows)
 
     # --- which cells ---
 
+    @property
+    def _meant_cells(self) -> str:
+        """Which cells of a grid are meant, where not all are."""
+        if self.plausible is None:
+            return "all that the background allows"
+        allowed = " and that the background allows" if self.options.background else ""
+        return f"all that are plausible{allowed}"
+
     def _by_grid(self, rows: Levels, labels: Labels) -> Searched:
         options, of = self.options, "all that there are"
-        if options.background:
+        if self._leaves_out:
             flat = labels.reshape(-1)
             flat[~self.forbidden.allows(self._all_cells())] = OUTSIDE
-            of = "all that the background allows"
+            of = self._meant_cells
             if (flat == OUTSIDE).all():
                 raise InputError("the background allows no cell: nothing is left to explain")
         grid, most = GridCells(self.binned.axes, labels), options.max_conditions
@@ -440,7 +465,8 @@ class Search:
             most = longest_within_reach(self.binned.axes, USUAL)
         done = short_rules_of_vote(vote, most, known)
         boxes = [*(() if covering is None else covering.rules), *done.rules]
-        of = OF_EVERY_INPUT + (" that the background allows" if self.options.background else "")
+        assumed = self.options.background and self.plausible is None
+        of = OF_EVERY_INPUT + (" that the background allows" if assumed else "")
         complete = Complete(max_conditions=most, unsettled=done.unsettled)
         is_ended = self.meter is not None and self.meter.ended is not None
         unasked = 0 if is_ended else self.binned.cell_count - len(known.rows.cells)

@@ -22,6 +22,7 @@ USUAL = 2
 """How many conditions rules have at most that are proved by trees, where nobody wanted a number."""
 NEAR = "those of the rows of X and all that differ from one in at most "
 EVERY = "of every input"
+EVERY_PLAUSIBLE = "of every plausible input"
 COMPLETE = {"decides", "max_conditions", "unsettled"}
 """What a certificate of a classifier may call complete."""
 REASONS = ("time_limit", "max_rules", "interrupt", "max_questions", "max_calls", "max_cost")
@@ -138,7 +139,7 @@ def _kind(claim: Claim) -> str:
         return "tested"
     if not (claim.decides or claim.bounded):
         return "partial"
-    names = {"surrogate": "surrogate", "part": "partial"}
+    names = {"surrogate": "surrogate", "part": "partial", "plausible": "partial"}
     return names.get(claim.scope["of"]) or ("exact" if claim.decides else "bounded")
 
 
@@ -174,12 +175,16 @@ def _check_scope(recorded: ClassifierFile, claim: Claim) -> None:
     section, scope = recorded.section, claim.scope
     exact, background = section["exact_bins"], bool(section["background"])
     some = not recorded.cells.is_grid and not (claim.trial or claim.sift)
-    if scope["of"] == "every input" and some and (claim.decides or not section.get("trees")):
+    if (
+        scope["of"] in ("every input", "plausible")
+        and some
+        and (claim.decides or not section.get("trees"))
+    ):
         raise Wrong("certificate: of every input, though only some cells were asked")
-    of = "surrogate"
+    of, plausible = "surrogate", section.get("plausible")
     if exact:
-        of = "part" if is_near_rows(claim) else "every input"
-    if scope["of"] not in ("every input", "surrogate", "part"):
+        of = "part" if is_near_rows(claim) else "every input" if plausible is None else "plausible"
+    if scope["of"] not in ("every input", "plausible", "surrogate", "part"):
         raise Wrong(f"certificate: a classifier is not asked of {scope['of']!r}")
     if scope["of"] == "part" and of != "part":
         raise Wrong("certificate: of a part, though that is not what was asked")
@@ -192,7 +197,10 @@ def _check_scope(recorded: ClassifierFile, claim: Claim) -> None:
     excluded = scope.get("excluded", [])
     if "excluded" in scope and not (exact and excluded and all(type(e) is str for e in excluded)):
         raise Wrong("certificate: it excludes inputs, though it is of a stand-in")
-    known = {"of", "words", "how", "assumed", "agreement", "excluded"}
+    kept = None if plausible is None else [plausible["kept"], plausible["held_out"]]
+    if scope.get("kept") != kept:
+        raise Wrong("certificate: it is of other inputs than what is plausible")
+    known = {"of", "words", "how", "assumed", "agreement", "excluded", "kept"}
     if set(scope) - known or scope.get("words", "") != _words(recorded, claim):
         raise Wrong("certificate: the words of its scope are not those of these cells")
 
@@ -202,15 +210,36 @@ def _words(recorded: ClassifierFile, claim: Claim) -> str:
     background, words = bool(recorded.section["background"]), claim.scope.get("words", "")
     if claim.sift is not None or claim.trial is not None:
         return "" if claim.sift is not None else words
+    plausible = recorded.section.get("plausible")
+    if recorded.cells.is_grid and plausible is not None:
+        return f"all that are plausible{' and that the background allows' if background else ''}"
     if recorded.cells.is_grid:
         return "all that the background allows" if background else "all that there are"
     if is_near_rows(claim):
         changes = _changes(words)
         return f"{NEAR}{changes} feature{'' if changes == 1 else 's'}"
+    allowed = " that the background allows" if background else ""
+    if plausible is not None:
+        every = EVERY
+        if recorded.section["exact_bins"]:
+            every = f"{EVERY_PLAUSIBLE} ({_alike(plausible)}){allowed}"
+            excluded = claim.scope.get("excluded")
+            every += f" (but for {' and '.join(excluded)})" if excluded else ""
+        return every
     if background:
-        return f"{EVERY} that the background allows"
+        return f"{EVERY}{allowed}"
     excluded = claim.scope.get("excluded")
     return f"{EVERY} (but for {' and '.join(excluded)})" if excluded else EVERY
+
+
+def _alike(plausible: Mapping[str, Any]) -> str:
+    """Return how many rows are like what is plausible, in words."""
+    kept, rows = plausible["kept"], plausible["held_out"]
+    if not rows:
+        return "by the rules that were given"
+    share = f"{min(max(100 * kept / rows, 0.01), 99.99):.2f}%"
+    share = "100%" if kept == rows else "0%" if not kept else share
+    return f"as {share} of {rows:,} rows held out are"
 
 
 def _changes(words: str) -> int:

@@ -157,9 +157,7 @@ def by_pmml(text, names, columns):
     assert model.get("functionName") == "classification"
     policies, target = {}, None
     for field in children(schema, "MiningField"):
-        children(
-            field, name=True, usageType=0, invalidValueTreatment=0, missingValueTreatment=0
-        )
+        children(field, name=True, usageType=0, invalidValueTreatment=0, missingValueTreatment=0)
         if field.get("usageType") == "target":
             assert target is None
             target = field.get("name")
@@ -169,9 +167,7 @@ def by_pmml(text, names, columns):
             field.get("missingValueTreatment", "asIs"),
         )
     assert {*policies, target} == set(types) and set(policies) <= set(names)
-    method, *lines = children(
-        rule_set, "RuleSelectionMethod", "SimpleRule", defaultScore=False
-    )
+    method, *lines = children(rule_set, "RuleSelectionMethod", "SimpleRule", defaultScore=False)
     children(method, criterion=True)
     assert method.get("criterion") == "firstHit"
     rules, identities = [], set()
@@ -179,7 +175,11 @@ def by_pmml(text, names, columns):
         (test,) = children(
             line,
             *("True", "SimplePredicate", "CompoundPredicate"),
-            **{"id": True, "score": True, "recordCount": 0, "nbCorrect": 0, "confidence": 0},
+            id=True,
+            score=True,
+            recordCount=False,
+            nbCorrect=False,
+            confidence=False,
         )
         identities.add(line.get("id"))
         rules.append((predicate(test, types), parsed(types[target], line.get("score"))))

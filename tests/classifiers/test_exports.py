@@ -35,7 +35,7 @@ def draws(result, count, missing=(), seed=0):
     rng, columns = np.random.default_rng(seed), []
     for feature in result.binned.every:
         if feature.cuts is None:
-            pool = [value for value in feature.values]
+            pool = feature.values
             column = [pool[place] for place in rng.integers(0, len(pool), count)]
         else:
             values = feature.cuts.values
@@ -170,7 +170,7 @@ def test_a_value_that_the_rules_do_not_know_is_decided_by_none(form, otherwise):
     result, _ = frames()
     columns = draws(result, 6)
     columns[0][0], columns[0][1], columns[1][2], columns[4][3] = "never seen", None, None, None
-    columns[5][4] = 3
+    columns[2][4] = "XL"
     text = result.export(form, otherwise)
     answers = EVALUATORS[form](text, result.feature_names, columns)
     assert answers[:5] == [otherwise] * 5 and answers[5] is not None
@@ -193,8 +193,10 @@ def test_classes_keep_their_type(form):
             lambda x, says=says: says[(x[:, 0] >= 3).astype(int)], rows, bins={"x0": [3]}
         )
         answers = EVALUATORS[form](result.export(form), ["x0"], [[1.0, 4.0]])
-        assert answers == list(classes) and isinstance(answers[0], type(classes[0])) or (
-            form == "sql" and answers == [0, 1]
+        assert (
+            answers == list(classes)
+            and isinstance(answers[0], type(classes[0]))
+            or (form == "sql" and answers == [0, 1])
         )
 
 
@@ -210,9 +212,11 @@ def test_python_takes_columns_by_name_and_any_type_of_number():
     pandas = pytest.importorskip("pandas")
     assert classify(pandas.Series(row)) == classify(row)
     assert classify({**row, "x3": pandas.NA}) is None
-    assert classify({**row, "x3": np.float32(cut)}) == classify({**row, "x3": float(np.float32(cut))})
+    assert classify({**row, "x3": np.float32(cut)}) == classify(
+        {**row, "x3": float(np.float32(cut))}
+    )
     with pytest.raises(KeyError, match="x3"):
-        classify(x0=1, x2=1)
+        classify(x0=1, x1=1, x2=1)
 
 
 def test_sql_reads_each_number_back_to_the_last_bit():
@@ -239,7 +243,7 @@ def test_sql_and_python_have_each_text_on_the_line_of_its_comment():
 
 @FORMATS
 def test_the_claim_of_the_rules_is_in_the_file(form):
-    rows, classes = data("iris")
+    rows, _ = data("iris")
     result = hornlens.explain(lambda x: x[:, 3] > 1, rows)
     assert not result.certificate.scope.direct
     assert "binned model" in result.export(form)
@@ -293,7 +297,10 @@ def test_the_command_writes_them_too(tmp_path, capsys):
         arguments = ["export", str(tmp_path / "out"), "--format", form]
         assert (app(arguments, standalone_mode=False) or 0) == 0
         assert capsys.readouterr().out == result.export(form)
-        app([*arguments, "--otherwise", "1", "--out", str(tmp_path / "rules")], standalone_mode=False)
+        app(
+            [*arguments, "--otherwise", "1", "--out", str(tmp_path / "rules")],
+            standalone_mode=False,
+        )
         assert (tmp_path / "rules").read_text("utf-8") == result.export(form, otherwise="1")
         capsys.readouterr()
 

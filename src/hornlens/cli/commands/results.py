@@ -91,8 +91,18 @@ def export(
     ],
     format: Annotated[
         Literal[
-            *("text", "json", "dimacs", "csv", "latex", "prolog", "conexp", "fcar"),
-            *("sql", "python", "pmml", "json-rules"),
+            "text",
+            "json",
+            "dimacs",
+            "csv",
+            "latex",
+            "prolog",
+            "conexp",
+            "fcar",
+            "sql",
+            "python",
+            "pmml",
+            "json-rules",
         ],
         typer.Option(
             help="How to write the rules, as `hornlens envelope` has it; those of a classifier "

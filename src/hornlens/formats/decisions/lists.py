@@ -7,7 +7,6 @@ rule: then, and where no rule applies, the answer is `otherwise`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
@@ -100,11 +99,6 @@ class DecisionList:
             for place, column in enumerate(self.columns)
             if not (column.is_number and column.missing)
         )
-
-    def conditions(self) -> Iterator[ListCondition]:
-        """Yield the conditions of all rules."""
-        for rule in self.rules:
-            yield from rule.conditions
 
 
 def _check(value: object, where: str) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import ceil
 from xml.sax.saxutils import escape, quoteattr
 
 from hornlens.errors import HornlensError
@@ -24,8 +23,6 @@ from hornlens.formats.decisions.lists import (
 from hornlens.formats.plain import visible
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
-WHOLE = 2**53
-"""Beyond this, a bound on whole numbers is one of double precision."""
 _NO_XML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ufffe\\uffff]")
 
 
@@ -34,7 +31,6 @@ def write_pmml(rules: DecisionList) -> str:
     target = rules.target
     while target in {column.name for column in rules.columns}:
         target += "_"
-    types = [_type_of(rules, place) for place in range(len(rules.columns))]
     return "\n".join(
         [
             '<?xml version="1.0" encoding="UTF-8"?>',
@@ -45,8 +41,8 @@ def write_pmml(rules: DecisionList) -> str:
             f'  <DataDictionary numberOfFields="{len(rules.columns) + 1}">',
             *(
                 line
-                for column, kind in zip(rules.columns, types, strict=True)
-                for line in _field(column.name, kind, column.values)
+                for column in rules.columns
+                for line in _field(column.name, _type_of(column), column.values)
             ),
             *_field(target, _type(rules.classes, "the class"), rules.classes),
             "  </DataDictionary>",
@@ -55,7 +51,7 @@ def write_pmml(rules: DecisionList) -> str:
             *(_mining_field(column, rules.otherwise) for column in rules.columns),
             f'      <MiningField name={_quoted(target)} usageType="target"/>',
             "    </MiningSchema>",
-            *_rule_set(rules, types),
+            *_rule_set(rules),
             "  </RuleSetModel>",
             "</PMML>",
             "",
@@ -86,14 +82,14 @@ def _type(values: Sequence[Scalar], where: str) -> str:
     raise HornlensError(f"PMML has one type for all values of {where}, which has several")
 
 
-def _type_of(rules: DecisionList, place: int) -> str:
-    column = rules.columns[place]
-    if not column.is_number:
-        return _type(column.values, f"column {column.name!r}")
-    own = (one for one in rules.conditions() if one.column == place)
-    bounds = [bound for one in own for bound in (one.at_least, one.below) if bound is not None]
-    fits = column.kind == "whole" and all(abs(bound) <= WHOLE for bound in bounds)
-    return "integer" if fits else "double"
+def _type_of(column: ListColumn) -> str:
+    """Return the type of a column: whole numbers, too, are compared in double precision.
+
+    (Some evaluators take "integer" for what fits into 32 bits.)
+    """
+    if column.is_number:
+        return "double"
+    return _type(column.values, f"column {column.name!r}")
 
 
 def _field(name: str, kind: str, values: Sequence[Scalar]) -> list[str]:
@@ -112,7 +108,7 @@ def _mining_field(column: ListColumn, otherwise: Scalar | None) -> str:
     return line + "/>"
 
 
-def _rule_set(rules: DecisionList, types: Sequence[str]) -> list[str]:
+def _rule_set(rules: DecisionList) -> list[str]:
     other = "" if rules.otherwise is None else f" defaultScore={_quoted(_text(rules.otherwise))}"
     lines = [f"    <RuleSet{other}>", '      <RuleSelectionMethod criterion="firstHit"/>']
     if rules.otherwise is not None:
@@ -125,11 +121,7 @@ def _rule_set(rules: DecisionList, types: Sequence[str]) -> list[str]:
             ]
     for number, rule in enumerate(rules.rules, start=1):
         lines += [f"      {_begin(number, rule)}"]
-        parts = [
-            test
-            for one in rule.conditions
-            for test in _tests(rules.columns[one.column], types[one.column], one)
-        ]
+        parts = [test for one in rule.conditions for test in _tests(rules.columns[one.column], one)]
         lines += [*_indented(_joined("and", parts)), "      </SimpleRule>"]
     return [*lines, "    </RuleSet>"]
 
@@ -173,7 +165,7 @@ def _unknown(column: ListColumn) -> list[str]:
     return strange if column.missing else _joined("or", [is_missing, strange])
 
 
-def _tests(column: ListColumn, kind: str, condition: ListCondition) -> list[list[str]]:
+def _tests(column: ListColumn, condition: ListCondition) -> list[list[str]]:
     name, tests = column.name, []
     if condition.missing:
         return [_simple(name, "isMissing")]
@@ -182,8 +174,7 @@ def _tests(column: ListColumn, kind: str, condition: ListCondition) -> list[list
         (condition.below, "lessThan"),
     ):
         if bound is not None:
-            text = str(ceil(bound)) if kind == "integer" else repr(bound)
-            tests.append(_simple(name, operator, text))
+            tests.append(_simple(name, operator, repr(bound)))
     if condition.values:
         equal = [_simple(name, "equal", _text(value)) for value in condition.values]
         tests.append(_joined("or", equal))

@@ -18,7 +18,12 @@ from sklearn.tree import DecisionTreeClassifier
 import hornlens
 from hornlens.cli.app import app
 from hornlens.errors import HornlensError, InputError
-from hornlens.formats.decisions.lists import DecisionList, ListColumn
+from hornlens.formats.decisions.lists import (
+    DecisionList,
+    ListColumn,
+    ListCondition,
+    ListRule,
+)
 from hornlens.formats.decisions.sql import write_sql
 from hornlens.formats.decisions.writers import CLASS_WRITERS
 from tests.classifier_cases import data, near, one_thread
@@ -193,10 +198,8 @@ def test_classes_keep_their_type(form):
             lambda x, says=says: says[(x[:, 0] >= 3).astype(int)], rows, bins={"x0": [3]}
         )
         answers = EVALUATORS[form](result.export(form), ["x0"], [[1.0, 4.0]])
-        assert (
-            answers == list(classes)
-            and isinstance(answers[0], type(classes[0]))
-            or (form == "sql" and answers == [0, 1])
+        assert (answers == list(classes) and isinstance(answers[0], type(classes[0]))) or (
+            form == "sql" and answers == [0, 1]
         )
 
 
@@ -232,6 +235,18 @@ def test_sql_reads_each_number_back_to_the_last_bit():
         for value in map(float, values):
             (read,) = database.execute(f"SELECT {_number(value)}").fetchone()
             assert read == value, (value, _number(value), read)
+
+
+@FORMATS
+def test_whole_numbers_that_no_float_holds_are_compared_as_they_are(form):
+    cut = 2**60 + 1
+    column = ListColumn("ts", "whole")
+    rule = ListRule((ListCondition(0, at_least=cut),), "late", "ts", 0, 0, "proved")
+    text = CLASS_WRITERS[form](
+        DecisionList("m", "class", "", ("early", "late"), (column,), (rule,), "early")
+    )
+    answers = EVALUATORS[form](text, ["ts"], [[cut - 1, cut, cut + 1]])
+    assert answers == ["early", "late", "late"]
 
 
 def test_sql_and_python_have_each_text_on_the_line_of_its_comment():

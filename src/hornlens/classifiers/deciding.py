@@ -78,8 +78,8 @@ def _condition(column: int, feature: Feature, levels: Range) -> ListCondition:
     cuts = feature.cuts.values
     return ListCondition(
         column,
-        at_least=float(cuts[low - 1]) if low else None,
-        below=float(cuts[high]) if high < len(cuts) else None,
+        at_least=cuts[low - 1] if low else None,
+        below=cuts[high] if high < len(cuts) else None,
     )
 
 

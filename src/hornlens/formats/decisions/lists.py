@@ -39,7 +39,8 @@ class ListColumn:
 class ListCondition:
     """What a rule asks of one column: that it is missing, or known and within what is given.
 
-    A number is `at_least` one bound, and `below` the other; a category is among `values`. Where
+    A number is `at_least` one bound, and `below` the other (whole numbers that no float holds are
+    whole numbers); a category is among `values`. Where
     nothing is given, every value that is not missing will do.
     """
 

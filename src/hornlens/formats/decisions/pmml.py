@@ -23,6 +23,8 @@ from hornlens.formats.decisions.lists import (
 from hornlens.formats.plain import visible
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
+LARGEST = 2**53
+"""Up to here, every whole number has a place in double precision."""
 _NO_XML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ufffe\\uffff]")
 
 
@@ -31,6 +33,7 @@ def write_pmml(rules: DecisionList) -> str:
     target = rules.target
     while target in {column.name for column in rules.columns}:
         target += "_"
+    types = [_type_of(rules, place) for place in range(len(rules.columns))]
     return "\n".join(
         [
             '<?xml version="1.0" encoding="UTF-8"?>',
@@ -41,8 +44,8 @@ def write_pmml(rules: DecisionList) -> str:
             f'  <DataDictionary numberOfFields="{len(rules.columns) + 1}">',
             *(
                 line
-                for column in rules.columns
-                for line in _field(column.name, _type_of(column), column.values)
+                for column, kind in zip(rules.columns, types, strict=True)
+                for line in _field(column.name, kind, column.values)
             ),
             *_field(target, _type(rules.classes, "the class"), rules.classes),
             "  </DataDictionary>",
@@ -82,14 +85,18 @@ def _type(values: Sequence[Scalar], where: str) -> str:
     raise HornlensError(f"PMML has one type for all values of {where}, which has several")
 
 
-def _type_of(column: ListColumn) -> str:
-    """Return the type of a column: whole numbers, too, are compared in double precision.
+def _type_of(rules: DecisionList, place: int) -> str:
+    """Return the type of a column; whole numbers are "double" where that loses none of them.
 
     (Some evaluators take "integer" for what fits into 32 bits.)
     """
-    if column.is_number:
-        return "double"
-    return _type(column.values, f"column {column.name!r}")
+    column = rules.columns[place]
+    if not column.is_number:
+        return _type(column.values, f"column {column.name!r}")
+    own = (one for rule in rules.rules for one in rule.conditions if one.column == place)
+    bounds = [bound for one in own for bound in (one.at_least, one.below) if bound is not None]
+    is_large = any(isinstance(bound, int) and abs(bound) > LARGEST for bound in bounds)
+    return "integer" if is_large else "double"
 
 
 def _field(name: str, kind: str, values: Sequence[Scalar]) -> list[str]:

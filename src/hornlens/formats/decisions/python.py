@@ -15,6 +15,11 @@ def classify(row=None, /, **columns):
 '''
 NUMBER = '''
 
+def _whole(value):
+    """Return a whole number as it is, and NaN where it is missing; others in double precision."""
+    return value.__index__() if hasattr(value, "__index__") else _number(value)
+
+
 def _number(value):
     """Return a number in double precision, and NaN where it is missing."""
     return float("nan") if _missing(value) else float(value)
@@ -38,8 +43,8 @@ def _category(value):
 def write_python(rules: DecisionList) -> str:
     """Return a module with a function `classify`, which takes a row as a mapping, or its columns.
 
-    A bound is written with all its digits, and values are compared in double precision, whatever
-    type of number they come in.
+    A bound is written with all its digits. Numbers are compared in double precision, whatever type
+    they come in; in columns of whole numbers, as whole numbers.
     """
     lines = [
         f"# {visible(rules.model)}: {visible(rules.target)}, by rules. {visible(rules.claim)}",
@@ -47,7 +52,7 @@ def write_python(rules: DecisionList) -> str:
         BEGINNING.format(other=_as_text(repr(rules.otherwise))).rstrip("\n"),
     ]
     for place, column in enumerate(rules.columns):
-        reader = "_number" if column.is_number else "_category"
+        reader = {"number": "_number", "whole": "_whole"}.get(column.kind, "_category")
         lines.append(f"    v{place} = {reader}(values[{column.name!r}])")
     for place in rules.guarded:
         lines.append(f"    if {_unknown(rules.columns[place], f'v{place}')}:")

@@ -55,9 +55,9 @@ def _test(column: ListColumn, condition: ListCondition) -> str:
     if condition.missing:
         return f"{name} IS NULL"
     if condition.at_least is not None:
-        tests.append(f"{name} >= {_number(condition.at_least)}")
+        tests.append(f"{name} >= {_bound(column, condition.at_least)}")
     if condition.below is not None:
-        tests.append(f"{name} < {_number(condition.below)}")
+        tests.append(f"{name} < {_bound(column, condition.below)}")
     if len(condition.values) == 1:
         tests.append(f"{name} = {_literal(condition.values[0])}")
     elif condition.values:
@@ -83,6 +83,12 @@ def _sound(text: str) -> str:
     if "\0" in text:
         raise HornlensError(f"SQL has no character of number 0, as there is in {text!r}")
     return text
+
+
+def _bound(column: ListColumn, value: float) -> str:
+    """Return a bound; one of whole numbers is a whole number, however large, if it is one."""
+    is_whole = column.kind == "whole" and value == int(value)
+    return str(int(value)) if is_whole else _number(value)
 
 
 def _number(value: float) -> str:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 ROOT = Path(__file__).parents[1]
 PEERS = {"imodels": "imodels", "te2rules": "te2rules", "wittgenstein": "wittgenstein"}
-PEERS["anchor"] = "anchor-exp"
-"""The packages of the other tools."""
+PEERS |= {"anchor": "anchor-exp", "pyxai": "pyxai"}
+PEERS |= {"xgboost": "xgboost", "lightgbm": "lightgbm"}
+"""The packages of the other tools, and of the libraries whose models they explain."""
 
 
 def million(columns: int, bins: int, kind: str, rounds: int) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def white_box(trees: int, conditions: int) -> dict[str, Any]:
 
 
 def peers(rows: int, trees: int) -> dict[str, Any]:
-    """Let other tools find rules of one boosted forest: how true, how many, how long, how false."""
+    """Let other tools find rules of boosted forests: how true, how many, how long, how false."""
     place = ROOT / "build" / "peers"
     python = place / "bin" / "python"
     missing = []

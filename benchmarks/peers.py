@@ -26,7 +26,7 @@ from benchmarks.classifiers import incomes, people
 Rows = Any
 ANCHORS = 60
 """How many rows are explained one after another, by tools that explain rows."""
-MOST_CELLS = 2_000_000
+MOST_CELLS = 8_000_000
 DRAWN = 5_000
 """How many uniform inputs there are."""
 

@@ -28,6 +28,7 @@ from hornlens.formats.decisions.sql import write_sql
 from hornlens.formats.decisions.writers import CLASS_WRITERS
 from tests.classifier_cases import data, near, one_thread
 from tests.classifiers.deciding import EVALUATORS, by_python, by_sql
+from tests.schemas import fits
 
 __all__ = ["one_thread"]
 
@@ -318,6 +319,11 @@ def test_the_command_writes_them_too(tmp_path, capsys):
         )
         assert (tmp_path / "rules").read_text("utf-8") == result.export(form, otherwise="1")
         capsys.readouterr()
+
+
+def test_the_json_fits_its_schema():
+    for make in CASES.values():
+        fits("class-rules", json.loads(make()[0].export("json-rules")))
 
 
 def test_a_list_without_rules_is_never_of_a_class():

@@ -112,17 +112,33 @@ def anchor(model: Any, rows: Rows, names: Sequence[str]) -> Rules:
 
 
 def pyxai(model: Any, rows: Rows, names: Sequence[str]) -> Rules:
-    """PyXAI's tree-specific reasons of some rows; elsewhere the commonest class."""
-    from pyxai import Explainer, Learning
+    """PyXAI's tree-specific reasons of some rows; elsewhere the commonest class.
 
-    _, boosted = Learning.import_models([model], feature_names=[*names, "class"])
+    (It imports classifiers of XGBoost, and none of LightGBM or scikit-learn's boosting.)
+    """
+    from pyxai import Explaining, Learning
+
+    _, boosted = Learning.ModelIO.import_models(model, instances_type="tabular")
     texts = []
     for row, label in zip(rows.to_numpy()[:ANCHORS], model.predict(rows[:ANCHORS]), strict=True):
-        explainer = Explainer.initialize(boosted, instance=row)
-        reason = explainer.tree_specific_reason(n_iterations=10)
-        parts = [str(part) for part in explainer.to_features(reason)]
+        explainer = Explaining.initialize(boosted, row)
+        reason = explainer.to_features(explainer.tree_specific_reason())
+        parts = [part for said in reason for part in _comparisons(str(said), names)]
         texts.append(f"{' and '.join(parts) or 'true'} -> {label}")
     return _of_rows(model, rows, texts)
+
+
+def _comparisons(text: str, names: Sequence[str]) -> list[str]:
+    """Return a condition of PyXAI as `prove` reads it: "f1" is the first column, "p" the last."""
+    number = {**{f"f{place}": name for place, name in enumerate(names, 1)}, "p": names[-1]}
+    if inside := re.fullmatch(r"(\w+) in ([\[\]])(\S+), (\S+)([\[\]])", text):
+        name = number[inside[1]]
+        low, high = ">=" if inside[2] == "[" else ">", "<=" if inside[5] == "]" else "<"
+        return [f"{name} {low} {inside[3]}", f"{name} {high} {inside[4]}"]
+    one = re.fullmatch(r"(\w+) (<=|>=|<|>) (\S+)", text)
+    if one is None:
+        raise ValueError(f"PyXAI says {text!r}")
+    return [f"{number[one[1]]} {one[2]} {one[3]}"]
 
 
 def _of_rows(model: Any, rows: Rows, texts: list[str]) -> Rules:
@@ -166,7 +182,8 @@ def fitted(library: str, trees: int, rows: Rows, classes: Any) -> Any:
     if library == "xgboost":
         from xgboost import XGBClassifier
 
-        return XGBClassifier(**options, n_jobs=1).fit(rows, classes)
+        # Without names of columns: with them, te2rules 1.0 fails.
+        return XGBClassifier(**options, n_jobs=1).fit(rows.to_numpy(), classes)
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(**options, n_jobs=1, verbose=-1).fit(rows, classes)

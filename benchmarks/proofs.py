@@ -105,7 +105,7 @@ def compared(kind: str, trees: int, data: str, count: int) -> dict[str, Any]:
     from hornlens.targets.classifiers.binning import bin_columns
     from hornlens.targets.classifiers.metering import Meter
     from hornlens.targets.classifiers.points import Binned
-    from hornlens.targets.classifiers.short import short_rules_of_vote
+    from hornlens.targets.classifiers.short import known_cells, short_rules_of_vote
     from hornlens.targets.classifiers.voting import Vote
 
     model, rows = fitted(kind, trees, data)
@@ -145,7 +145,7 @@ def compared(kind: str, trees: int, data: str, count: int) -> dict[str, Any]:
     }
     start = perf_counter()
     limited = vote.asked_by(replace(binned, meter=Meter(Limits(time_limit=SHORT_SECONDS))))
-    done = short_rules_of_vote(limited, 2, levels)
+    done = short_rules_of_vote(limited, 2, known_cells(limited, levels))
     figures["short_rules"] = len(done.rules)
     figures["short_seconds"] = round(perf_counter() - start, 2)
     return figures

@@ -16,7 +16,7 @@ from hornlens.targets.classifiers.columns import Table
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.points import Binned
-from hornlens.targets.classifiers.short import short_rules_of_vote
+from hornlens.targets.classifiers.short import known_cells, short_rules_of_vote
 from hornlens.targets.classifiers.voting import Vote
 
 SEEDS = 80
@@ -215,7 +215,7 @@ def check_short_rules(seed):
     own = small(seed)
     most = min(2, len(own.sizes))
     rows = own.cells[own.rng.integers(0, len(own.cells), 5)]
-    done = short_rules_of_vote(own.vote, most, rows, seed)
+    done = short_rules_of_vote(own.vote, most, known_cells(own.vote, rows, seed))
     labels = np.where(own.occur, own.classes, OUTSIDE).astype(np.int8).reshape(own.sizes)
     wanted = short_rules_of_grid(GridCells(own.vote.binned.axes, labels), most)
     assert done.unsettled == 0, seed

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hornlens.exact.boxes.cells import Levels, ListedCells
+from hornlens.exact.boxes.axes import Axis
+from hornlens.exact.boxes.cells import OPEN, Levels, ListedCells, distinct_cells
 from hornlens.exact.boxes.rulesets import (
     Bits,
     BoxRule,
@@ -27,6 +28,10 @@ from hornlens.targets.classifiers.bounding.occurring import TooHard
 from hornlens.targets.classifiers.bounding.stacks import Intervals
 from hornlens.targets.classifiers.voting import PATIENCE, Vote
 
+POOL = 20_000
+"""How many random cells are asked first."""
+MOST_CELLS = 5_000_000
+"""So many cells of sets of features are gone through, where nobody wants rules of one length."""
 EXTREMES = 8
 """So many cells of each class are looked around first."""
 WITNESSES = 16
@@ -41,23 +46,68 @@ NONE = np.uint64(0)
 
 
 class ShortRules(NamedTuple):
-    """The rules; how many sets of conditions were proved, and how many given up.
-
-    `rows` are the cells of the rows of X that were asked.
-    """
+    """The rules; how many sets of conditions were proved, and how many given up."""
 
     rules: list[BoxRule]
     proved: int
     unsettled: int
+
+
+def longest_within_reach(axes: Sequence[Axis], most: int) -> int:
+    """Return how many conditions rules may have so that their cells are not too many to go through.
+
+    At most `most`; each set of so many features has a cell for each of their levels.
+    """
+    cells = [1] + [0] * most
+    for axis in axes:
+        if axis.size > 1:
+            for count in range(most, 0, -1):
+                cells[count] += axis.size * cells[count - 1]
+    return max(count for count in range(most + 1) if max(cells[: count + 1]) <= MOST_CELLS)
+
+
+def random_cells(vote_features: Sequence[int], count: int, rng: np.random.Generator) -> Levels:
+    """Return random cells: each feature uniform over its levels."""
+    parts = [rng.integers(0, size, count) for size in vote_features]
+    return np.column_stack(parts) if parts else np.zeros((count, 0), dtype=np.intp)
+
+
+class KnownCells(NamedTuple):
+    """Cells whose classes are known: those of the rows of X, and the same with random ones."""
+
     rows: ListedCells
+    pool: ListedCells
 
 
-def short_rules_of_vote(vote: Vote, most: int, rows: Levels, seed: int = 0) -> ShortRules:
+def known_cells(vote: Vote, rows: Levels, seed: int = 0) -> KnownCells:
+    """Ask the cells of rows and random ones; of limited questions, half are left for proofs."""
+    axes, meter = vote.binned.axes, vote.binned.meter
+    cells, _, _ = distinct_cells(rows, vote.binned.shape)
+    cells = cells[vote.occur(cells)]
+    labels = vote.binned.ask_first(cells)
+    listed = ListedCells(axes, cells[: len(labels)], labels)
+    if len(labels) < len(cells):
+        return KnownCells(listed, listed)
+    room = None if meter is None else meter.room
+    count = POOL if room is None else min(POOL, room // 2)
+    drawn = random_cells([axis.size for axis in axes], POOL, np.random.default_rng(seed))[:count]
+    drawn = np.unique(drawn, axis=0)
+    new = drawn[vote.occur(drawn) & (listed.at(drawn) == OPEN)]
+    labels = vote.binned.ask_first(new)
+    pool = ListedCells(
+        axes,
+        np.concatenate([listed.cells, new[: len(labels)]]),
+        np.concatenate([listed.labels, labels]),
+    )
+    return KnownCells(listed, pool)
+
+
+def short_rules_of_vote(vote: Vote, most: int, known: KnownCells) -> ShortRules:
     """Return every rule of the ensemble with at most so many conditions, each proved.
 
     If a limit is reached, those are returned that are proved by then.
     """
-    return _Search(vote, most, rows, seed).run()
+    return _Search(vote, most, known.pool).run()
 
 
 class _Table:
@@ -121,12 +171,8 @@ class _Part(NamedTuple):
 
 
 class _Search:
-    def __init__(self, vote: Vote, most: int, rows: Levels, seed: int):
-        self.vote, self.most, self.axes, self.seed = vote, most, vote.binned.axes, seed
-        cells = np.unique(rows, axis=0)
-        cells = cells[vote.occur(cells)]
-        labels = vote.binned.ask_first(cells)
-        self.rows = ListedCells(self.axes, cells[: len(labels)], labels)
+    def __init__(self, vote: Vote, most: int, pool: ListedCells):
+        self.vote, self.most, self.axes, self.pool = vote, most, vote.binned.axes, pool
         self.extremes: list[Around] = []
         self.witnesses: list[Around] = []
         self.known: dict[tuple[int, ...], Bits] = {}
@@ -136,11 +182,11 @@ class _Search:
     def run(self) -> ShortRules:
         with suppress(Stopped):
             self._search()
-        return ShortRules(self.rules, self.proved, self.unsettled, self.rows)
+        return ShortRules(self.rules, self.proved, self.unsettled)
 
     def _search(self) -> None:
         for place in range(self.vote.classes):
-            tops = self.vote.extreme_cells(place, self.rows.cells, EXTREMES, self.seed)
+            tops = self.vote.extreme_cells(place, self.pool.cells, EXTREMES)
             self.extremes += [Around(self.vote, cell, self.most) for cell in tops]
         waiting: list[tuple[int, ...]] = []
         cells, size = 0, 0
@@ -175,7 +221,7 @@ class _Search:
 
     def _begun(self, some: tuple[int, ...]) -> _Table:
         """Return what follows from fewer features, and what is seen around extreme cells."""
-        seen = table_of_list(self.rows, some)
+        seen = table_of_list(self.pool, some)
         known = np.zeros(seen.shape, dtype=np.uint64)
         for axis in range(len(some)):
             fewer = self.known[some[:axis] + some[axis + 1 :]]

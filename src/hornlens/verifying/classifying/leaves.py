@@ -139,9 +139,12 @@ class Leaves:
                 least = np.minimum.reduceat(np.where(reached, gain, inf), self._starts)
                 if most.sum() > lead:
                     lead, spread = float(most.sum()), most - least
-            if lead < -self.close:
+            if lead < -self.close or (parts := self._parted(box)) is None:
                 continue
             many = np.add.reduceat(reached, self._starts, dtype=np.intp)
+            if (many == 1).all() and parts:
+                stack += parts
+                continue
             if (many == 1).all():
                 if lead > self.close:
                     return False

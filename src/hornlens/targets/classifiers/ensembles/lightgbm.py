@@ -6,7 +6,7 @@ are infinite.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,17 @@ def rows_of_lightgbm(clf: Any) -> CodedRows:
     names = booster.pandas_categorical or []
     codes = tuple({name: code for code, name in enumerate(own)} for own in names)
     return CodedRows(codes, is_new_missing=True, is_whole_single=True)
+
+
+def categories_by_column(booster: Any) -> dict[int, Sequence[Any]]:
+    """Return the columns that a Booster was fitted with as categories, and which these were."""
+    names = booster.pandas_categorical or []
+    lines = booster.model_to_string(num_iteration=1).splitlines()
+    infos = next(line for line in lines if line.startswith("feature_infos=")).split("=", 1)[1]
+    places = [at for at, info in enumerate(infos.split()) if info[0] not in "[n"]
+    if len(places) != len(names):
+        raise NotExact("which columns of LightGBM's model are categories cannot be told")
+    return dict(zip(places, names, strict=True))
 
 
 def _tree(text: str, place: int, classes: int) -> Tree:

@@ -90,6 +90,11 @@ FULL = [
     ),
     *(Case("classifiers", "white_box", [10, most], 300.0) for most in (1, 2, 3)),
     Case("classifiers", "peers", [3_000, 20], 1800.0),
+    *(
+        Case("proofs", "proofs", [kind, trees, data, 60], 1800.0)
+        for kind, trees in (("boosting", 100), ("boosting", 500), ("forest", 100))
+        for data in ("breast cancer", "incomes")
+    ),
     *(Case("pages", "selfcheck", [answers], 300.0) for answers in (8_000, 100_000)),
     Case("black_boxes", "black_box", ["planted", 12, 8, 10], 600.0),
     *(Case("black_boxes", "black_box", [kind, 12, 8, 3], 600.0) for kind in ("mlp", "svm")),
@@ -125,5 +130,6 @@ QUICK = [
     Case("models", "masked", ["bert-tiny", 66, 1], 60.0),
     Case("chat", "throughput", [200, 8, 0.05, 1], 60.0),
     Case("classifiers", "million", [5, 8, "forest", 1], 60.0),
+    Case("proofs", "compared", ["forest", 20, "breast cancer", 10], 60.0),
     Case("black_boxes", "black_box", ["planted", 8, 6, 1], 60.0),
 ]

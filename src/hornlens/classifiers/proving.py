@@ -25,6 +25,7 @@ from hornlens.logic.scopes import Of, Scope
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
+from hornlens.targets.classifiers.bounding.occurring import TooHard
 from hornlens.targets.classifiers.boxes import box_of, never_missing
 from hornlens.targets.classifiers.columns import Table
 from hornlens.targets.classifiers.conditions import ParsedRule, parse_rule
@@ -36,6 +37,8 @@ from hornlens.targets.classifiers.voting import Vote
 
 TRIED = 20_000
 """How many random inputs are tried."""
+HARD = 1_000_000
+"""After so many boxes, a proof by the trees is given up."""
 Status = Literal["proved", "refuted", "not refuted", "vacuous"]
 ProofDomain = Literal["grid", "plausible"]
 
@@ -361,17 +364,21 @@ def _by_vote(rule: str, vote: Vote, box: Box, wanted: int, of: _Inputs) -> Proof
     """Decide it for every input that is meant, by the trees themselves."""
     binned, classes = vote.binned, vote.binned.classifier.classes
     allowed = [place for place in range(len(classes)) if wanted >> place & 1]
-    if vote.cell_in(vote.mask(box)) is None:
-        return Proof(rule, "vacuous", of.none)
-    if len(allowed) == 1:
-        cells, status = vote.others_among([vote.mask(box)], allowed, 50 * 20_000)
-        if status[0] == 1:
-            return _refuted(rule, binned, cells[0])
-        if status[0] == 0:
-            return Proof(rule, "proved", f"Proved for {of.words}.")
-        return _too_hard(rule, binned.meter)
     try:
-        cell, settled = vote.any_of(vote.mask(box), ~wanted)
+        if vote.cell_in(vote.mask(box)) is None:
+            return Proof(rule, "vacuous", of.none)
+    except (TooHard, Stopped):  # the proof does without
+        pass
+    if len(allowed) == 1:
+        outcomes = vote.outcomes([vote.mask(box)], allowed, HARD)
+        if outcomes.status[0] == 1:
+            return _refuted(rule, binned, outcomes.cells[0])
+        if outcomes.status[0] == 0:
+            return Proof(rule, "proved", f"Proved for {of.words}.")
+        lead = vote.in_words(float(outcomes.leads[0]), allowed[0])
+        return _too_hard(rule, binned.meter, lead)
+    try:
+        cell, settled = vote.any_of(vote.mask(box), ~wanted, HARD)
     except Stopped:
         return _too_hard(rule, binned.meter)
     if cell is not None:
@@ -381,10 +388,13 @@ def _by_vote(rule: str, vote: Vote, box: Box, wanted: int, of: _Inputs) -> Proof
     return _too_hard(rule, binned.meter)
 
 
-def _too_hard(rule: str, meter: Meter | None) -> Proof:
+def _too_hard(rule: str, meter: Meter | None, lead: str = "") -> Proof:
+    """Return that a search was not ended, and how far another class can lead as far as known."""
     if meter is not None and meter.ended is not None:
-        return _cut_off(rule, meter, "before the trees were searched to the end")
-    return Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
+        proof = _cut_off(rule, meter, "before the trees were searched to the end")
+    else:
+        proof = Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
+    return replace(proof, sentence=f"{proof.sentence} {lead}") if lead else proof
 
 
 def _refuted(rule: str, binned: Binned, cell: Levels) -> Proof:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import Levels
+from hornlens.targets.classifiers.bounding.climbing import extremes
 from hornlens.targets.classifiers.bounding.occurring import Occurrence, TooHard
 from hornlens.targets.classifiers.bounding.pairs import AxisChange, PairOccurrence
 from hornlens.targets.classifiers.bounding.search import BoxSearch, Confirm, Verdicts
@@ -141,12 +142,12 @@ class Vote:
         return self.occurring.occur(cells)
 
     def cell_in(self, box: Sequence[int]) -> Levels | None:
-        """Return a cell of a box that occurs; None if there is none, or none was found in time."""
-        for low, high in zip(*self.intervals([box])[:2], strict=True):
-            try:
-                cell = self.occurring.cell_in(low, high, self.binned.check)
-            except TooHard:
-                continue
+        """Return a cell of a box that occurs, if there is one; raise TooHard if that is open."""
+        return self._occurring_in(self.intervals([box]))
+
+    def _occurring_in(self, boxes: Intervals) -> Levels | None:
+        for low, high in zip(boxes.lows, boxes.highs, strict=True):
+            cell = self.occurring.cell_in(low, high, self.binned.check)
             if cell is not None:
                 return cell
         return None
@@ -168,7 +169,7 @@ class Vote:
         If a limit is reached, all that is not settled by then is open.
 
         Args:
-            boxes: Intervals, as sets of levels.
+            boxes: Boxes, as sets of levels.
             places: The class that the cells of each box are said to have.
             patience: After so many boxes, one of these is given up for each class.
         """
@@ -195,6 +196,23 @@ class Vote:
                 status[worse] = verdicts.status[worse]
                 leads[wanted] = np.maximum(leads[wanted], verdicts.bounds[wanted])
         return Outcomes(status, cells, leads)
+
+    def in_words(self, lead: float, place: int) -> str:
+        """Say by how much other classes can lead over one at most; nothing if that is not known.
+
+        Where each tree adds shares of the classes, as in a forest, the share of another class is
+        given; else the lead itself.
+        """
+        if not np.isfinite(lead):
+            return ""
+        lead += self.tolerance
+        own = self.binned.classifier.labels[place]
+        _, scores, starts = self.leaves
+        if self.classes == 2 and (scores >= 0).all() and np.allclose(scores.sum(axis=1), 1):
+            other = self.binned.classifier.labels[1 - place]
+            share = min(1.0, (1 + lead / len(starts)) / 2)
+            return f"No input that it speaks of gets {other} with more than {_above(share)}."
+        return f"No class leads over {own} by more than {_above(lead)} in the sum of the trees."
 
     def _leading(
         self,
@@ -330,7 +348,7 @@ class Vote:
             return [
                 *(change.of_first(one) for one in self._wins(place)),
                 *(change.of_second(one) for one in self._wins(other)),
-                change.lowered(lead, self.leaves[1], self._tolerance),
+                change.lowered(lead, self.leaves[1], self.tolerance),
             ]
 
         every = (*self.features, self.features[change.axis])
@@ -341,19 +359,35 @@ class Vote:
 
     def clear_class(self, cell: Levels) -> int | None:
         """Return the class that the leaves give to a cell; None if that is too close to call."""
-        masks, scores, starts = self.leaves
-        inside = np.ones(len(masks), dtype=np.bool_)
-        for axis, level in enumerate(cell.tolist()):
-            word = masks[:, axis * self.words + level // 64]
-            inside &= (word >> np.uint64(level % 64) & np.uint64(1)) != 0
-        reached = np.flatnonzero(inside)
+        _, scores, starts = self.leaves
+        reached = np.flatnonzero(self.met_by(cell).all(axis=1))
         if len(reached) != len(starts):
             return None
         total = scores[reached].sum(axis=0)
         if len(total) == 1:
             return 0
         first, second = np.sort(total)[-2:][::-1]
-        return int(total.argmax()) if first - second > self._tolerance else None
+        return int(total.argmax()) if first - second > self.tolerance else None
+
+    def met_by(self, cell: Levels) -> Flags:
+        """Say for each leaf on which features it has the level of a cell."""
+        masks = self.leaves[0]
+        word = np.arange(len(cell)) * self.words + cell // 64
+        bits = masks[:, word] >> (cell % 64).astype(np.uint64)
+        return np.asarray((bits & np.uint64(1)) != 0)
+
+    def levels_of(self, leaves: NDArray[np.intp], axis: int) -> Flags:
+        """Say for some leaves which levels of a feature lead there."""
+        words = self.leaves[0][leaves, axis * self.words : (axis + 1) * self.words]
+        text = np.ascontiguousarray(words).astype("<u8").view(np.uint8)
+        bits = np.unpackbits(text, axis=1, bitorder="little", count=self.features[axis].size)
+        return bits.astype(np.bool_)
+
+    def extreme_cells(self, place: int, cells: Levels, count: int, seed: int = 0) -> Levels:
+        """Return cells of a class that lead most: some of those given, and some uphill of them."""
+        tables = self._tables((place,), self.features, lambda: self._wins(place))
+        search = self._search(tables, self.occurring, lambda low, high: None, 0)
+        return extremes(search, cells, count, np.random.default_rng(seed))
 
     def _is_other(self, cell: Levels, place: int) -> bool:
         return int(self.binned.ask(cell[None, :])[0]) != place
@@ -366,7 +400,8 @@ class Vote:
         return int(self.leaves[1].shape[1])
 
     @cached_property
-    def _tolerance(self) -> float:
+    def tolerance(self) -> float:
+        """How far from a tie two sums are at most where rounding may decide."""
         _, scores, starts = self.leaves
         largest = np.maximum.reduceat(np.abs(scores).max(axis=1), starts)
         return self.rounding * max(1.0, float(largest.sum()))
@@ -381,14 +416,10 @@ class Vote:
 
     def _levels(self, axis: int) -> Flags | None:
         """Say of each leaf which levels of a feature lead there; None if all do."""
-        masks, size = self.leaves[0], self.features[axis].size
-        words = masks[:, axis * self.words : (axis + 1) * self.words]
+        leaves, size = self.leaves[0], self.features[axis].size
+        words = leaves[:, axis * self.words : (axis + 1) * self.words]
         full = np.array(_split((1 << size) - 1, self.words), dtype=np.uint64)
-        if (words == full).all():
-            return None
-        text = np.ascontiguousarray(words).astype("<u8").view(np.uint8)
-        bits = np.unpackbits(text, axis=1, bitorder="little", count=size)
-        return bits.astype(np.bool_)
+        return None if (words == full).all() else self.levels_of(np.arange(len(leaves)), axis)
 
     def _wins(self, place: int) -> list[Sum]:
         """Return by how much a class leads over each other one."""
@@ -413,11 +444,18 @@ class Vote:
         patience: int,
     ) -> BoxSearch:
         check = self.binned.check
-        return BoxSearch(tables, occurring, self._tolerance, confirm, check, patience)
+        return BoxSearch(tables, occurring, self.tolerance, confirm, check, patience)
 
     @cached_property
     def _kept(self) -> dict[Hashable, Tables]:
         return {}
+
+
+def _above(number: float) -> str:
+    """Return a number in three digits that is not less."""
+    digits = 2 - int(np.floor(np.log10(abs(number)))) if number else 0
+    up = np.ceil(number * 10.0**digits) / 10.0**digits
+    return f"{up:g}"
 
 
 def _split(mask: int, words: int) -> list[int]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import combinations
 from math import inf, prod
 from random import Random
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ MOST_ROUNDED, ULP, MORE = 1e-3, 2.0**-24, 8
 """How close sums may be at most, for each unit: a number, or so many of single precision."""
 PATIENCE = 200_000
 """How many boxes are looked at before one is too hard."""
+SECONDS = 20.0
+"""How long one box is looked at before it is too hard."""
 MOST_LEAVES = 1_000
 """Up to so many leaves of a tree, each two are compared; otherwise cells are looked at."""
 WORK, LEAST = 20_000_000, 500
@@ -118,40 +122,78 @@ class Leaves:
 
     def decided(self, masks: list[int], place: int) -> bool | None:
         """Say whether every cell of a box gets a class; None if that is too close or too hard."""
+        clock = monotonic()
         stack, looked = self.occurring(masks), 0
         sure = True
+        others = [other for other in range(self.classes) if other != place]
         while stack:
             box = stack.pop()
             looked += 1
-            if looked > PATIENCE:
+            if looked > PATIENCE or monotonic() - clock > SECONDS:
                 return None
-            left = [[leaf for leaf in tree if _meet(leaf[0], box)] for tree in self.trees]
-            others = range(len(left[0][0][1]))
-            lead = max(
-                (
-                    sum(max(s[other] - s[place] for _, s in tree) for tree in left)
-                    for other in others
-                    if other != place
-                ),
-                default=-1.0,
-            )
+            reached = self._reached(box)
+            lead, spread = -inf if others else -1.0, np.zeros(len(self.trees))
+            for other in others:
+                gain = self._scores_of[:, other] - self._scores_of[:, place]
+                most = np.maximum.reduceat(np.where(reached, gain, -inf), self._starts)
+                least = np.minimum.reduceat(np.where(reached, gain, inf), self._starts)
+                if most.sum() > lead:
+                    lead, spread = float(most.sum()), most - least
             if lead < -self.close or (parts := self._parted(box)) is None:
                 continue
-            open_ = max(left, key=len)
-            if len(open_) == 1 and parts:
+            many = np.add.reduceat(reached, self._starts, dtype=np.intp)
+            if (many == 1).all() and parts:
                 stack += parts
                 continue
-            if len(open_) == 1:
+            if (many == 1).all():
                 if lead > self.close:
                     return False
                 sure = False  # rounding decides: the model would have to be asked
                 continue
-            first = open_[0][0]
+            # The tree that leaves most open is cut where one of its leaves ends.
+            tree = self.trees[int(np.where(many > 1, spread, -1.0).argmax())]
+            first = next(leaf for leaf, _ in tree if _meet(leaf, box))
             axis = next(a for a, mask in enumerate(box) if mask & ~first[a])
             for part in (box[axis] & first[axis], box[axis] & ~first[axis]):
                 if part:
                     stack.append([*box[:axis], part, *box[axis + 1 :]])
         return True if sure else None
+
+    @cached_property
+    def _starts(self) -> NDArray[np.intp]:
+        """Where the leaves of each tree begin."""
+        counts = [len(tree) for tree in self.trees]
+        return np.cumsum([0, *counts[:-1]])
+
+    @cached_property
+    def _scores_of(self) -> NDArray[np.float64]:
+        return np.array([scores for tree in self.trees for _, scores in tree], dtype=np.float64)
+
+    @cached_property
+    def _leaves_at(self) -> list[NDArray[np.bool_] | None]:
+        """For each axis and level, which leaves it leads to; None where all levels lead to all."""
+        leaves = [masks for tree in self.trees for masks, _ in tree]
+        axes: list[NDArray[np.bool_] | None] = []
+        for axis, size in enumerate(self.sizes):
+            masks = [leaf[axis] for leaf in leaves]
+            if all(mask == self.full[axis] for mask in masks):
+                axes.append(None)
+                continue
+            text = b"".join(mask.to_bytes((size + 7) // 8, "little") for mask in masks)
+            rows = np.frombuffer(text, dtype=np.uint8).reshape(len(masks), -1)
+            bits = np.unpackbits(rows, axis=1, bitorder="little", count=size)
+            axes.append(np.ascontiguousarray(bits.T).astype(np.bool_))
+        return axes
+
+    def _reached(self, box: Sequence[int]) -> NDArray[np.bool_]:
+        """Say of each leaf whether it has a cell of a box."""
+        reached = np.ones(len(self._scores_of), dtype=np.bool_)
+        for axis, mask in enumerate(box):
+            levels = self._leaves_at[axis]
+            if levels is not None and mask != self.full[axis]:
+                own = [level for level in range(self.sizes[axis]) if mask >> level & 1]
+                reached &= levels[own].any(axis=0)
+        return reached
 
     def check_cells(self, cells: RecordedCells, count: int) -> str:
         """Hold the classes of cells against the leaves: of all, or of random ones."""

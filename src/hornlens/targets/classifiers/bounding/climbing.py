@@ -31,16 +31,16 @@ def drawn_cells(
     lows, highs, _ = boxes
     cells = lows.astype(np.intp)
     sure = np.zeros(len(lows), dtype=np.bool_)
-    for _ in range(DRAWN):
-        for start in range(0, len(lows), TOGETHER):
-            search.check()
-            rows = start + np.flatnonzero(~sure[start : start + TOGETHER])
-            if not len(rows):
-                continue
-            drawn = rng.integers(lows[rows], highs[rows] + 1)
-            wanted = _heights(search, drawn, search.tables.sums_at(drawn)) > search.tolerance
-            cells[rows[wanted]] = drawn[wanted]
-            sure[rows] = wanted
+    step = max(1, TOGETHER // DRAWN)
+    for start in range(0, len(lows), step):
+        search.check()
+        rows = np.arange(start, min(start + step, len(lows)))
+        drawn = rng.integers(lows[rows], highs[rows] + 1, (DRAWN, len(rows), lows.shape[1]))
+        flat: Levels = drawn.reshape(-1, lows.shape[1])
+        heights = _heights(search, flat, search.tables.sums_at(flat)).reshape(DRAWN, len(rows))
+        best = heights.argmax(axis=0)
+        cells[rows] = drawn[best, np.arange(len(rows))]
+        sure[rows] = heights.max(axis=0) > search.tolerance
     return cells, sure
 
 
@@ -50,16 +50,50 @@ def climb(search: BoxSearch, low: Levels, high: Levels, rng: np.random.Generator
     heights = _heights(search, cells, search.tables.sums_at(cells))
     for start in np.argsort(-heights, kind="stable")[:CLIMBS].tolist():
         cell, height = cells[start], float(heights[start])
+        cell, height = _uphill(search, cell, height, (low, high), rng, search.tolerance)
         if height > search.tolerance:
-            return np.asarray(cell)
-        for _ in range(ROUNDS):
-            before = height
-            cell, height = _round(search, cell, height, low, high, rng)
-            if height > search.tolerance:
-                return cell
-            if height <= before:
-                break
+            return cell
     return None
+
+
+def extremes(search: BoxSearch, cells: Levels, count: int, rng: np.random.Generator) -> Levels:
+    """Return so many of the highest cells that are surely as wanted, half of them by climbing."""
+    if len(cells) > TOGETHER:
+        cells = cells[rng.choice(len(cells), TOGETHER, replace=False)]
+    drawn = rng.integers(0, search.tables.sizes, (STARTS, cells.shape[1]))
+    every = np.concatenate([cells, drawn])
+    heights = _heights(search, every, search.tables.sums_at(every))
+    order = np.argsort(-heights, kind="stable")
+    tops = list(every[order[: (count + 1) // 2]])
+    highest = [float(height) for height in heights[order[: (count + 1) // 2]]]
+    whole = np.zeros_like(search.tables.sizes), search.tables.sizes - 1
+    for start in rng.permutation(len(every))[: count // 2].tolist():
+        search.check()
+        cell, height = _uphill(search, every[start], float(heights[start]), whole, rng, np.inf)
+        tops.append(cell)
+        highest.append(height)
+    order = np.argsort(-np.array(highest), kind="stable")
+    kept = [tops[place] for place in order.tolist() if highest[place] > search.tolerance]
+    return np.array(kept, dtype=np.intp).reshape(len(kept), cells.shape[1])
+
+
+def _uphill(
+    search: BoxSearch,
+    cell: Levels,
+    height: float,
+    box: tuple[Levels, Levels],
+    rng: np.random.Generator,
+    enough: float,
+) -> tuple[Levels, float]:
+    """Change one axis after the other to its best level, until the cell is high enough or a top."""
+    for _ in range(ROUNDS):
+        if height > enough:
+            break
+        before = height
+        cell, height = _round(search, cell, height, *box, rng, enough)
+        if height <= before:
+            break
+    return cell, height
 
 
 def _heights(search: BoxSearch, cells: Levels, sums: Floats) -> Floats:
@@ -76,8 +110,9 @@ def _round(
     low: Levels,
     high: Levels,
     rng: np.random.Generator,
+    enough: float,
 ) -> tuple[Levels, float]:
-    """AxisChange one axis after the other to its best level; stop if the cell is as wanted."""
+    """Change one axis after the other to its best level; stop if the cell is high enough."""
     tables = search.tables
     is_free = (low < high) & (tables.asked | search.occurring.asked)
     order = rng.permutation(np.flatnonzero(is_free))
@@ -96,6 +131,6 @@ def _round(
         if heights[top] > height:
             height, cell = float(heights[top]), cells[top]
         rest = rest & tables.meeting(np.array([axis]), cell[[axis]], cell[[axis]])[0]
-        if height > search.tolerance:
+        if height > enough:
             break
     return cell, height

@@ -52,6 +52,8 @@ class Occurrence:
         self._before = np.zeros((len(axes), longest + 1), dtype=np.int32)
         np.cumsum(inside, axis=1, out=self._before[:, 1:])
         self._every = np.arange(len(axes))
+        many = np.diff(np.append(self._starts, len(axes)))
+        self._box, self._sizes = np.repeat(np.arange(len(starts)), many), sizes
         self.asked = np.zeros(len(sizes), dtype=np.bool_)
         """On which axes it depends whether a cell occurs."""
         self.asked[self._axis] = True
@@ -90,6 +92,19 @@ class Occurrence:
         low, high = lows[:, self._axis], highs[:, self._axis] + 1
         common = self._before[self._every, high] - self._before[self._every, low]
         return common == high - low, common > 0
+
+    def met_by(self, cell: Levels) -> Flags:
+        """Say for each of the boxes on which axes it has the level of a cell."""
+        met = np.ones((len(self._starts), len(self.asked)), dtype=np.bool_)
+        met[self._box, self._axis] = self._inside[self._every, cell[self._axis]]
+        return met
+
+    def levels_of(self, boxes: NDArray[np.intp], axis: int) -> Flags:
+        """Say for some of the boxes which levels of an axis they have."""
+        levels = np.ones((len(self._starts), self._sizes[axis]), dtype=np.bool_)
+        asked = np.flatnonzero(self._axis == axis)
+        levels[self._box[asked]] = self._inside[asked, : self._sizes[axis]]
+        return np.asarray(levels[boxes])
 
     def cell_in(
         self, low: Levels, high: Levels, check: Callable[[], object] = lambda: None

@@ -27,6 +27,9 @@ Flags = NDArray[np.bool_]
 MEMORY = 1 << 28
 """Rows of tables that take more bytes than this are kept short: see `_ShortRows`."""
 
+AT_ONCE = 1 << 12
+"""Up to so many rows of tables are taken at once."""
+
 
 class Sum(NamedTuple):
     """One sum of trees: what each leaf adds, where each tree's leaves begin, and their levels.
@@ -204,6 +207,15 @@ class Tables:
         """Return the leaves that can be reached in each box."""
         reached = np.repeat(self.full[None], len(lows), axis=0)
         narrow = ((lows > 0) | (highs < self.sizes - 1)) & self.asked
+        many = np.count_nonzero(narrow, axis=1)
+        if many.sum() <= AT_ONCE:
+            boxes, axes = np.nonzero(narrow)
+            rows = self.meeting(axes, lows[boxes, axes], highs[boxes, axes])
+            some = np.flatnonzero(many)
+            if len(some):
+                starts = (np.cumsum(many) - many)[some]
+                reached[some] &= np.bitwise_and.reduceat(rows, starts, axis=0)
+            return reached
         for axis in np.flatnonzero(narrow.any(axis=0)).tolist():
             boxes = np.flatnonzero(narrow[:, axis])
             axes = np.full(len(boxes), axis)

@@ -12,7 +12,7 @@ from hornlens import Limits
 from hornlens.logic.shares import most_share
 
 ROWS = np.random.default_rng(0).random((64, 8))
-LARGE = {"n_bins": 6}
+LARGE = {"n_bins": 6, "bins": "quantile"}
 """Six to the eighth cells: too many to ask all."""
 
 

@@ -24,7 +24,6 @@ from hornlens.logic.cuts import quantile_cuts
 from hornlens.results.analysis.flips import EXAMPLES, attributes_named
 from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.targets.classifiers.answering import NotKept
-from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.columns import Column, column_of
 from hornlens.targets.classifiers.features import number_feature
 from hornlens.targets.classifiers.metering import LARGEST, Meter
@@ -64,7 +63,7 @@ def flips_of(
             return flips_of(other, feature, by_proofs, meter)
     if not axes:
         nothing = Flips(name, 0, count if exact else 0, None, None, exact, exact, ())
-        return replace(nothing, excluded=_excluded(result))
+        return replace(nothing, excluded=_excluded(result), kept=result.certificate.scope.kept)
     if result.recorded is not None and len(names) == 1:
         return _recorded(result, name, axes[0], by_proofs)
     flips, _ = _asked_flips(result, name, axes, by_proofs, meter)
@@ -135,6 +134,7 @@ def _asked_flips(
         *(name, changed, len(answers), pairs, of_pairs, proved, result.exact_bins),
         tuple(examples),
         excluded=_excluded(result),
+        kept=result.certificate.scope.kept,
     )
     return flips, answers
 
@@ -216,7 +216,7 @@ def _block(
     """Return the classes of some rows with every choice of levels; None past a limit."""
     binned, rows = result.binned, result.rows[some]
     decide = binned.classifier.decide
-    forbidden = Background(result.background, binned.classifier.table.names).over(binned.every)
+    forbidden = result.forbidden
     occurs = forbidden.allows(rows)
     every = _choices(result, axes)
     answers = np.full((len(rows), len(every)), OUTSIDE, dtype=np.int8)

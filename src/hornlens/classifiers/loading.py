@@ -38,6 +38,7 @@ from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.columns import Column, Table
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.measured import Measured
+from hornlens.targets.classifiers.plausible import Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.ruletables import SiftedBoxes
 from hornlens.targets.classifiers.spaces import space_apart
@@ -77,13 +78,13 @@ def explanation_of(
     else:
         labelled = ListedCells(kept.axes, cells, labels.astype(np.intp))
     kept.known.append(labelled)
-    vote, sizes = None, document.sizes
+    vote, plausible = None, _plausible(document)
     if document.trees is not None:
-        bad = (
-            tuple(int(box.get(str(a), hex((1 << size) - 1)), 16) for a, size in enumerate(sizes))
-            for box in document.forbidden
-        )
-        vote = Vote(kept, None, _leaves(document), tuple(bad), given_rounding=document.rounding)
+        most = 0 if plausible is None else plausible.most_broken
+        never = (document.in_masks(box) for box in document.forbidden for _ in range(most + 1))
+        lines = () if document.plausible is None else document.plausible.rules
+        bad = (*never, *(document.in_masks(line.box) for line in lines))
+        vote = Vote(kept, None, _leaves(document), bad, most, document.rounding)
         kept.votes.append(vote)
     boxes = [_box(kept, document, rule.box, rule.label) for rule in document.rules]
     sifted = None
@@ -109,6 +110,7 @@ def explanation_of(
         fallback=document.fallback,
         notes=document.notes,
         vote=vote,
+        plausible=plausible,
         measured=_measured(document),
         recorded=RecordedFlips(document.flips, _changed(document)),
         sifted=sifted,
@@ -186,6 +188,16 @@ def _classifier(document: ExplanationDocument, every: Sequence[Feature]) -> Clas
         not_kept,
     )
     return Classifier(document.model, document.labels, not_kept, table, document.identity)
+
+
+def _plausible(document: ExplanationDocument) -> Plausible | None:
+    """Return what is plausible, as it was kept."""
+    kept = document.plausible
+    if kept is None:
+        return None
+    rules = tuple(line.rule for line in kept.rules)
+    counts = (kept.most_broken, kept.rows, kept.held_out, kept.kept)
+    return Plausible(rules, *counts, document.held_out)
 
 
 def _measured(document: ExplanationDocument) -> Measured | None:

@@ -100,6 +100,18 @@ class Feature:
         found[absent] = self.known
         return found
 
+    def knows(self, column: Column) -> NDArray[np.bool_]:
+        """Return whether each value has a level: it may be missing, or no value that is known."""
+        absent = is_missing(column)
+        known = ~absent
+        if self.kind == "whole" and column.dtype.kind not in "iu":
+            numbers = np.where(absent, 0.0, column).astype(np.float64)
+            known &= numbers == np.floor(numbers)
+        elif self.cuts is None:
+            level = set(self.values)
+            known &= np.fromiter((value in level for value in column), np.bool_, len(column))
+        return np.where(absent, self.missing, known)
+
     def column(self, places: NDArray[np.integer[Any]]) -> Column:
         """Return the points of levels, as a column."""
         return np.asarray(self._points[places])

@@ -64,3 +64,7 @@ UNKNOWN = Link()
 LEAF = Link(shares=True, exact=True, probability=sum_itself)
 SHARES = Link(shares=True, probability=sum_itself)
 LOGITS = Link(raw=True, probability=share_of_log_odds, decision=sum_itself)
+CHANCES = Link(probability=share_of_log_odds, error=1e-8)
+"""A library's own logistic function of the sum, in double precision."""
+SINGLE_CHANCES = Link(probability=share_of_log_odds, error=1e-6)
+"""The same in single precision."""

@@ -1,42 +1,53 @@
-"""`prove`: is anyone's rule true of a classifier, for every input? If not, a row that breaks it."""
+"""`prove`: is anyone's rule true of a classifier, for every input? If not, a row that breaks it.
+
+Of a rule that is refuted it tells whether a row like those of X breaks it, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hornlens.classifiers.nearest import Nearest, moved_to_rows, nearest_row
 from hornlens.classifiers.progress import shown
+from hornlens.counts import plural
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Box
-from hornlens.exact.boxes.cells import Levels, cells_at
+from hornlens.exact.boxes.cells import Levels, cells_at, rows_in
 from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.limits import ENDED, Limits, Stopped
+from hornlens.logic.scopes import Of, Scope
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
 from hornlens.targets.classifiers.boxes import box_of, never_missing
+from hornlens.targets.classifiers.columns import Table
 from hornlens.targets.classifiers.conditions import ParsedRule, parse_rule
 from hornlens.targets.classifiers.guard import is_measured, measured_by, unlike
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
+from hornlens.targets.classifiers.plausible import KEPT, LEAST, Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
 
 TRIED = 20_000
 """How many random inputs are tried."""
 Status = Literal["proved", "refuted", "not refuted", "vacuous"]
+ProofDomain = Literal["grid", "plausible"]
 
 
 @dataclass(frozen=True)
 class Proof:
     """What became of a rule; true if it is proved.
 
-    `row` is an input that breaks it, and `said` what the classifier says of it.
+    `row` is an input that breaks it, and `said` what the classifier says of it. `domain` says of
+    which inputs it was to be proved: "grid" are all of them. `plausible`: whether an input that is
+    like the rows of X breaks it; None where that is not known. `nearest` is the row of X that is
+    most like `row`.
     """
 
     rule: str
@@ -44,6 +55,9 @@ class Proof:
     sentence: str
     row: Mapping[str, Any] | None = None
     said: str | None = None
+    domain: ProofDomain = "grid"
+    plausible: bool | None = None
+    nearest: Nearest | None = None
 
     def __bool__(self) -> bool:
         """Say whether the rule is proved, or speaks of nothing that can be."""
@@ -68,6 +82,8 @@ def prove(
     seed: int = 0,
     limits: Limits | None = None,
     progress: Progress | bool | None = None,
+    domain: ProofDomain = "grid",
+    plausible: Plausible | None = None,
 ) -> Proof:
     """Prove a rule of a classifier for every input, or find a row that breaks it.
 
@@ -91,9 +107,14 @@ def prove(
             them). What is neither proved nor refuted by then is "not refuted".
         progress: True shows a progress bar, in a terminal or a notebook; a function is called with
             the number of inputs that were put to the model, each time.
+        domain: "grid": the rule is to hold for every input. "plausible": for every input that
+            breaks no more of the rules of X than 99% of other rows do, as in `explain`.
+        plausible: What is plausible, if it was found before (`Plausible.of(X)`). By default the
+            rows of X show it, if there are 200 of them.
 
     Returns:
-        Whether it is proved, refuted (with a row), not refuted, or vacuous.
+        Whether it is proved, refuted (with a row), not refuted, or vacuous. Where it is refuted,
+        also whether a plausible row refutes it, and the row of X that is nearest.
 
     Raises:
         InputError: if the rule cannot be read, or rows are needed.
@@ -111,8 +132,29 @@ def prove(
         if meter is not None:
             meter.begin()
         options = _Options(bins, n_bins, limit, label, given, seed)
+        if domain not in ("grid", "plausible"):
+            raise InputError(f"domain must be grid or plausible, not {domain!r}")
+        table = classifier.table
+        if domain == "plausible" and plausible is None:
+            plausible = Plausible.of(table, seed)
         try:
-            return _proved(clf, classifier, rule, options, meter)
+            if domain == "plausible":
+                proof = _proved(clf, classifier, rule, options, meter, plausible)
+                return _beside_row(proof, table)
+            proof = _proved(clf, classifier, rule, options, meter)
+            if proof.status != "refuted":
+                return proof
+            if X is None:
+                return _not_told(proof, "whether a row like yours breaks it takes rows to tell")
+            if plausible is None and len(table) < LEAST:
+                few = f"{plural(len(table), 'row')} of {LEAST} that it takes to tell"
+                proof = _not_told(proof, f"X has {few} whether such an input can occur")
+                return _beside_row(proof, table)
+            usual = plausible or Plausible.of(table, seed)
+            proof = _told_apart(
+                proof, lambda: _proved(clf, classifier, rule, options, meter, usual), usual
+            )
+            return _beside_row(proof, table)
         except Stopped:  # no call was left to look at what was found
             return _cut_off(rule, meter, "before it was decided")
 
@@ -128,30 +170,107 @@ class _Options(NamedTuple):
     seed: int
 
 
+def _beside_row(proof: Proof, table: Table) -> Proof:
+    """Return a proof with the row of X that is nearest to the one that breaks the rule."""
+    if proof.row is None:
+        return proof
+    nearest = nearest_row(table, list(proof.row.values()))
+    return replace(proof, sentence=f"{proof.sentence} {nearest.sentence}", nearest=nearest)
+
+
+def _not_told(proof: Proof, why: str) -> Proof:
+    """Return a refuted rule of which it is not known whether a row like those of X breaks it."""
+    return replace(proof, sentence=f"{proof.sentence} {why[0].upper()}{why[1:]}.")
+
+
+def _told_apart(proof: Proof, again: Callable[[], Proof], plausible: Plausible) -> Proof:
+    """Return a refuted rule with what is known of it for plausible inputs; `again` proves it there.
+
+    A plausible row that breaks it takes the place of another one.
+    """
+    try:
+        among = again()
+    except Stopped:
+        among = Proof(proof.rule, "not refuted", "")
+    if among.status == "refuted":
+        return replace(among, domain=proof.domain)
+    if among.status == "not refuted":
+        return _not_told(proof, "whether a row like yours breaks it is not known")
+    most = f"{KEPT:.0%}" if plausible.held_out else "most"
+    only = f"Refuted only by inputs unlike {most} of your rows:"
+    sentence = proof.sentence.replace("Refuted:", only, 1)
+    return replace(proof, sentence=sentence, plausible=False)
+
+
 def _proved(
-    clf: Any, classifier: Classifier, rule: str, options: _Options, meter: Meter | None
+    clf: Any,
+    classifier: Classifier,
+    rule: str,
+    options: _Options,
+    meter: Meter | None,
+    plausible: Plausible | None = None,
 ) -> Proof:
-    """Return what becomes of a rule of a classifier that was read."""
+    """Return what becomes of a rule of a classifier, for every input or every plausible one."""
     table, seed = classifier.table, options.seed
     parsed = parse_rule(rule, table.names, options.label)
     wanted = _wanted(parsed, classifier)
-    assumed = Background(options.background, table.names)
+    assumed = Background(options.background, table.names, plausible)
     more = assumed.cuts(table, parsed.conditions)
     binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
+    assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
     every = box_of(parsed.conditions, binned.every)
+    of = _Inputs(assumed)
     if (unseen := never_missing(parsed.conditions, binned.every)) is not None:
         but = f"no row of X has a missing {unseen}"
-        return Proof(rule, "not refuted", f"Not refuted, but not proved: {but}.")
+        return of.meant(Proof(rule, "not refuted", f"Not refuted, but not proved: {but}."))
     if every is None:
-        return Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
+        return of.meant(Proof(rule, "vacuous", "No input meets its conditions: it says nothing."))
     box = tuple(every[place] for place in binned.telling)
     trees, forbidden = binning.trees, assumed.over(binned.every)
-    if trees is not None and trees.trees.summed:
-        vote = Vote(binned, trees, None, forbidden.boxes)
-        return _guarded(_by_vote(rule, vote, box, wanted), binned, seed)
-    proof = _by_search(rule, binned, box, wanted, options.limit, seed, binning.exact, forbidden)
-    return _guarded(proof, binned, seed)
+    tries = _Tries(rule, binned, wanted)
+    is_summed = trees is not None and trees.trees.summed
+    if not is_summed or plausible is not None:
+        row = tries.first_row(box, forbidden)
+        if row is not None:
+            return of.meant(row)
+    if trees is not None and is_summed:
+        vote = Vote(binned, trees, None, forbidden.weighted, forbidden.most_broken)
+        proof = _by_vote(rule, vote, box, wanted, of)
+    else:
+        proof = _by_search(tries, box, options.limit, seed, binning.exact, forbidden, of)
+    return of.meant(_guarded(proof, binned, seed))
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """The inputs for which a rule is to be proved, in words."""
+
+    assumed: Background
+
+    @property
+    def words(self) -> str:
+        """All of them."""
+        plausible = self.assumed.plausible
+        kept = None if plausible is None else (plausible.kept, plausible.held_out)
+        of: Of = "every input" if plausible is None else "plausible"
+        return Scope(of, assumed=bool(self.assumed.texts), kept=kept).inputs
+
+    @property
+    def none(self) -> str:
+        """That there is none that meets a rule's conditions."""
+        if self.assumed.plausible is None:
+            return "The background allows no input that meets its conditions."
+        return "No plausible input meets its conditions."
+
+    def meant(self, proof: Proof) -> Proof:
+        """Return a proof that says of which inputs it is."""
+        if self.assumed.plausible is None:
+            return proof
+        sentence, is_refuted = proof.sentence, proof.status == "refuted"
+        if is_refuted:
+            sentence = sentence.replace("Refuted:", "Refuted by a row like yours:", 1)
+        return replace(proof, sentence=sentence, domain="plausible", plausible=is_refuted or None)
 
 
 def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
@@ -196,7 +315,6 @@ def _rows_for(clf: Any) -> Any:
         raise InputError("prove needs rows: prove(clf, rule, X)")
     if names is None:
         return np.zeros((1, count))
-    from hornlens.targets.classifiers.columns import Table
 
     columns = tuple(np.zeros(1) for _ in range(count))
     return Table(
@@ -239,19 +357,18 @@ def _wanted(parsed: ParsedRule, classifier: Classifier) -> int:
     return ((1 << len(labels)) - 1) & ~bit if parsed.negated else bit
 
 
-def _by_vote(rule: str, vote: Vote, box: Box, wanted: int) -> Proof:
-    """Decide it for every input, by the trees themselves."""
+def _by_vote(rule: str, vote: Vote, box: Box, wanted: int, of: _Inputs) -> Proof:
+    """Decide it for every input that is meant, by the trees themselves."""
     binned, classes = vote.binned, vote.binned.classifier.classes
     allowed = [place for place in range(len(classes)) if wanted >> place & 1]
-    if not vote.parts(vote.mask(box)):
-        return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
-    of = "for every input" + (" that the background allows" if vote.forbidden else "")
+    if vote.cell_in(vote.mask(box)) is None:
+        return Proof(rule, "vacuous", of.none)
     if len(allowed) == 1:
         cells, status = vote.others_among([vote.mask(box)], allowed, 50 * 20_000)
         if status[0] == 1:
             return _refuted(rule, binned, cells[0])
         if status[0] == 0:
-            return Proof(rule, "proved", f"Proved {of}.")
+            return Proof(rule, "proved", f"Proved for {of.words}.")
         return _too_hard(rule, binned.meter)
     try:
         cell, settled = vote.any_of(vote.mask(box), ~wanted)
@@ -260,7 +377,7 @@ def _by_vote(rule: str, vote: Vote, box: Box, wanted: int) -> Proof:
     if cell is not None:
         return _refuted(rule, binned, cell)
     if settled:
-        return Proof(rule, "proved", f"Proved {of}.")
+        return Proof(rule, "proved", f"Proved for {of.words}.")
     return _too_hard(rule, binned.meter)
 
 
@@ -271,8 +388,11 @@ def _too_hard(rule: str, meter: Meter | None) -> Proof:
 
 
 def _refuted(rule: str, binned: Binned, cell: Levels) -> Proof:
-    columns = binned.columns(cell[None, :])
-    place = int(binned.classifier.decide(columns)[0])
+    columns, decide = binned.columns(cell[None, :]), binned.classifier.decide
+    place = int(decide(columns)[0])
+    near = moved_to_rows(binned, cell)
+    if int(decide(near)[0]) == place:
+        columns = near
     return _broken_by(rule, binned, [column[0] for column in columns], place)
 
 
@@ -289,28 +409,16 @@ def _shown(value: Any) -> str:
 
 
 def _by_search(
-    rule: str,
-    binned: Binned,
+    tries: _Tries,
     box: Box,
-    wanted: int,
     limit: int,
     seed: int,
     exact: bool,
     forbidden: Forbidden,
+    of: _Inputs,
 ) -> Proof:
-    """Try rows of X, cells of the box, and random inputs in it."""
-    table, classifier = binned.classifier.table, binned.classifier
-    allowed = np.array([bool(wanted >> place & 1) for place in range(len(classifier.classes))])
-    rows = binned.places(table)
-    inside = np.ones(len(rows), dtype=np.bool_)
-    for axis, (low, high) in enumerate(box):
-        inside &= (rows[:, axis] >= low) & (rows[:, axis] <= high)
-    inside &= forbidden.allows(rows)
-    tries = _Tries(rule, binned, allowed)
-    if inside.any():
-        columns = [column[inside] for column in table.columns]
-        if (found := tries.first_other(columns, counted=False)) is not None:
-            return found
+    """Try cells of the box, and random inputs in it, after the rows of X."""
+    rule, binned = tries.rule, tries.binned
     shape = tuple(high - low + 1 for low, high in box)
     count = prod(shape)
     rng = np.random.default_rng(seed)
@@ -321,13 +429,13 @@ def _by_search(
         cells = np.column_stack([rng.integers(low, high + 1, limit) for low, high in box])
     cells = cells[forbidden.allows(cells)]
     if not len(cells):
-        return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
+        return Proof(rule, "vacuous", of.none)
     if (found := tries.first_other(binned.columns(cells))) is not None:
         return found
     if exact and count <= limit and not tries.cut:
-        return Proof(
-            rule, "proved", f"Proved: each of {len(cells):,} cells that it speaks of was asked."
-        )
+        words = f" for {of.words}" if of.assumed.plausible is not None else ""
+        asked = f"each of {len(cells):,} cells that it speaks of was asked"
+        return Proof(rule, "proved", f"Proved{words}: {asked}.")
     some = cells[rng.integers(0, len(cells), TRIED)]
     columns = binned.columns(some)
     for axis, place in enumerate(binned.telling):
@@ -343,9 +451,20 @@ def _by_search(
 class _Tries:
     """Inputs that are tried for one that breaks a rule, as many as the limits allow."""
 
-    def __init__(self, rule: str, binned: Binned, allowed: NDArray[np.bool_]):
-        self.rule, self.binned, self.allowed = rule, binned, allowed
+    def __init__(self, rule: str, binned: Binned, wanted: int):
+        self.rule, self.binned = rule, binned
+        places = range(len(binned.classifier.classes))
+        self.allowed = np.array([bool(wanted >> place & 1) for place in places])
         self.count, self.cut = 0, False
+
+    def first_row(self, box: Box, forbidden: Forbidden) -> Proof | None:
+        """Return a row of X that breaks the rule, among those of a box that occur."""
+        table = self.binned.classifier.table
+        rows = self.binned.places(table)
+        inside = rows_in(rows, box, self.binned.axes) & forbidden.allows(rows)
+        if not inside.any():
+            return None
+        return self.first_other([column[inside] for column in table.columns], counted=False)
 
     def first_other(self, columns: Sequence[Any], counted: bool = True) -> Proof | None:
         """Return an input that breaks the rule, if there is one among those that are asked."""

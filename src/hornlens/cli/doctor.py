@@ -28,6 +28,7 @@ PURPOSES = {
     "ray": "extractions and studies on a Ray cluster",
     "tables": "tables in Parquet and Excel files",
     "sklearn": "classifiers of scikit-learn in skops files, and EnvelopeClassifier",
+    "onnx": "classifiers in ONNX files, asked and, where they are trees, read",
     "xgboost": "classifiers of XGBoost in .json and .ubj files",
     "lightgbm": "classifiers of LightGBM in .txt files",
     "catboost": "classifiers of CatBoost in .cbm and .json files",

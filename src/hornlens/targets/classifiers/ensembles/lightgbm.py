@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hornlens.targets.classifiers.ensembles.links import CHANCES, UNKNOWN
 from hornlens.targets.classifiers.ensembles.rows import CodedRows
 from hornlens.targets.classifiers.ensembles.trees import (
     CLOSE,
@@ -51,7 +52,14 @@ def read_lightgbm(clf: Any) -> Trees:
     ]
     close = _rounding(trees, objective, dict(o.split(":") for o in options if ":" in o))
     start = Tree.constant(np.zeros(classes))
-    return Trees((*trees, start), single=False, summed=close <= MOST_ROUNDED, rounding=close)
+    is_plain = objective == "binary" and options == ["sigmoid:1"]
+    return Trees(
+        (*trees, start),
+        single=False,
+        summed=close <= MOST_ROUNDED,
+        rounding=close,
+        link=CHANCES if is_plain and "\naverage_output" not in head else UNKNOWN,
+    )
 
 
 EARLY = ("pred_early_stop", "prediction_early_stop", "predict_early_stop")

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
+from hornlens.targets.classifiers.ensembles.links import UNKNOWN, Link
 
 Scores = NDArray[np.float64]
 CLOSE = 1e-9
@@ -125,6 +126,7 @@ class Trees:
     `summed`: whether the class is the one with the largest sum of scores. If not, only the breaks
     are of use. `at_most`: thresholds are written as "at most", where that is as short as "less
     than". `rounding`: sums closer than this, for each unit of what they add up, may be a tie.
+    `link`: what the estimator answers beside the class, which wrappers of it decide by.
     """
 
     trees: tuple[Tree, ...]
@@ -132,6 +134,7 @@ class Trees:
     summed: bool = True
     at_most: bool = True
     rounding: float = CLOSE
+    link: Link = UNKNOWN
 
     def breaks(self) -> dict[int, Scores]:
         """Return for each column the numbers at which a side changes, from low to high."""

@@ -9,9 +9,10 @@ wider: each step is stopped by a cell of another class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -148,16 +149,33 @@ class Cover:
             while weights[left].sum() > enough and (end is None or len(self.rules) < end):
                 some = np.flatnonzero(left)[:BATCH]
                 batch = self._grown_around(cells[some], labels[some])
-                inside = [rows_in(cells, one.rule.box, self._axes) for one in batch]
-                while (end is None or len(self.rules) < end) and batch:
-                    gains = [int(weights[own & left].sum()) for own in inside]
-                    best = int(np.argmax(gains))
-                    if not gains[best]:
+                for grown, inside in self._in_turn(batch, cells, weights, left):
+                    self.rules.append(grown)
+                    left &= ~inside
+                    if end is not None and len(self.rules) >= end:
                         break
-                    self.rules.append(batch.pop(best))
-                    left &= ~inside.pop(best)
                 if self.stops():
                     break
+
+    def _in_turn(
+        self, batch: Sequence[Grown], cells: Levels, weights: Levels, left: NDArray[np.bool_]
+    ) -> Iterator[tuple[Grown, NDArray[np.bool_]]]:
+        """Yield those first that decide most of what is `left`, with the cells in each.
+
+        What one decides, the caller takes from `left`: then others gain less than before.
+        """
+        waiting = []
+        for number, grown in enumerate(batch):
+            inside = rows_in(cells, grown.rule.box, self._axes)
+            waiting.append((-int(weights[inside & left].sum()), number, inside))
+        heapify(waiting)
+        while waiting:
+            _, number, inside = heappop(waiting)
+            gain = int(weights[inside & left].sum())
+            if gain and waiting and (-gain, number) > waiting[0][:2]:
+                heappush(waiting, (-gain, number, inside))
+            elif gain:
+                yield batch[number], inside
 
     def _grown_around(self, cells: Levels, labels: Levels) -> list[Grown]:
         """Return a rule around each cell; if it is stopped, as wide as it is proved by then."""

@@ -65,7 +65,12 @@ class Covering(NamedTuple):
 
     def of(self, boxes: Sequence[BoxRule], inputs: bool = True) -> Coverage:
         """Count what some rules decide, these or others: of rows, and of drawn inputs."""
-        places = decided_by(boxes, self.rows, self.axes)
+        decides = np.zeros(len(self.rows), dtype=np.bool_)
+        right = np.ones(len(self.rows), dtype=np.bool_)
+        for box, place in boxes:
+            inside = rows_in(self.rows, box, self.axes)
+            decides |= inside
+            right &= ~inside | (self.labels == place)
         decided = drawn = 0
         if inputs and self.uniform is not None:
             there = decided_by(boxes, self.uniform.cells, self.axes) >= 0
@@ -73,9 +78,9 @@ class Covering(NamedTuple):
             decided, drawn = int(counts[there].sum()), int(counts.sum())
         return Coverage(
             self.wanted,
-            int(np.count_nonzero(places >= 0)),
+            int(np.count_nonzero(decides)),
             len(self.rows),
-            int(np.count_nonzero(places == self.labels)),
+            int(np.count_nonzero(decides & right)),
             decided,
             drawn,
             len(self.hard.intersection(boxes)),

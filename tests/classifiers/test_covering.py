@@ -227,7 +227,7 @@ def test_an_ensemble_over_many_columns_has_rules(tmp_path):
     rows = rng.normal(size=(100, 30))
     model = RandomForestClassifier(3, max_depth=3, random_state=0)
     model.fit(rows, rows[:, 0] + rows[:, 1] > rows[:, 2])
-    result = hornlens.explain(model, rows, cover=0.9)
+    result = hornlens.explain(model, rows, cover=0.9, limit=LIMIT)
     assert result.certificate.coverage.rows >= 0.9 * len(rows)
     assert result.headline().rules
 

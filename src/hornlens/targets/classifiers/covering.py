@@ -38,7 +38,7 @@ TIME = 0.5
 """Which share of the time that is left is taken."""
 OTHERS = 8_192
 """How many cells of other classes a box is held against at first; further ones are met."""
-Answer: TypeAlias = tuple[int, Levels]
+Settled: TypeAlias = tuple[int, Levels]
 """What became of a box, and a cell of another class in it; see `Vote.others_among`."""
 
 
@@ -243,7 +243,7 @@ class _Growing:
         """The box, as far as it is proved."""
         return tuple(self._ranges)
 
-    def hear(self, answer: Answer) -> None:
+    def hear(self, answer: Settled) -> None:
         """Take what became of the proposal, and make the next one."""
         assert self.proposal is not None
         (what, other), part = answer, self._part

@@ -529,7 +529,7 @@ class Search:
         """Return what is shown shorter, or looked for in fewer lengths, than one might think."""
         notes = []
         looks_inside = not (self._is_whole or self.options.sift) and self._vote() is not None
-        if looks_inside and self.options.domain == "grid" and self.options.max_conditions is None:
+        if looks_inside and self.options.domain != "data" and self.options.max_conditions is None:
             most = longest_within_reach(self.binned.axes, USUAL)
             if most < USUAL:
                 notes.append(fewer_conditions(most))

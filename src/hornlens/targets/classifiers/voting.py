@@ -112,9 +112,12 @@ class Vote:
 
     def packed(self, boxes: Sequence[Sequence[int]]) -> Masks:
         """Return boxes, as sets of levels, in rows."""
-        rows = [[word for m in box for word in _split(m, self.words)] for box in boxes]
+        masks = dict.fromkeys(mask for box in boxes for mask in box)
+        place = {mask: number for number, mask in enumerate(masks)}
+        words = np.array([_split(mask, self.words) for mask in masks], dtype=np.uint64)
+        rows = np.fromiter((place[mask] for box in boxes for mask in box), dtype=np.intp)
         width = len(self.features) * self.words
-        return np.array(rows, dtype=np.uint64).reshape(len(boxes), width)
+        return words.reshape(len(masks), self.words)[rows].reshape(len(boxes), width)
 
     def intervals(self, boxes: Sequence[Sequence[int]]) -> Intervals:
         """Return boxes, as sets of levels, in boxes of intervals, with the number of each."""

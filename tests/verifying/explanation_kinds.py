@@ -12,6 +12,8 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier
 
@@ -144,12 +146,19 @@ def sift_cut_off():
     return model, rows, {**options, "limits": Limits(max_questions=120)}
 
 
+def fallen_back():
+    """A tree behind a step that nobody can look into: the first note says so."""
+    rows = numbers(width=2)
+    model = make_pipeline(FunctionTransformer(np.negative), DecisionTreeClassifier(max_depth=2))
+    return model.fit(rows, rows[:, 0] > 2), rows, {"n_bins": 2}
+
+
 KINDS = {
     kind.__name__: kind
     for kind in (
         *(function, binned, tree, leaves, boosted, several, missing, people, assumed, sifted),
         *(plausible, plausible_leaves),
-        *(cut_off, few, near, near_binned, sift_cut_off, rounded),
+        *(cut_off, few, near, near_binned, sift_cut_off, rounded, fallen_back),
     )
 }
 

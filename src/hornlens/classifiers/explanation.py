@@ -20,6 +20,7 @@ from hornlens.logic.envelope import Envelope
 from hornlens.logic.scopes import Agreement
 from hornlens.logic.space import Space
 from hornlens.result import Result
+from hornlens.results.analysis.headline import MOST, Headline, headline_of
 from hornlens.results.documents.findings import Record
 from hornlens.results.documents.flips import Flips
 from hornlens.results.documents.question import Question
@@ -70,6 +71,8 @@ class Explained(Result):
     plausible: Plausible | None = None
     """What is plausible, if nothing else is meant."""
     target: str = "class"
+    fallback: str = ""
+    """Why the trees that the model has could not be read; empty if they were, or it has none."""
     notes: tuple[str, ...] = ()
     """What to know of the columns: constant ones, and others of which nothing is said."""
     vote: Vote | None = None
@@ -180,6 +183,25 @@ class Explained(Result):
     def rules(self) -> Rules:
         """The rules, those first that apply to most rows of X."""
         return self._table.rows(self.boxes, self.labelled, self.certificate, self.sifted)
+
+    def headline(self, most: int = MOST) -> Headline:
+        """Return a short ordered list of rules, and the class of all rows that none decides.
+
+        Args:
+            most: How many rules the list has at most.
+
+        Each next rule is the one that decides most rows that those before it leave open. The first
+        rule of the list that applies to a row decides it.
+
+        >>> import numpy as np
+        >>> from hornlens import explain
+        >>> X = np.array([[20.0], [30.0], [50.0]])
+        >>> print(explain(lambda rows: rows[:, 0] >= 40, X, bins={"x0": [40]}).headline(most=1))
+         66.67%  +2  x0 < 40 → False
+        otherwise True (1 row)
+        """
+        labels = self.binned.classifier.labels
+        return headline_of(self.rules, self.rows, self.said, self.binned.axes, labels, most)
 
     @cached_property
     def open(self) -> Rules:

@@ -29,6 +29,7 @@ from hornlens.targets.classifiers.boxes import (
     NO_VALUE,
     box_of,
     exactly,
+    levels_of,
     never_missing,
     opposites,
     value_in,
@@ -37,6 +38,7 @@ from hornlens.targets.classifiers.conditions import Condition, parse_conditions
 
 TRIED = 100
 """In so many cells, the model itself is asked for an input that breaks a rule."""
+BINNED_ALONE = "the binned model breaks it, but no input is known that does"
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,8 @@ def _judged(result: Explained, rule: NamedRule, owner: Explained | None) -> Judg
     if small is None:
         return Judgement(Truth("vacuous", PROVED), "No input meets its conditions.")
     of = result.labelled.count_in(small)
-    results = [_search(result, *each) for each in read.searches(result)]
+    # Rules of others are compared over the cells, whatever lies between the points.
+    results = [_search(result, *each, owner is None) for each in read.searches(result)]
     shown = next((found.shown for found in results if found.shown is not None), None)
     if shown is not None:
         finding = f"The model says {shown.said} where it should not."
@@ -101,9 +104,8 @@ def _judged(result: Explained, rule: NamedRule, owner: Explained | None) -> Judg
         finding = why or f"Each of {of:,} cells that it speaks of agrees."
         vacuous = _is_vacuous(result, read, small)
         return Judgement(Truth("vacuous" if vacuous else "holds", PROVED), finding, of=of)
-    if any(found.why for found in results if found.outcome == "open"):
-        finding = "Not proved: the binned model breaks it, but no input is known that does."
-        return Judgement(Truth("open"), finding, of=of)
+    if why := next((found.why for found in results if found.outcome == "open" and found.why), ""):
+        return Judgement(Truth("open"), f"Not proved: {why}.", of=of)
     warrant = _listed_warrant(result, small, read)
     if warrant.proved:
         return Judgement(Truth("holds", PROVED), f"Each of {of:,} cells agrees.", of=of)
@@ -236,8 +238,13 @@ def _is_vacuous(result: Explained, read: _Read, small: Box) -> bool:
 # --- searching ---
 
 
-def _search(result: Explained, conditions: tuple[Condition, ...], classes: int) -> _Witness:
-    """Look for an input that meets conditions and is of one of some classes."""
+def _search(
+    result: Explained, conditions: tuple[Condition, ...], classes: int, inside_bins: bool
+) -> _Witness:
+    """Look for an input that meets conditions and is of one of some classes.
+
+    With `inside_bins`, cells do not stand for a part of a bin.
+    """
     small = _small(result, conditions)
     if small is None:
         return _Witness("none")
@@ -246,6 +253,10 @@ def _search(result: Explained, conditions: tuple[Condition, ...], classes: int) 
         found = _among_cells(result, conditions, small, classes)
         if found.outcome != "none":
             return found
+    if inside_bins and not result.exact_bins:
+        parted = _parts_a_bin(result, conditions)
+        if parted is not None:
+            return _inside_bins(result, conditions, small, classes, parted)
     if isinstance(labelled, GridCells) and not labelled.open_in(small):
         return _Witness("none")
     if result.vote is not None:
@@ -277,6 +288,37 @@ def _among_cells(
     return _asked_in(result, conditions, able, classes) if len(able) else _Witness("none")
 
 
+def _parts_a_bin(result: Explained, conditions: Sequence[Condition]) -> str | None:
+    """Return a column of which conditions ask for a part of a bin: cells say nothing of that."""
+    for feature in result.binned.every:
+        own = [one for one in conditions if one.name == feature.name]
+        if feature.cuts is None or not own:
+            continue
+        met = np.ones(feature.size, dtype=np.bool_)
+        missed = np.zeros(feature.size, dtype=np.bool_)
+        for one in own:
+            met &= levels_of(one, feature)
+            for other in opposites(one, feature):
+                missed |= levels_of(other, feature)
+        if (met & missed).any():
+            return feature.name
+    return None
+
+
+def _inside_bins(
+    result: Explained, conditions: tuple[Condition, ...], small: Box, classes: int, column: str
+) -> _Witness:
+    """Look for an input where conditions ask for a part of a bin: the model itself is asked."""
+    every, fits = (1 << len(result.classes)) - 1, _fits(result, conditions)[1]
+    if not all(own.any() for own in fits):
+        return _Witness("none", "No input meets its conditions.")
+    cells = _cells_of(result, small, every, fits, TRIED)
+    asked = _asked_in(result, conditions, cells, classes) if len(cells) else _Witness("open")
+    if asked.outcome == "broken":
+        return asked
+    return _Witness("open", f"it asks for a part of a bin of {column}, and no input breaks it")
+
+
 def _asked_in(
     result: Explained, conditions: tuple[Condition, ...], cells: Levels, classes: int
 ) -> _Witness:
@@ -297,10 +339,10 @@ def _asked_in(
     try:
         said = binned.ask(cells) if result.exact_bins else binned.classifier.decide(columns)
     except (NotKept, Stopped):
-        return _Witness("open", "only the model could tell")
+        return _Witness("open", BINNED_ALONE)
     hits = np.flatnonzero(_is_one_of(result, said, classes))
     if not len(hits):
-        return _Witness("open", "the binned model alone breaks it")
+        return _Witness("open", BINNED_ALONE)
     row = int(hits[0])
     values = [column[row] for column in columns]
     shown = dict(zip(result.feature_names, map(_plain, values), strict=True))

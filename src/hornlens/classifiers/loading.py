@@ -19,6 +19,7 @@ from hornlens.classifiers.result import Explanation
 from hornlens.exact.boxes.cells import GridCells, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.exact.boxes.spaces import cells_of_levels
+from hornlens.logic.numbers import exact_number
 from hornlens.logic.warrants import PROVED
 from hornlens.results.documents.envelope import reading_envelope
 from hornlens.results.documents.explanations import (
@@ -106,6 +107,7 @@ def explanation_of(
         document.target,
         settings,
         record,
+        fallback=document.fallback,
         notes=document.notes,
         vote=vote,
         plausible=plausible,
@@ -231,7 +233,7 @@ def _changed(document: ExplanationDocument) -> tuple[NDArray[np.int8], ...]:
 
 def _column(feature: Feature, values: Sequence[Any]) -> Column:
     if feature.kind == "whole" and None not in values:
-        return np.array(values, dtype=np.int64) if _whole(values) else np.array(values, float)
+        return np.array(values) if _whole(values) else np.array(values, float)
     if feature.cuts is not None:
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     made = np.empty(len(values), dtype=object)
@@ -240,12 +242,12 @@ def _column(feature: Feature, values: Sequence[Any]) -> Column:
 
 
 def _whole(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, int) and abs(value) < 1 << 62 for value in values)
+    return np.array(values).dtype.kind in "iu"
 
 
 def _feature(kept: FeatureDocument) -> Feature:
     if kept.cuts is not None:
-        points = tuple(np.nan if point is None else float(point) for point in kept.points)
+        points = tuple(np.nan if point is None else exact_number(point) for point in kept.points)
         return Feature(kept.name, kept.kind, points, kept.in_cuts, (), kept.missing)
     return Feature(kept.name, kept.kind, kept.points, None, kept.points[: kept.known], kept.missing)
 

@@ -18,6 +18,7 @@ from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.spaces import space_as_json
 from hornlens.limits import Limits
 from hornlens.report.page.explanation import explanation_page
+from hornlens.results.analysis.headline import Headline
 from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.codec import as_plain
 from hornlens.results.documents.envelope import envelope_as_json
@@ -27,6 +28,8 @@ from hornlens.results.documents.explanations import (
     CellsDocument,
     ClassifierDocument,
     FeatureDocument,
+    HeadlineDocument,
+    HeadlineLine,
     LeafDocument,
     MeasuredDocument,
     PlausibleDocument,
@@ -104,6 +107,7 @@ def section_of(result: Explained) -> ClassifierDocument:
         silent=tuple(_feature(feature) for feature in binned.every if feature.size == 1),
         bins=result.how,
         exact_bins=result.exact_bins,
+        fallback=result.fallback,
         background=result.background,
         notes=result.notes,
         agreement=result.agreement,
@@ -117,6 +121,7 @@ def section_of(result: Explained) -> ClassifierDocument:
         flips=tuple(map(_plain_flips, recorded.flips)),
         measured=None if result.measured is None else _measured(result.measured),
         changed=tuple(map(packed, recorded.answers)),
+        headline=_headline(result.headline()),
         trees=None if result.vote is None else _trees(result.vote),
         forbidden=()
         if result.vote is None
@@ -155,6 +160,11 @@ def _measured(measured: Measured) -> MeasuredDocument:
         packed(measured.first.astype(np.int8)),
         packed(measured.again.astype(np.int8)),
     )
+
+
+def _headline(headline: Headline) -> HeadlineDocument:
+    lines = (HeadlineLine(line.place, line.new, line.decided) for line in headline.rules)
+    return HeadlineDocument(tuple(lines), headline.otherwise, headline.left, headline.right)
 
 
 def _was_cut_off(result: Explained) -> bool:

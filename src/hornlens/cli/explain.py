@@ -14,6 +14,7 @@ from hornlens.counts import plural
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
 from hornlens.limits import ended_by_ctrl_c
+from hornlens.logic.scopes import percent
 from hornlens.report.terminal import Terminal
 from hornlens.results.wording.classifiers import asked_of_model
 from hornlens.results.wording.sifting import needed
@@ -77,6 +78,7 @@ def explain_command(given: ExplainOptions) -> int:
     for note in result.notes:
         terminal.say(f"Note: {note}.")
     terminal.say(asked_of_model(result.envelope.statistics))
+    _show_headline(terminal, result)
     _show_rules(terminal, result, given.out)
     if result.sifted is not None:
         _show_sifted(terminal, result, given.out)
@@ -89,6 +91,20 @@ def explain_command(given: ExplainOptions) -> int:
         usual = () if result.plausible is None else (PLAUSIBLE_FILE,)
         terminal.written(page, "envelope.json", "rules.csv", *usual)
     return given.exit_code
+
+
+def _show_headline(terminal: Terminal, result: Explanation) -> None:
+    """Print a short list of rules in order, where there are more of them."""
+    headline = result.headline()
+    if not headline.rules or len(result.rules) == len(headline.rules):
+        return
+    lines = [[str(line.rule), f"{line.new:,}", percent(line.share)] for line in headline.rules]
+    if headline.left:
+        lines.append([f"otherwise {headline.otherwise}", f"{headline.left:,}", ""])
+    terminal.say("In this order, the first rule that applies decides:")
+    terminal.table(["rule", "new rows", "so far"], lines)
+    terminal.say(headline.sentence)
+    terminal.say("All rules, those first that speak of most rows:")
 
 
 def _show_rules(terminal: Terminal, result: Explanation, out: Path | None) -> None:

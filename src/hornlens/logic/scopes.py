@@ -30,6 +30,8 @@ class Agreement:
     points with other classes than the point that stands for the cell. `repeated` of the inputs
     were asked twice, and `varied` of them got another class the second time. `compared`: so many of
     the rows only, because the run was ended before the cells of the others were asked; None: all.
+    `ruled`: the share of the random inputs of which the rules say what the model says, where they
+    are of some cells only; None: the cells were meant to be all.
     """
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("sentence",)
@@ -41,11 +43,14 @@ class Agreement:
     repeated: int = 0
     varied: int = 0
     compared: int | None = None
+    ruled: float | None = None
 
     def __post_init__(self) -> None:
         """Reject numbers that cannot be."""
-        for name in ("rows", "uniform"):
+        for name in ("rows", "uniform", "ruled"):
             share = getattr(self, name)
+            if share is None and name == "ruled":
+                continue
             if not isinstance(share, int | float) or not 0 <= share <= 1:
                 raise ValueError(f"{name} must be a share between 0 and 1, not {share!r}")
         for name in ("drawn", "cells", "mixed", "repeated", "varied"):
@@ -74,7 +79,10 @@ class Agreement:
         if self.compared is not None:
             rows = f"{plural(self.compared, 'row')} whose cells were asked"
         parts = [] if self.compared == 0 else [f"{percent(self.rows)} of {rows}"]
-        if self.drawn:
+        if self.drawn and self.ruled is not None:
+            inputs = plural(self.drawn, "uniform input")
+            parts.append(f"its rules agree on {percent(self.ruled)} of {inputs}")
+        elif self.drawn:
             parts.append(f"{percent(self.uniform)} of {plural(self.drawn, 'uniform input')}")
         return f"agrees with yours on {' and '.join(parts)}"
 

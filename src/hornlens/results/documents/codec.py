@@ -83,7 +83,7 @@ class Codec(Generic[T]):
         return value
 
 
-LARGEST = 1 << 63
+LARGEST = 1 << 64
 """No count is as large."""
 
 

@@ -136,6 +136,28 @@ class MeasuredDocument:
 
 
 @dataclass(frozen=True)
+class HeadlineLine:
+    """A line of the headline: the place of its rule, and how many rows it decides that are left."""
+
+    rule: int
+    new: int
+    decided: int
+
+
+@dataclass(frozen=True)
+class HeadlineDocument:
+    """A short list of rules in order, and the class of the rows that they leave.
+
+    Of the rows, `left` get that class; `right` get from the list the class that the model gives.
+    """
+
+    rules: tuple[HeadlineLine, ...]
+    otherwise: str
+    left: int
+    right: int
+
+
+@dataclass(frozen=True)
 class LeafDocument:
     """A leaf of a tree: the levels that lead there, where not all do, and what it adds."""
 
@@ -198,12 +220,16 @@ class ClassifierDocument:
     cells: CellsDocument
     rows: RowsDocument
     flips: tuple[Flips, ...]
+    fallback: str = ""
+    """Why the trees that the model has could not be read; it is the first note."""
     measured: MeasuredDocument | None = None
     """None in files of older versions."""
     changed: tuple[str, ...] = ()
     """For each feature the classes of the rows with each of its levels: -1 for their own level, and
     where a row does not occur. There are none where these are too many to be kept."""
     trees: tuple[tuple[LeafDocument, ...], ...] | None = None
+    headline: HeadlineDocument | None = None
+    """None in files of older versions."""
     forbidden: tuple[Mapping[str, str], ...] = ()
     """With trees: the boxes that the background rules out, as the levels of a leaf are given."""
     plausible: PlausibleDocument | None = None
@@ -254,6 +280,9 @@ class ExplanationDocument(ClassifierDocument):
                 raise ValueError(f"has rows whose {feature.name!r} is no value of this column")
         if len(self.rows.values) > self.rows.count:
             raise ValueError("has more rows than it says")
+        lines = () if self.headline is None else self.headline.rules
+        if any(not 0 <= line.rule < len(self.rules) for line in lines):
+            raise ValueError("has a headline with a rule that there is not")
         leaves = [leaf for tree in self.trees or () for leaf in tree]
         if any(len(leaf.scores) != len(self.classes) for leaf in leaves):
             raise ValueError("has a leaf without a score for each class")

@@ -253,6 +253,12 @@ def as_general(certificate: Certificate) -> str:
     """Return how general the rules of a classifier are."""
     if certificate.sift is not None:
         return "Each is as general as it can be: whatever is wider has an exception on record."
+    hard = 0 if certificate.coverage is None else certificate.coverage.hard
+    if certificate.ended is None and hard:
+        return (
+            f"No condition can be left out and no interval made wider, but for {hard:,} of them: "
+            "there, more general rules may hold, which were too hard to settle."
+        )
     if certificate.ended is None:
         return (
             "Each is as general as it can be: no condition can be left out and no interval made "

@@ -100,8 +100,11 @@ class Classifier:
 
     def _decide(self, columns: Sequence[Column]) -> NDArray[np.intp]:
         self.predictions.add(len(columns[0]))
-        said = _checked(self.ask, self.table.rebuild(columns), len(columns[0]), self.table)
+        said = _checked(self._ask_columns, columns, len(columns[0]), self.table)
         return self.places(said)
+
+    def _ask_columns(self, columns: Sequence[Column]) -> NDArray[Any]:
+        return self.ask(self.table.rebuild(columns))
 
     def places(self, said: NDArray[Any]) -> NDArray[np.intp]:
         """Return the place of each class that was said; one that is not known is an error."""
@@ -202,6 +205,8 @@ def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
 
 def _predicts_numbers(clf: Any) -> bool:
     """Say whether scikit-learn itself calls an estimator a regressor, or one that clusters."""
+    if getattr(clf, "_estimator_type", None) in ("regressor", "clusterer"):
+        return True
     base = sys.modules.get("sklearn.base")
     known = ("is_regressor", "is_clusterer")
     tests = [getattr(base, name) for name in known if base is not None and hasattr(base, name)]

@@ -17,7 +17,7 @@ from hornlens.logic.space import Space
 from hornlens.targets.classifiers.boxes import cuts_asked_for, levels_of
 from hornlens.targets.classifiers.columns import Table
 from hornlens.targets.classifiers.conditions import Condition, parse_conditions
-from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.features import Feature, limits_of
 from hornlens.targets.classifiers.spaces import attribute_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,11 @@ class Background:
         """Return for each column of numbers the cuts that its conditions, and more, ask for."""
         kinds = dict(zip(table.names, table.kinds, strict=True))
         numbers = [name for name, kind in kinds.items() if kind in ("number", "whole")]
-        whole = [name for name, kind in kinds.items() if kind == "whole"]
+        whole = {
+            name: limits_of(column)
+            for name, column in zip(table.names, table.columns, strict=True)
+            if kinds[name] == "whole"
+        }
         return cuts_asked_for((*more, *self.conditions), numbers, whole)
 
     def counted_in(self, features: Sequence[Feature], table: Table) -> Background:

@@ -40,6 +40,10 @@ class Table:
         """Return the first so many rows."""
         return replace(self, columns=tuple(column[:count] for column in self.columns))
 
+    def where(self, chosen: NDArray[np.bool_]) -> Table:
+        """Return some of the rows."""
+        return replace(self, columns=tuple(column[chosen] for column in self.columns))
+
     def like(self, rows: Any) -> Table:
         """Return other rows with the same columns; rows that do not have them are an InputError."""
         other = read_table(rows, self.names)
@@ -186,12 +190,22 @@ def _of_frame(frame: Any) -> Table:
 def _cast(column: Column, dtype: Any) -> Column:
     """Return a column as its type has it; whole numbers are rounded down, and never past a cut."""
     if isinstance(dtype, np.dtype):
-        whole = dtype.kind in "iu"
-        if whole and column.dtype.kind == "f":
-            return np.floor(column).astype(dtype)
+        if dtype.kind in "iu" and column.dtype.kind == "f":
+            column = np.floor(column)
+        if dtype.kind in "iu" and column.dtype.kind in "iuf" and column.dtype != dtype:
+            _check_fits(column, dtype)
         return column.astype(dtype, copy=False) if dtype.kind in "biuf" else column
     kind = getattr(dtype, "kind", "i" if dtype is int else "O")
     return np.floor(column) if kind in "iu" and column.dtype.kind == "f" else column
+
+
+def _check_fits(column: Column, dtype: np.dtype[Any]) -> None:
+    """Refuse numbers that a column of whole numbers cannot have: they would become others."""
+    limits = np.iinfo(dtype)
+    ends = [column.min(), column.max()] if len(column) else []
+    for end in ends:
+        if not limits.min <= end <= limits.max or (column.dtype.kind == "f" and end >= 2.0**63):
+            raise InputError(f"a column of {dtype} cannot have the number {end:g}")
 
 
 def _typed(
@@ -242,6 +256,10 @@ def _kind_of(name: str, column: Column) -> tuple[Kind, Column]:
         and not isinstance(value, bool | np.bool_)
         for value in known
     ):
+        if len(known) == len(column) and all(isinstance(v, int | np.integer) for v in known):
+            whole = np.array(known.tolist())
+            if whole.dtype.kind in "iu":
+                return "whole", whole
         numbers = np.array([np.nan if _no_value(v) else float(v) for v in column])
         return "number", numbers
     for value in known:

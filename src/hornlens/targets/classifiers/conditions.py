@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from hornlens.errors import InputError
+from hornlens.logic.numbers import LARGEST_EXACT, exact_number
 
 Sign = Literal["<", "≤", ">", "≥", "="]
 SIGNS: dict[str, Sign] = {
@@ -28,6 +29,7 @@ SIGNS: dict[str, Sign] = {
 }
 TURNED: dict[Sign, Sign] = {"<": ">", "≤": "≥", ">": "<", "≥": "≤", "=": "="}
 _SIGN = re.compile(r"\s*(<=|>=|==|≤|≥|<|>|=)\s*")
+_WHOLE = re.compile(r"[-+]?\d+")
 _ARROW = re.compile(r"->|→|=>")
 _AND = re.compile(r"\s+and\s+|\s*&\s*|\s*∧\s*", re.IGNORECASE)
 
@@ -42,9 +44,14 @@ class Condition:
 
     @property
     def number(self) -> float:
-        """The value as a number; a text that is none is an InputError."""
+        """The value as a number; a text that is none is an InputError.
+
+        A whole number that no float holds is an `int`.
+        """
         try:
             found = float(self.value)
+            if abs(found) >= LARGEST_EXACT and _WHOLE.fullmatch(self.value.strip()):
+                return exact_number(int(self.value))
         except ValueError:
             found = np.nan
         if not np.isfinite(found):

@@ -37,6 +37,8 @@ class Options:
     label: str = "class"
     sift: bool = False
     """Whether rules are sifted, though all cells could be asked, or trees be looked into."""
+    cover: float = 0.99
+    """Which share of the rows is to be decided, where the rules of trees cannot decide all."""
     counts_class: bool = False
     """Whether the class is one of the `max_conditions` of a sift, as in the settings of extract."""
     plausible: Plausible | None = None
@@ -79,6 +81,12 @@ class Options:
             object.__setattr__(self, "domain", "plausible")
         if not isinstance(self.label, str):
             raise InputError(f"label must be a text, not {self.label!r}")
+        if (
+            isinstance(self.cover, bool)
+            or not isinstance(self.cover, int | float)
+            or (not 0 <= self.cover <= 1)
+        ):
+            raise InputError(f"cover must be a share between 0 and 1, not {self.cover!r}")
         check_tolerances(self.epsilon, self.delta)
         least = {"n_bins": 2, "changes": 0, "limit": 1, "budget": 1, "max_conditions": 0}
         for name, bound in least.items():

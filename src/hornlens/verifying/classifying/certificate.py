@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from hornlens.verifying.claims import Claim
 from hornlens.verifying.classifying.conditions import RANGED
+from hornlens.verifying.classifying.coverage import check_coverage
 from hornlens.verifying.classifying.document import ClassifierFile
 from hornlens.verifying.grids import Wrong
 
 USUAL = 2
-"""How many conditions rules have that are proved by trees, where the settings do not say."""
+"""How many conditions rules have at most that are proved by trees, where nobody wanted a number."""
 NEAR = "those of the rows of X and all that differ from one in at most "
 EVERY = "of every input"
 EVERY_PLAUSIBLE = "of every plausible input"
@@ -28,7 +29,7 @@ REASONS = ("time_limit", "max_rules", "interrupt", "max_questions", "max_calls",
 """What may end the run of a classifier."""
 PARTS = {
     *("kind", "weakest", "complete", "scope", "rules", "open", "cells", "unasked", "ended"),
-    *("trial", "sift"),
+    *("trial", "sift", "coverage"),
 }
 """What the certificate of a classifier may hold."""
 ALWAYS = {
@@ -113,6 +114,11 @@ def check_certificate(
     _check_counts(recorded, claim)
     _check_settings(recorded, claim)
     check_warrants(recorded, claim)
+    checked = ["certificate: its scope and warrants are those of the cells"]
+    if "coverage" in line:
+        if claim.sift or claim.trial or recorded.cells.is_grid or is_near_rows(claim):
+            raise Wrong("certificate: a coverage, though no trees were looked into")
+        checked.append(check_coverage(recorded))
     not_checked = []
     if recorded.section["exact_bins"]:
         not_checked.append(
@@ -120,7 +126,7 @@ def check_certificate(
             "inputs do not contradict it"
         )
         not_checked.append("which missing or new values the model accepts: ask it again")
-    return ["certificate: its scope and warrants are those of the cells"], not_checked
+    return checked, not_checked
 
 
 def _kind(claim: Claim) -> str:
@@ -155,7 +161,8 @@ def _check_complete(recorded: ClassifierFile, claim: Claim) -> None:
     if claim.decides and (claim.most is not None or most is not None):
         raise Wrong("certificate: of every cell, though only short rules were wanted")
     by_trees = not recorded.cells.is_grid and not is_near_rows(claim)
-    if claim.most is not None and claim.most != (USUAL if by_trees and most is None else most):
+    usual = by_trees and most is None and claim.most is not None and claim.most <= USUAL
+    if claim.most is not None and claim.most != most and not usual:
         raise Wrong(f"certificate: {claim.most} conditions, and the settings say {most}")
     if claim.unsettled and (not by_trees or claim.most is None or claim.unsettled < 0):
         raise Wrong("certificate: nothing can be left unsettled")

@@ -6,6 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from hornlens.targets.classifiers.ensembles.links import (
+    LEAF,
+    LOGITS,
+    SHARES,
+    Link,
+    share_of_log_odds,
+)
 from hornlens.targets.classifiers.ensembles.trees import (
     Scores,
     Split,
@@ -15,15 +22,22 @@ from hornlens.targets.classifiers.ensembles.trees import (
     splits_of,
 )
 
+CONSTANT = ("prior", "most_frequent", "constant")
+"""The strategies of a DummyClassifier that say the same of all rows."""
+EXPONENTIAL = Link(
+    raw=True, probability=lambda s: share_of_log_odds(2 * s), decision=LOGITS.decision
+)
+
 
 def read_scikit(clf: Any) -> Trees | None:
     """Return the trees of a fitted estimator of scikit-learn; None if it is no such ensemble."""
     kind = type(clf).__name__
     if kind in ("DecisionTreeClassifier", "ExtraTreeClassifier"):
-        return Trees((_of_arrays(clf.tree_, _shares(clf.tree_)),), True)
+        return Trees((_of_arrays(clf.tree_, _shares(clf.tree_)),), True, link=LEAF)
     if kind in ("RandomForestClassifier", "ExtraTreesClassifier"):
-        each = [tree.tree_ for tree in clf.estimators_]
-        return Trees(tuple(_of_arrays(tree, _shares(tree)) for tree in each), True)
+        inner = [one.tree_ for one in clf.estimators_]
+        trees = [_of_arrays(tree, _shares(tree) / len(inner)) for tree in inner]
+        return Trees(tuple(trees), True, link=SHARES)
     if kind == "GradientBoostingClassifier":
         return _of_boosting(clf)
     if kind == "HistGradientBoostingClassifier":
@@ -35,7 +49,9 @@ def _shares(tree: Any) -> Scores:
     """Return the share of each class in each node: what a tree says of probabilities."""
     values = np.asarray(tree.value[:, 0, :], dtype=np.float64)
     total = values.sum(axis=1, keepdims=True)
-    return np.asarray(values / np.where(total == 0, 1, total))
+    # Shares already, but for rounding, unless scikit-learn is old: then they are weights.
+    are_shares = np.isclose(total, 1) | (total == 0)
+    return np.asarray(values / np.where(are_shares, 1, total))
 
 
 def _of_arrays(tree: Any, scores: Scores) -> Tree:
@@ -57,7 +73,10 @@ def _column_of(values: Scores, place: int, classes: int) -> Scores:
     return scores
 
 
-def _of_boosting(clf: Any) -> Trees:
+def _of_boosting(clf: Any) -> Trees | None:
+    # What it begins with is the same for all rows, unless somebody gave a model for it.
+    if clf.init != "zero" and getattr(clf.init_, "strategy", None) not in CONSTANT:
+        return None
     count = len(clf.classes_)
     trees = [
         _of_arrays(
@@ -67,13 +86,10 @@ def _of_boosting(clf: Any) -> Trees:
         for stage in clf.estimators_
         for place, one in enumerate(stage)
     ]
-    # What it begins with is the same for all rows, unless somebody gave a model for it.
-    plain = clf.init is None or clf.init == "zero"
-    base = np.zeros(count)
-    if plain and clf.init is None:
-        start = np.ravel(clf._raw_predict_init(np.zeros((1, clf.n_features_in_))))
-        base = np.asarray(start) if count > 2 else np.array([0.0, float(start[0])])
-    return Trees((*trees, Tree.constant(base)), True, plain)
+    start = np.ravel(clf._raw_predict_init(np.zeros((1, clf.n_features_in_), dtype=np.float32)))
+    base = np.asarray(start) if count > 2 else np.array([0.0, float(start[0])])
+    link = EXPONENTIAL if clf.loss == "exponential" else LOGITS
+    return Trees((*trees, Tree.constant(base)), True, link=link)
 
 
 def _of_histograms(clf: Any) -> Trees:
@@ -99,7 +115,7 @@ def _of_histograms(clf: Any) -> Trees:
             )
     start = np.ravel(clf._baseline_prediction)
     base = np.asarray(start) if count > 2 else np.array([0.0, float(start[0])])
-    return Trees((*trees, Tree.constant(base)), False)
+    return Trees((*trees, Tree.constant(base)), False, link=LOGITS)
 
 
 def _members(bitset: Any) -> frozenset[int]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
+from hornlens.targets.classifiers.ensembles.links import UNKNOWN, Link
 
 Scores = NDArray[np.float64]
 CLOSE = 1e-9
@@ -92,6 +93,24 @@ class Tree:
     splits: tuple[Split | None, ...]
     scores: Scores
 
+    def is_whole(self, columns: int) -> bool:
+        """Return whether all nodes hang together as a tree, over so many columns."""
+        inner = self.left >= 0
+        children = np.concatenate([self.left[inner], self.right[inner]])
+        count = len(self.left)
+        if len(children) != count - 1 or len(np.unique(children)) != count - 1:
+            return False
+        if count > 1 and not 1 <= children.min() <= children.max() < count:
+            return False
+        # Each node but the first has one parent: what the first leads to is a tree. Is that all?
+        seen, level = 0, np.zeros(1, dtype=np.intp)
+        while len(level):
+            seen += len(level)
+            level = level[self.left[level] >= 0]
+            level = np.concatenate([self.left[level], self.right[level]])
+        asked = self.column[inner]
+        return seen == count and bool(((asked >= 0) & (asked < columns)).all())
+
     @classmethod
     def constant(cls, scores: Scores) -> Tree:
         """Return a tree of one leaf: what is added for every row."""
@@ -107,6 +126,7 @@ class Trees:
     `summed`: whether the class is the one with the largest sum of scores. If not, only the breaks
     are of use. `at_most`: thresholds are written as "at most", where that is as short as "less
     than". `rounding`: sums closer than this, for each unit of what they add up, may be a tie.
+    `link`: what the estimator answers beside the class, which wrappers of it decide by.
     """
 
     trees: tuple[Tree, ...]
@@ -114,6 +134,7 @@ class Trees:
     summed: bool = True
     at_most: bool = True
     rounding: float = CLOSE
+    link: Link = UNKNOWN
 
     def breaks(self) -> dict[int, Scores]:
         """Return for each column the numbers at which a side changes, from low to high."""

@@ -15,18 +15,18 @@ FIELDS = {"wanted", "rows", "of_rows", "right", "inputs", "drawn", "hard"}
 OPTIONAL = {"inputs": 0, "drawn": 0, "hard": 0}
 
 
-def check_coverage(recorded: ClassifierFile) -> str:
-    """Count the rows and inputs in the boxes of rules again; return what was checked."""
+def check_coverage(recorded: ClassifierFile, occurs: NDArray[np.bool_]) -> str:
+    """Count the rows that occur and inputs in the boxes of rules; return what was checked."""
     line: dict[str, Any] = {**OPTIONAL, **recorded.certificate["coverage"]}
     if line.keys() != FIELDS or any(type(line[key]) is not int for key in FIELDS - {"wanted"}):
         raise Wrong("certificate: a coverage with other parts than it has")
     if type(line["wanted"]) not in (int, float) or not 0 < line["wanted"] <= 1:
         raise Wrong("certificate: a coverage that wants no share")
-    places = _decided(recorded, recorded.row_cells)
+    places = _decided(recorded, recorded.row_cells[occurs])
     rows = {
         "of_rows": len(places),
         "rows": int((places >= 0).sum()),
-        "right": int((places == recorded.row_classes).sum()),
+        "right": int((places == recorded.row_classes[occurs]).sum()),
     }
     for key, count in rows.items():
         if line[key] != count:

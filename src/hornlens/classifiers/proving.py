@@ -6,6 +6,7 @@ Of a rule that is refuted it tells whether a row like those of X breaks it, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Literal, NamedTuple
@@ -401,8 +402,9 @@ def _refuted(rule: str, binned: Binned, cell: Levels) -> Proof:
     columns, decide = binned.columns(cell[None, :]), binned.classifier.decide
     place = int(decide(columns)[0])
     near = moved_to_rows(binned, cell)
-    if int(decide(near)[0]) == place:
-        columns = near
+    with suppress(Stopped):  # then it stays the point of the cell
+        if int(decide(near)[0]) == place:
+            columns = near
     return _broken_by(rule, binned, [column[0] for column in columns], place)
 
 

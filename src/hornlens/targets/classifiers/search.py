@@ -210,7 +210,10 @@ class Search:
         covering = searched.covering
         if covering is not None:
             uniform = None if self._asks_no_more(searched.labelled) else measured
-            covering = covering.measured_on(self.binned.axes, rows, self.said, uniform)
+            there = self.forbidden.allows(rows)  # elsewhere, proved rules may contradict each other
+            covering = covering.measured_on(
+                self.binned.axes, rows[there], self.said[there], uniform
+            )
             certificate = replace(certificate, coverage=covering.of(searched.boxes))
         total = self._predictions
         compared += total - asked

@@ -15,16 +15,16 @@ FIELDS = {"wanted", "rows", "of_rows", "right", "inputs", "drawn", "hard"}
 OPTIONAL = {"inputs": 0, "drawn": 0, "hard": 0}
 
 
-def check_coverage(recorded: ClassifierFile) -> str:
-    """Count the rows and inputs in the boxes of rules again; return what was checked."""
+def check_coverage(recorded: ClassifierFile, occurs: NDArray[np.bool_]) -> str:
+    """Count the rows that occur and inputs in the boxes of rules; return what was checked."""
     line: dict[str, Any] = {**OPTIONAL, **recorded.certificate["coverage"]}
     if line.keys() != FIELDS or any(type(line[key]) is not int for key in FIELDS - {"wanted"}):
         raise Wrong("certificate: a coverage with other parts than it has")
     if type(line["wanted"]) not in (int, float) or not 0 < line["wanted"] <= 1:
         raise Wrong("certificate: a coverage that wants no share")
-    given = _classes_given(recorded, recorded.row_cells)
+    given = _classes_given(recorded, recorded.row_cells[occurs])
     count = given.sum(axis=1)
-    own = given[np.arange(len(given)), recorded.row_classes]
+    own = given[np.arange(len(given)), recorded.row_classes[occurs]]
     rows = {
         "of_rows": len(given),
         "rows": int((count > 0).sum()),

@@ -89,7 +89,7 @@ FULL = [
         for kind in ("forest", "small forest", "boosting", "histograms", "mlp", "logistic")
     ),
     *(Case("classifiers", "white_box", [10, most], 300.0) for most in (1, 2, 3)),
-    Case("classifiers", "peers", [3_000, 20], 1800.0),
+    Case("classifiers", "peers", [1_000, 10], 1800.0),
     *(Case("pages", "selfcheck", [answers], 300.0) for answers in (8_000, 100_000)),
     Case("black_boxes", "black_box", ["planted", 12, 8, 10], 600.0),
     *(Case("black_boxes", "black_box", [kind, 12, 8, 3], 600.0) for kind in ("mlp", "svm")),

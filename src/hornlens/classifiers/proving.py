@@ -8,20 +8,19 @@ from math import prod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornlens.classifiers.progress import shown
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
-from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import Levels, cells_at
 from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.limits import ENDED, Limits, Stopped
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
-from hornlens.targets.classifiers.boxes import box_of, never_missing
-from hornlens.targets.classifiers.conditions import ParsedRule, parse_rule
+from hornlens.targets.classifiers.cases import Case, Cases
+from hornlens.targets.classifiers.conditions import conditions_in
+from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.guard import is_measured, measured_by, unlike
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.points import Binned
@@ -29,6 +28,8 @@ from hornlens.targets.classifiers.voting import Vote
 
 TRIED = 20_000
 """How many random inputs are tried."""
+HARD = 1_000_000
+"""After so many boxes, the search for one case is given up."""
 Status = Literal["proved", "refuted", "not refuted", "vacuous"]
 
 
@@ -117,6 +118,13 @@ def prove(
             return _cut_off(rule, meter, "before it was decided")
 
 
+class Region(NamedTuple):
+    """Cells of some levels (bits) of each feature that are of one of some classes (bits)."""
+
+    levels: tuple[int, ...]
+    classes: int
+
+
 class _Options(NamedTuple):
     """How to prove; see `prove`."""
 
@@ -133,25 +141,40 @@ def _proved(
 ) -> Proof:
     """Return what becomes of a rule of a classifier that was read."""
     table, seed = classifier.table, options.seed
-    parsed = parse_rule(rule, table.names, options.label)
-    wanted = _wanted(parsed, classifier)
+    words = Words.of(table, classifier.labels, options.label)
+    parsed = parse_rule(rule, words)
     assumed = Background(options.background, table.names)
-    more = assumed.cuts(table, parsed.conditions)
-    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
+    conditions = conditions_in(parsed.given, parsed.follows)
+    binning = bin_columns(
+        clf, classifier, options.bins, options.n_bins, assumed.cuts(table, conditions)
+    )
     binned = Binned(classifier, binning.features, meter)
-    every = box_of(parsed.conditions, binned.every)
-    if (unseen := never_missing(parsed.conditions, binned.every)) is not None:
-        but = f"no row of X has a missing {unseen}"
-        return Proof(rule, "not refuted", f"Not refuted, but not proved: {but}.")
-    if every is None:
+    of = {feature.name: feature for feature in binned.every}
+    cases = Cases(of, classifier.bits_of, (1 << len(classifier.classes)) - 1)
+    exceptions = _boxes(cases.of(parsed.exceptions), binned)
+    unseen, is_met = list(cases.unseen), _boxes(cases.of(parsed.given), binned)
+    if not is_met and not unseen:
         return Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
-    box = tuple(every[place] for place in binned.telling)
     trees, forbidden = binning.trees, assumed.over(binned.every)
     if trees is not None and trees.trees.summed:
         vote = Vote(binned, trees, None, forbidden.boxes)
-        return _guarded(_by_vote(rule, vote, box, wanted), binned, seed)
-    proof = _by_search(rule, binned, box, wanted, options.limit, seed, binning.exact, forbidden)
+        proof = _by_vote(rule, vote, is_met, exceptions)
+    else:
+        search = _Search(rule, binned, options.limit, seed, binning.exact, forbidden)
+        proof = search.decided(is_met, exceptions)
+    if proof and unseen:
+        but = f"no row of X has a missing {unseen[0]}"
+        return Proof(rule, "not refuted", f"Not refuted, but not proved: {but}.")
     return _guarded(proof, binned, seed)
+
+
+def _boxes(cases: Sequence[Case], binned: Binned) -> list[Region]:
+    """Return cases as sets of levels of the features that have several."""
+    boxes = []
+    for case in cases:
+        if all(case.levels(feature).any() for feature in binned.every):
+            boxes.append(Region(tuple(case.masks(binned.features)), case.classes))
+    return boxes
 
 
 def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
@@ -221,47 +244,33 @@ def _named_rows(names: Sequence[str]) -> Any:
     return rebuild
 
 
-def _wanted(parsed: ParsedRule, classifier: Classifier) -> int:
-    """Return the classes that a rule allows, as bits."""
-    if parsed.label is None:
-        return 0
-    labels = classifier.labels
-    wanted = parsed.label.strip()
-    if wanted in labels:
-        place = labels.index(wanted)
-    else:
-        folded = [label.lower() for label in labels]
-        if wanted.lower() not in folded:
-            known = ", ".join(labels[:8])
-            raise InputError(f"there is no class {wanted!r} (there are: {known})")
-        place = folded.index(wanted.lower())
-    bit = 1 << place
-    return ((1 << len(labels)) - 1) & ~bit if parsed.negated else bit
-
-
-def _by_vote(rule: str, vote: Vote, box: Box, wanted: int) -> Proof:
-    """Decide it for every input, by the trees themselves."""
-    binned, classes = vote.binned, vote.binned.classifier.classes
-    allowed = [place for place in range(len(classes)) if wanted >> place & 1]
-    if not vote.parts(vote.mask(box)):
+def _by_vote(
+    rule: str, vote: Vote, is_met: Sequence[Region], exceptions: Sequence[Region]
+) -> Proof:
+    """Decide it for every input, by the trees themselves: each case by itself."""
+    binned = vote.binned
+    every = (1 << len(binned.classifier.classes)) - 1
+    if not any(vote.parts(one.levels) for one in is_met):
         return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
+    is_settled = True
+    for levels, classes in exceptions:
+        allowed = every & ~classes
+        try:
+            if allowed and not allowed & (allowed - 1):
+                place = allowed.bit_length() - 1
+                cells, status = vote.others_among([levels], [place], HARD)
+                cell, settled = (cells[0] if status[0] == 1 else None), status[0] == 0
+            else:
+                cell, settled = vote.any_of(levels, classes)
+        except Stopped:
+            return _too_hard(rule, binned.meter)
+        if cell is not None:
+            return _refuted(rule, binned, cell)
+        is_settled &= bool(settled)
+    if not is_settled:
+        return _too_hard(rule, binned.meter)
     of = "for every input" + (" that the background allows" if vote.forbidden else "")
-    if len(allowed) == 1:
-        cells, status = vote.others_among([vote.mask(box)], allowed, 50 * 20_000)
-        if status[0] == 1:
-            return _refuted(rule, binned, cells[0])
-        if status[0] == 0:
-            return Proof(rule, "proved", f"Proved {of}.")
-        return _too_hard(rule, binned.meter)
-    try:
-        cell, settled = vote.any_of(vote.mask(box), ~wanted)
-    except Stopped:
-        return _too_hard(rule, binned.meter)
-    if cell is not None:
-        return _refuted(rule, binned, cell)
-    if settled:
-        return Proof(rule, "proved", f"Proved {of}.")
-    return _too_hard(rule, binned.meter)
+    return Proof(rule, "proved", f"Proved {of}.")
 
 
 def _too_hard(rule: str, meter: Meter | None) -> Proof:
@@ -288,64 +297,98 @@ def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
-def _by_search(
-    rule: str,
-    binned: Binned,
-    box: Box,
-    wanted: int,
-    limit: int,
-    seed: int,
-    exact: bool,
-    forbidden: Forbidden,
-) -> Proof:
-    """Try rows of X, cells of the box, and random inputs in it."""
-    table, classifier = binned.classifier.table, binned.classifier
-    allowed = np.array([bool(wanted >> place & 1) for place in range(len(classifier.classes))])
-    rows = binned.places(table)
-    inside = np.ones(len(rows), dtype=np.bool_)
-    for axis, (low, high) in enumerate(box):
-        inside &= (rows[:, axis] >= low) & (rows[:, axis] <= high)
-    inside &= forbidden.allows(rows)
-    tries = _Tries(rule, binned, allowed)
-    if inside.any():
-        columns = [column[inside] for column in table.columns]
-        if (found := tries.first_other(columns, counted=False)) is not None:
-            return found
-    shape = tuple(high - low + 1 for low, high in box)
-    count = prod(shape)
-    rng = np.random.default_rng(seed)
-    lows = np.array([low for low, _ in box], dtype=np.intp)
-    if count <= limit:
-        cells = cells_at(np.arange(count), shape) + lows
-    else:
-        cells = np.column_stack([rng.integers(low, high + 1, limit) for low, high in box])
-    cells = cells[forbidden.allows(cells)]
-    if not len(cells):
-        return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
-    if (found := tries.first_other(binned.columns(cells))) is not None:
-        return found
-    if exact and count <= limit and not tries.cut:
-        return Proof(
-            rule, "proved", f"Proved: each of {len(cells):,} cells that it speaks of was asked."
-        )
-    some = cells[rng.integers(0, len(cells), TRIED)]
-    columns = binned.columns(some)
-    for axis, place in enumerate(binned.telling):
-        columns[place] = binned.every[place].draw(some[:, axis], rng)
-    if (found := tries.first_other(columns)) is not None:
-        return found
-    none = f"none of {tries.count:,} inputs that were tried breaks it"
-    if tries.cut:
-        return _cut_off(rule, binned.meter, f"and {none}")
-    return Proof(rule, "not refuted", f"Not proved: {none}.")
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Rows of X, cells and random inputs that are tried, where no trees can be looked into."""
+
+    rule: str
+    binned: Binned
+    limit: int
+    seed: int
+    exact: bool
+    forbidden: Forbidden
+
+    def decided(self, is_met: Sequence[Region], exceptions: Sequence[Region]) -> Proof:
+        """Return what becomes of the rule: the first case that is refuted refutes it."""
+        tries = _Tries(self.rule, self.binned)
+        if not any(self._occurs(levels) for levels, _ in is_met):
+            text = "The background allows no input that meets its conditions."
+            return Proof(self.rule, "vacuous", text)
+        asked = 0
+        for levels, classes in exceptions:
+            tries.wanted(classes)
+            proof, count = self._in_box(levels, tries)
+            if proof is not None:
+                return proof
+            asked = -1 if count is None or asked < 0 else asked + count
+        if asked >= 0:
+            words = f"each of {asked:,} cells that it speaks of was asked"
+            return Proof(self.rule, "proved", f"Proved: {words}.")
+        none = f"none of {tries.count:,} inputs that were tried breaks it"
+        if tries.cut:
+            return _cut_off(self.rule, self.binned.meter, f"and {none}")
+        return Proof(self.rule, "not refuted", f"Not proved: {none}.")
+
+    def _occurs(self, levels: Sequence[int]) -> bool:
+        return not self.forbidden.boxes or len(self._cells(levels)) > 0
+
+    def _cells(self, levels: Sequence[int]) -> Levels:
+        """Return all cells of a box that occur, or as many random ones as the limit is."""
+        own = [
+            np.flatnonzero([bits >> at & 1 for at in range(bits.bit_length())]) for bits in levels
+        ]
+        shape, rng = tuple(map(len, own)), np.random.default_rng(self.seed)
+        if prod(shape) <= self.limit:
+            places = cells_at(np.arange(prod(shape)), shape)
+        else:
+            places = np.column_stack([rng.integers(0, size, self.limit) for size in shape])
+        if not own:
+            return places
+        cells = np.column_stack([own[axis][places[:, axis]] for axis in range(len(own))])
+        return cells[self.forbidden.allows(cells)]
+
+    def _in_box(self, levels: Sequence[int], tries: _Tries) -> tuple[Proof | None, int | None]:
+        """Return an input of a box that breaks the rule, and how many cells were all to ask."""
+        binned, table = self.binned, self.binned.classifier.table
+        rng = np.random.default_rng(self.seed)
+        rows = binned.places(table)
+        inside = self.forbidden.allows(rows)
+        for axis, bits in enumerate(levels):
+            inside &= (np.array(bits_of(bits, binned.features[axis].size)))[rows[:, axis]]
+        if inside.any():
+            columns = [column[inside] for column in table.columns]
+            if (proof := tries.first_other(columns, counted=False)) is not None:
+                return proof, None
+        cells = self._cells(levels)
+        if not len(cells):
+            return None, 0
+        if (proof := tries.first_other(binned.columns(cells))) is not None:
+            return proof, None
+        if self.exact and prod(bits.bit_count() for bits in levels) <= self.limit and not tries.cut:
+            return None, len(cells)
+        some = cells[rng.integers(0, len(cells), TRIED)]
+        columns = binned.columns(some)
+        for axis, place in enumerate(binned.telling):
+            columns[place] = binned.every[place].draw(some[:, axis], rng)
+        return tries.first_other(columns), None
+
+
+def bits_of(mask: int, size: int) -> list[bool]:
+    """Say of each level whether it is one of a set of levels."""
+    return [bool(mask >> level & 1) for level in range(size)]
 
 
 class _Tries:
     """Inputs that are tried for one that breaks a rule, as many as the limits allow."""
 
-    def __init__(self, rule: str, binned: Binned, allowed: NDArray[np.bool_]):
-        self.rule, self.binned, self.allowed = rule, binned, allowed
+    def __init__(self, rule: str, binned: Binned):
+        self.rule, self.binned = rule, binned
         self.count, self.cut = 0, False
+        self.wanted(0)
+
+    def wanted(self, classes: int) -> None:
+        """Look for inputs of these classes (bits)."""
+        self.breaking = np.array(bits_of(classes, len(self.binned.classifier.classes)))
 
     def first_other(self, columns: Sequence[Any], counted: bool = True) -> Proof | None:
         """Return an input that breaks the rule, if there is one among those that are asked."""
@@ -360,7 +403,7 @@ class _Tries:
             said = meter.measured(decide, columns, grace=False)
         self.count += len(said)
         self.cut = len(said) < len(columns[0])
-        wrong = np.flatnonzero(~self.allowed[said])
+        wrong = np.flatnonzero(self.breaking[said])
         if not len(wrong):
             return None
         row = int(wrong[0])

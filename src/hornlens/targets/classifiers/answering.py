@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError, InputError
 from hornlens.limits import Limits
 from hornlens.targets.classifiers.columns import Column, Table, is_missing, read_table
+from hornlens.targets.classifiers.conditions import OfClass, OfValue
 
 BLOCK = 1 << 16
 """How many rows are asked at once."""
@@ -76,6 +77,12 @@ class Classifier:
     def labels(self) -> tuple[str, ...]:
         """The classes as people read them."""
         return tuple(map(str, self.classes))
+
+    def bits_of(self, said: OfClass | OfValue) -> int:
+        """Return the classes that a rule names, as bits."""
+        if isinstance(said, OfValue):
+            raise InputError(f"{said}: {self.name} predicts classes, and no numbers")
+        return 1 << self.labels.index(said.label)
 
     @property
     def can_be_pickled(self) -> bool:

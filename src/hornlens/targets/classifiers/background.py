@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby, product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +16,19 @@ from hornlens.logic.cuts import Cuts
 from hornlens.logic.rule import Rule
 from hornlens.logic.space import Space
 from hornlens.targets.classifiers.boxes import cuts_asked_for, levels_of
+from hornlens.targets.classifiers.cases import MOST_CASES, Case, Cases
 from hornlens.targets.classifiers.columns import Table
-from hornlens.targets.classifiers.conditions import Condition, parse_conditions
+from hornlens.targets.classifiers.conditions import (
+    Both,
+    Condition,
+    Either,
+    Expression,
+    ParsedRule,
+    conditions_in,
+    replaced,
+)
 from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.spaces import attribute_of
 
 
@@ -26,12 +38,13 @@ class Background:
     def __init__(self, rules: Sequence[str], names: Sequence[str]):
         """Read the rules."""
         self.texts = tuple(rules)
-        self.sides = [_sides(text, names) for text in rules]
+        words = Words(tuple(names))
+        self.parsed = [parse_rule(text, words) for text in rules]
 
     @property
     def conditions(self) -> list[Condition]:
         """All conditions in it."""
-        return [one for left, right in self.sides for one in (*left, *(right or ()))]
+        return [one for rule in self.parsed for one in conditions_in(rule.given, rule.follows)]
 
     def cuts(self, table: Table, more: Sequence[Condition] = ()) -> dict[str, Cuts]:
         """Return for each column of numbers the cuts that its conditions, and more, ask for."""
@@ -45,18 +58,12 @@ class Background:
 
         Columns with one level have no variables: a condition on one is met always, or never.
         """
-        found = []
-        for left, right in self.sides:
-            given = _mask(left, features)
-            if given is None:  # it never applies
-                continue
-            follows = None if right is None else _mask(right, features)
-            found.append(Rule(given, BOTTOM if follows is None else given | follows))
-        return tuple(rule for rule in found if rule.is_negative or rule.new)
+        rules = [rule for parsed in self.parsed for rule in _rules_of(parsed, features)]
+        return tuple(rule for rule in rules if rule.is_negative or rule.new)
 
     def over(self, features: Sequence[Feature]) -> Forbidden:
         """Return the cells of features that it rules out; columns with one level are no part."""
-        if not self.sides:  # no space is made that nobody needs
+        if not self.parsed:  # no space is made that nobody needs
             return Forbidden(Space((), complete=True))
         attributes = tuple(attribute_of(feature) for feature in features if feature.size > 1)
         return Forbidden(Space(attributes, assumed=self.rules(features), complete=True))
@@ -94,12 +101,81 @@ def _met(condition: Condition, feature: Feature) -> NDArray[np.bool_]:
         return np.zeros(1, dtype=np.bool_)
 
 
-def _sides(
-    text: str, names: Sequence[str]
-) -> tuple[tuple[Condition, ...], tuple[Condition, ...] | None]:
-    for arrow in ("→", "=>", "->"):
-        left, found, right = text.partition(arrow)
-        if found:
-            never = right.strip().lower() in ("false", "⊥")
-            return parse_conditions(left, names), None if never else parse_conditions(right, names)
-    raise InputError(f'not a rule about columns: {text!r}; write "pregnant -> sex = female"')
+def _rules_of(parsed: ParsedRule, features: Sequence[Feature]) -> list[Rule]:
+    """Return one rule, if both sides are conditions that are joined by "and"; else what it forbids.
+
+    What cannot be met together is one rule for each box of cells.
+    """
+    left, right = _joined(parsed.given), _joined(parsed.follows)
+    if left is not None and (right is not None or parsed.follows == Either()):
+        given = _mask(left, features)
+        if given is None:  # it never applies
+            return []
+        follows = None if right is None else _mask(right, features)
+        return [Rule(given, BOTTOM if follows is None else given | follows)]
+    by_name = {feature.name: feature for feature in features}
+
+    def without_constants(one: Condition) -> Expression:
+        feature = by_name[one.name]
+        if feature.size > 1:
+            return one
+        return Both() if _met(one, feature)[0] else Either()
+
+    exceptions = replaced(parsed.exceptions, without_constants)
+    cases = Cases(by_name, lambda _: 1, 1).of(exceptions)
+    return [rule for case in cases for rule in _forbidding(case, features)]
+
+
+def _joined(expression: Expression) -> tuple[Condition, ...] | None:
+    """Return conditions that are joined by "and"; None if the expression is another one."""
+    parts: list[Condition] = []
+    for part in expression.parts if isinstance(expression, Both) else (expression,):
+        own = (part,) if isinstance(part, Condition) else None
+        if isinstance(part, Both):
+            own = _joined(part)
+        if own is None:
+            return None
+        parts += own
+    return tuple(parts)
+
+
+def _forbidding(case: Case, features: Sequence[Feature]) -> list[Rule]:
+    """Return rules that rule a case out: levels that no variables stand for are several rules."""
+    parts: list[list[int]] = []
+    bit = 0
+    for feature in features:
+        if feature.size == 1:
+            continue
+        attribute = attribute_of(feature)
+        levels = np.flatnonzero(case.levels(feature)).tolist()
+        parts.append([mask << bit for mask in _masks(levels, attribute.leaves)])
+        bit += len(attribute.variables)
+    if prod(map(len, parts)) > MOST_CASES:
+        raise InputError(f"a rule of the background rules out more than {MOST_CASES:,} boxes")
+    return [Rule(sum(masks), BOTTOM) for masks in product(*parts)]
+
+
+def _masks(levels: Sequence[int], leaves: Sequence[int]) -> list[int]:
+    """Return variables for sets of levels that are the given ones together."""
+
+    def mask(some: Sequence[int]) -> int:
+        common = -1
+        for level in some:
+            common &= leaves[level]
+        return common
+
+    def is_exact(some: Sequence[int]) -> bool:
+        own = mask(some)
+        return [level for level, leaf in enumerate(leaves) if not own & ~leaf] == list(some)
+
+    if is_exact(levels):
+        return [mask(levels)]
+    runs = [
+        [level for _, level in run]
+        for _, run in groupby(enumerate(levels), lambda pair: pair[1] - pair[0])
+    ]
+    return [
+        mask(part)
+        for run in runs
+        for part in ([run] if is_exact(run) else [[level] for level in run])
+    ]

@@ -58,7 +58,7 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'', re.DOTALL)
 _ENDS = re.compile(
     r"\s+(?:and|or)\b|\s*(?:&|∧|∨|\||->|→|=>|<|>|=|≤|≥|≠|!=|,|[)\]}]|$)", re.IGNORECASE
 )
-_WORD = re.compile(r"\w")
+_NO_WORD = re.compile(r"(?!\w)")
 _TRUE, _FALSE = re.compile(r"⊤|true\b", re.IGNORECASE), re.compile(r"⊥|false\b", re.IGNORECASE)
 _OPEN, _CLOSE, _COMMA = re.compile(r"\("), re.compile(r"\)"), re.compile(r",")
 _BRACKET = re.compile(r"[(\[{]")
@@ -241,7 +241,7 @@ class _Reader:
         return None
 
     def _of_class(self) -> Expression | None:
-        label = self._name(self.words.labels)
+        label = self._name(self.words.labels, _ENDS)
         goes_on = any(self.sees(sign) for sign in (_SIGN, _IN, _IS))
         return None if label is None or goes_on else OfClass(label)
 
@@ -361,8 +361,11 @@ class _Reader:
 
     # --- names and values ---
 
-    def _name(self, names: Iterable[str]) -> str | None:
-        """Read the longest of some names that stands here, in quotes or without."""
+    def _name(self, names: Iterable[str], ends: re.Pattern[str] = _NO_WORD) -> str | None:
+        """Read the longest of some names that stands here, in quotes or without.
+
+        `ends` comes behind a name that has no quotes.
+        """
         if match := self.sees(_QUOTED):
             text = _unquoted(match)
             if text in names:
@@ -374,7 +377,7 @@ class _Reader:
             for name in names
             if name
             and self.text.startswith(name, start)
-            and not _WORD.match(self.text, start + len(name))
+            and ends.match(self.text, start + len(name))
         ]
         if not fitting:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -18,6 +19,7 @@ from hornlens.results.documents.settings import Settings
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
+from hornlens.targets.classifiers.deciding import Bands, decided_by, label_of
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.options import Domain, Options, Which
 from hornlens.targets.classifiers.search import Search
@@ -42,6 +44,8 @@ def explain(
     delta: float = 0.05,
     seed: int = 0,
     label: str = "class",
+    threshold: float | None = None,
+    bands: Bands | None = None,
     limits: Limits | None = None,
     progress: Progress | bool | None = None,
     watch: Watch | None = None,
@@ -73,6 +77,11 @@ def explain(
         delta: For sifted rules: the probability that any of them is broken more often than that.
         seed: The seed of all that is drawn at random.
         label: What the predicted column is called in rules.
+        threshold: For a classifier of two classes with `predict_proba`: it says the second class
+            where its score is this or more.
+        bands: For a regressor: the numbers at which one band of its predictions ends and the next
+            begins, or where each named band ends (`{"cheap": 100, "dear": None}`). Its classes are
+            these bands.
         limits: What may end the run early: by time, questions or rules. The rules that hold however
             the other cells are answered are returned. Questions are cells: the rows of X, and the
             inputs by which the agreement is measured, do not count. `Limits(max_calls=…)` limits
@@ -113,6 +122,9 @@ def explain(
         seed,
         label,
     )
+    if bands is not None:
+        options = replace(options, label=label_of(label))
+    clf = decided_by(clf, threshold, bands, label)
     classifier = read_classifier(clf, X, limits)
     doing = AskedModel(classifier.name, watch)
     with shown(progress, doing) as advance:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from typing import Any, Literal, NamedTuple
 
@@ -15,11 +16,20 @@ from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels, cells_at
 from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.limits import ENDED, Limits, Stopped
+from hornlens.logic.scopes import Agreement
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
 from hornlens.targets.classifiers.cases import Case, Cases
-from hornlens.targets.classifiers.conditions import conditions_in
+from hornlens.targets.classifiers.columns import read_table
+from hornlens.targets.classifiers.conditions import OfClass, OfValue, atoms, conditions_in
+from hornlens.targets.classifiers.deciding import (
+    Banded,
+    Bands,
+    decided_by,
+    is_regressor,
+    label_of,
+)
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.guard import is_measured, measured_by, unlike
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
@@ -65,6 +75,8 @@ def prove(
     n_bins: int = 4,
     limit: int = 200_000,
     label: str = "class",
+    threshold: float | None = None,
+    bands: Bands | None = None,
     background: Sequence[str] = (),
     seed: int = 0,
     limits: Limits | None = None,
@@ -84,6 +96,9 @@ def prove(
         n_bins: How many bins a column gets at most.
         limit: For other models than trees: up to this many cells, the whole grid is tried.
         label: What the predicted column is called in the rule.
+        threshold: The score from which on the second class is said, as in `explain`.
+        bands: The bands of a regressor's predictions, as in `explain`. Rules may also compare the
+            prediction itself: "rooms > 5 -> price > 300000", with `label="price"`.
         background: Rules that always hold ("pregnant -> sex = female"): inputs that break one do
             not occur.
         seed: The seed of the random inputs.
@@ -106,16 +121,56 @@ def prove(
     if not isinstance(rule, str):
         raise InputError(f"a rule is a text, not {type(rule).__name__}")
     given = (background,) if isinstance(background, str) else tuple(background)
-    classifier = read_classifier(clf, _rows_for(clf) if X is None else X, limits)
+    rows = _rows_for(clf) if X is None else X
+    clf = decided_by(clf, threshold, bands, label)
+    named = clf if isinstance(clf, Banded) else None
+    if named is not None or is_regressor(clf):
+        clf = _with_bands_of(rule, clf if named is None else named.estimator, rows, label, named)
+    classifier = read_classifier(clf, rows, limits)
+    words = _words(classifier, clf, label, named)
     with shown(progress, classifier.name) as advance:
         meter = meter_of(limits, advance)
         if meter is not None:
             meter.begin()
-        options = _Options(bins, n_bins, limit, label, given, seed)
+        options = _Options(bins, n_bins, limit, given, seed)
+        says = classifier.bits_of
+        if isinstance(clf, Banded):
+            says = partial(clf.bits_of, bands=named)
         try:
-            return _proved(clf, classifier, rule, options, meter)
+            return _proved(clf, classifier, _Asked(rule, words, says), options, meter)
         except Stopped:  # no call was left to look at what was found
             return _cut_off(rule, meter, "before it was decided")
+
+
+def _with_bands_of(
+    rule: str, regressor: Any, rows: Any, label: str, named: Banded | None
+) -> Banded:
+    """Return a regressor with the bands that a rule asks for, beside those that it has."""
+    columns = getattr(regressor, "feature_names_in_", None)
+    table = read_table(rows, None if columns is None else list(map(str, columns)))
+    labels = () if named is None else named.names
+    words = Words.of(table, labels, label_of(label), numbers=True)
+    parsed = parse_rule(rule, words)
+    every = (*atoms(parsed.given), *atoms(parsed.follows))
+    compared = [atom.condition for atom in every if isinstance(atom, OfValue)]
+    if named is not None and not compared:
+        return named
+    return Banded.asked_by(regressor, compared, label_of(label), named)
+
+
+def _words(classifier: Classifier, clf: Any, label: str, named: Banded | None) -> Words:
+    if not isinstance(clf, Banded):
+        return Words.of(classifier.table, classifier.labels, label)
+    labels = () if named is None else named.names
+    return Words.of(classifier.table, labels, label_of(label), numbers=True)
+
+
+class _Asked(NamedTuple):
+    """A rule as text, the names that it may hold, and which classes it names."""
+
+    rule: str
+    words: Words
+    says: Callable[[OfClass | OfValue], int]
 
 
 class Region(NamedTuple):
@@ -131,18 +186,16 @@ class _Options(NamedTuple):
     bins: Bins
     n_bins: int
     limit: int
-    label: str
     background: tuple[str, ...]
     seed: int
 
 
 def _proved(
-    clf: Any, classifier: Classifier, rule: str, options: _Options, meter: Meter | None
+    clf: Any, classifier: Classifier, asked: _Asked, options: _Options, meter: Meter | None
 ) -> Proof:
     """Return what becomes of a rule of a classifier that was read."""
-    table, seed = classifier.table, options.seed
-    words = Words.of(table, classifier.labels, options.label)
-    parsed = parse_rule(rule, words)
+    table, seed, rule = classifier.table, options.seed, asked.rule
+    parsed = parse_rule(rule, asked.words)
     assumed = Background(options.background, table.names)
     conditions = conditions_in(parsed.given, parsed.follows)
     binning = bin_columns(
@@ -150,7 +203,7 @@ def _proved(
     )
     binned = Binned(classifier, binning.features, meter)
     of = {feature.name: feature for feature in binned.every}
-    cases = Cases(of, classifier.bits_of, (1 << len(classifier.classes)) - 1)
+    cases = Cases(of, asked.says, (1 << len(classifier.classes)) - 1)
     exceptions = _boxes(cases.of(parsed.exceptions), binned)
     unseen, is_met = list(cases.unseen), _boxes(cases.of(parsed.given), binned)
     if not is_met and not unseen:
@@ -181,12 +234,7 @@ def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
     """Return a proof, unless the model as it was read differs from the model itself."""
     if proof.status != "proved":
         return proof
-    table, meter = binned.classifier.table, binned.meter
-    decide = binned.classifier.decide
-    said = decide(table.columns) if meter is None else meter.measured(decide, table.columns)
-    short = replace(binned, classifier=replace(binned.classifier, table=table.first(len(said))))
-    rows = short.places(short.classifier.table)
-    agreement = measured_by(short, rows, said, seed, meter=meter).agreement
+    agreement, short = measured_agreement(binned, seed)
     if is_measured(agreement):
         excluded = unlike(short)
         if not excluded:
@@ -194,7 +242,7 @@ def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
         but = f" (but for {' and '.join(excluded)})"
         return replace(proof, sentence=f"{proof.sentence[:-1]}{but}.")
     if not agreement.differs:
-        return _cut_off(proof.rule, meter, f"and it {agreement.shares}")
+        return _cut_off(proof.rule, binned.meter, f"and it {agreement.shares}")
     varies = f" {agreement.varying}" if agreement.varied else ""
     return Proof(
         proof.rule,
@@ -202,6 +250,16 @@ def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
         "Not proved: it holds of the model as it was read, which does not always say what the "
         f"model itself says. It {agreement.shares}.{varies}",
     )
+
+
+def measured_agreement(binned: Binned, seed: int) -> tuple[Agreement, Binned]:
+    """Hold the model as it was read against itself; return what came out, over the rows asked."""
+    table, meter = binned.classifier.table, binned.meter
+    decide = binned.classifier.decide
+    said = decide(table.columns) if meter is None else meter.measured(decide, table.columns)
+    short = replace(binned, classifier=replace(binned.classifier, table=table.first(len(said))))
+    rows = short.places(short.classifier.table)
+    return measured_by(short, rows, said, seed, meter=meter).agreement, short
 
 
 def _cut_off(rule: str, meter: Meter | None, known: str) -> Proof:

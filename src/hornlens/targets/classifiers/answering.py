@@ -183,7 +183,10 @@ def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
         raise InputError(f"{name} is a class: give a fitted {name}()")
     if hasattr(clf, "predict"):
         if _predicts_numbers(clf):
-            raise InputError(f"{name} is no classifier: it predicts numbers, and no classes")
+            raise InputError(
+                f"{name} is no classifier: it predicts numbers, and no classes; "
+                "give bands=[…], the numbers at which one band ends and the next begins"
+            )
         return clf.predict  # type: ignore[no-any-return]
     if hasattr(clf, "predict_proba"):
         classes = getattr(clf, "classes_", None)

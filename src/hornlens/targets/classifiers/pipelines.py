@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError
 from hornlens.logic.cuts import Cuts, number_text
 from hornlens.targets.classifiers.columns import Column, Table, is_missing
+from hornlens.targets.classifiers.deciding import Banded, Thresholded
 from hornlens.targets.classifiers.ensembles.readers import read_trees
 from hornlens.targets.classifiers.ensembles.trees import Trees
 
@@ -75,12 +76,17 @@ class Prepared:
 
 def read_tree_model(clf: Any, table: Table) -> TreeModel | None:
     """Return the trees of an estimator or Pipeline; None where their columns can't be traced."""
+    if isinstance(clf, Thresholded | Banded):
+        inner = read_tree_model(clf.estimator, table)
+        last = clf.estimator.steps[-1][1] if hasattr(clf.estimator, "steps") else clf.estimator
+        return None if inner is None else replace(inner, trees=clf.over(inner.trees, last))
     steps = [step for _, step in clf.steps] if hasattr(clf, "steps") else [clf]
     *before, last = steps
     trees = read_trees(last)
     if trees is None:
         return None
-    if type(last).__name__ == "HistGradientBoostingClassifier" and last._preprocessor is not None:
+    is_histogram = type(last).__name__.startswith("HistGradientBoosting")
+    if is_histogram and last._preprocessor is not None:
         before.append(last._preprocessor)
     source: list[int] | None = list(range(len(table.names)))
     encoded: set[int] = set()

@@ -1,7 +1,11 @@
-"""Scikit-learn's ensembles: decision trees, forests, gradient and histogram boosting."""
+"""Scikit-learn's ensembles: decision trees, forests, gradient and histogram boosting.
+
+Of regressors, the one sum of scores is what is predicted, or its logarithm.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,11 +28,29 @@ def read_scikit(clf: Any) -> Trees | None:
     if kind in ("RandomForestClassifier", "ExtraTreesClassifier"):
         each = [tree.tree_ for tree in clf.estimators_]
         return Trees(tuple(_of_arrays(tree, _shares(tree)) for tree in each), True)
-    if kind == "GradientBoostingClassifier":
+    if kind in ("DecisionTreeRegressor", "ExtraTreeRegressor"):
+        return _of_values([clf])
+    if kind in ("RandomForestRegressor", "ExtraTreesRegressor"):
+        return _of_values(clf.estimators_)
+    if kind in ("GradientBoostingClassifier", "GradientBoostingRegressor"):
         return _of_boosting(clf)
-    if kind == "HistGradientBoostingClassifier":
+    if kind in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"):
         return _of_histograms(clf)
     return None
+
+
+def _of_values(estimators: Sequence[Any]) -> Trees | None:
+    """Return the trees of a regressor, whose prediction is the mean of theirs."""
+    if estimators[0].n_outputs_ > 1:
+        return None
+    trees = [one.tree_ for one in estimators]
+    values = (tree.value[:, 0, :].astype(np.float64) / len(trees) for tree in trees)
+    return Trees(tuple(map(_of_arrays, trees, values)), True)
+
+
+def _class_count(clf: Any) -> int:
+    """Return how many classes there are; a regressor has one number instead."""
+    return len(clf.classes_) if hasattr(clf, "classes_") else 1
 
 
 def _shares(tree: Any) -> Scores:
@@ -53,12 +75,12 @@ def _of_arrays(tree: Any, scores: Scores) -> Tree:
 def _column_of(values: Scores, place: int, classes: int) -> Scores:
     """Return scores that add to one class; of two classes, to the second."""
     scores = np.zeros((len(values), classes))
-    scores[:, place if classes > 2 else 1] = values
+    scores[:, place if classes > 2 else classes - 1] = values
     return scores
 
 
 def _of_boosting(clf: Any) -> Trees:
-    count = len(clf.classes_)
+    count = _class_count(clf)
     trees = [
         _of_arrays(
             one.tree_,
@@ -72,12 +94,12 @@ def _of_boosting(clf: Any) -> Trees:
     base = np.zeros(count)
     if plain and clf.init is None:
         start = np.ravel(clf._raw_predict_init(np.zeros((1, clf.n_features_in_))))
-        base = np.asarray(start) if count > 2 else np.array([0.0, float(start[0])])
+        base = _base(start, count)
     return Trees((*trees, Tree.constant(base)), True, plain)
 
 
 def _of_histograms(clf: Any) -> Trees:
-    count = len(clf.classes_)
+    count = _class_count(clf)
     trees = []
     for stage in clf._predictors:
         for place, one in enumerate(stage):
@@ -98,8 +120,12 @@ def _of_histograms(clf: Any) -> Trees:
                 )
             )
     start = np.ravel(clf._baseline_prediction)
-    base = np.asarray(start) if count > 2 else np.array([0.0, float(start[0])])
-    return Trees((*trees, Tree.constant(base)), False)
+    return Trees((*trees, Tree.constant(_base(start, count))), False)
+
+
+def _base(start: Scores, classes: int) -> Scores:
+    """Return what is added for every row."""
+    return np.array([0.0, float(start[0])]) if classes == 2 else np.asarray(start)
 
 
 def _members(bitset: Any) -> frozenset[int]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hornlens.classifiers.monotone import proved_motion
 from hornlens.classifiers.progress import shown
+from hornlens.classifiers.proofs import Proof, cut_off, guarded, shown_value, too_hard
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels, cells_at
 from hornlens.exact.boxes.forbidden import Forbidden
-from hornlens.limits import ENDED, Limits, Stopped
-from hornlens.logic.scopes import Agreement
+from hornlens.limits import Limits, Stopped
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
@@ -31,8 +32,8 @@ from hornlens.targets.classifiers.deciding import (
     label_of,
 )
 from hornlens.targets.classifiers.grammar import Words, parse_rule
-from hornlens.targets.classifiers.guard import is_measured, measured_by, unlike
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
+from hornlens.targets.classifiers.moving import Motion, parse_motion
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
 
@@ -40,29 +41,6 @@ TRIED = 20_000
 """How many random inputs are tried."""
 HARD = 1_000_000
 """After so many boxes, the search for one case is given up."""
-Status = Literal["proved", "refuted", "not refuted", "vacuous"]
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What became of a rule; true if it is proved.
-
-    `row` is an input that breaks it, and `said` what the classifier says of it.
-    """
-
-    rule: str
-    status: Status
-    sentence: str
-    row: Mapping[str, Any] | None = None
-    said: str | None = None
-
-    def __bool__(self) -> bool:
-        """Say whether the rule is proved, or speaks of nothing that can be."""
-        return self.status in ("proved", "vacuous")
-
-    def __str__(self) -> str:
-        """Return what was found."""
-        return self.sentence
 
 
 @renamed_argument("target", "label", since="0.3", removal="0.5")
@@ -90,7 +68,9 @@ def prove(
 
     Args:
         clf: A classifier, as `explain` takes it.
-        rule: The rule, as text: "age < 25 & income > 100 -> approved = no".
+        rule: The rule, as text: "age < 25 & income > 100 -> approved = no"; or what moving a column
+            never does: "income up never turns yes into no where age < 30", "race never changes the
+            class".
         X: Rows as the classifier takes them. Not needed for trees over plain numbers.
         bins: How numbers are cut into levels, as in `explain`.
         n_bins: How many bins a column gets at most.
@@ -139,7 +119,7 @@ def prove(
         try:
             return _proved(clf, classifier, _Asked(rule, words, says), options, meter)
         except Stopped:  # no call was left to look at what was found
-            return _cut_off(rule, meter, "before it was decided")
+            return cut_off(rule, meter, "before it was decided")
 
 
 def _with_bands_of(
@@ -150,6 +130,10 @@ def _with_bands_of(
     table = read_table(rows, None if columns is None else list(map(str, columns)))
     labels = () if named is None else named.names
     words = Words.of(table, labels, label_of(label), numbers=True)
+    if parse_motion(rule, words) is not None:
+        if named is None:
+            raise InputError(f"{rule!r} needs bands: bands=[…], where one ends and the next begins")
+        return named
     parsed = parse_rule(rule, words)
     every = (*atoms(parsed.given), *atoms(parsed.follows))
     compared = [atom.condition for atom in every if isinstance(atom, OfValue)]
@@ -195,6 +179,9 @@ def _proved(
 ) -> Proof:
     """Return what becomes of a rule of a classifier that was read."""
     table, seed, rule = classifier.table, options.seed, asked.rule
+    motion = parse_motion(rule, asked.words)
+    if motion is not None:
+        return _motion_proved(clf, classifier, asked, motion, options, meter)
     parsed = parse_rule(rule, asked.words)
     assumed = Background(options.background, table.names)
     conditions = conditions_in(parsed.given, parsed.follows)
@@ -218,7 +205,29 @@ def _proved(
     if proof and unseen:
         but = f"no row of X has a missing {unseen[0]}"
         return Proof(rule, "not refuted", f"Not refuted, but not proved: {but}.")
-    return _guarded(proof, binned, seed)
+    return guarded(proof, binned, seed)
+
+
+def _motion_proved(
+    clf: Any,
+    classifier: Classifier,
+    asked: _Asked,
+    motion: Motion,
+    options: _Options,
+    meter: Meter | None,
+) -> Proof:
+    """Return what becomes of a rule about moving a column."""
+    table = classifier.table
+    assumed = Background(options.background, table.names)
+    more = assumed.cuts(table, conditions_in(motion.where))
+    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
+    binned = Binned(classifier, binning.features, meter)
+    forbidden = assumed.over(binned.every)
+    proof = proved_motion(
+        *(asked.rule, motion, binned, binning, forbidden, asked.says),
+        *(options.limit, options.seed),
+    )
+    return guarded(proof, binned, options.seed)
 
 
 def _boxes(cases: Sequence[Case], binned: Binned) -> list[Region]:
@@ -228,45 +237,6 @@ def _boxes(cases: Sequence[Case], binned: Binned) -> list[Region]:
         if all(case.levels(feature).any() for feature in binned.every):
             boxes.append(Region(tuple(case.masks(binned.features)), case.classes))
     return boxes
-
-
-def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
-    """Return a proof, unless the model as it was read differs from the model itself."""
-    if proof.status != "proved":
-        return proof
-    agreement, short = measured_agreement(binned, seed)
-    if is_measured(agreement):
-        excluded = unlike(short)
-        if not excluded:
-            return proof
-        but = f" (but for {' and '.join(excluded)})"
-        return replace(proof, sentence=f"{proof.sentence[:-1]}{but}.")
-    if not agreement.differs:
-        return _cut_off(proof.rule, binned.meter, f"and it {agreement.shares}")
-    varies = f" {agreement.varying}" if agreement.varied else ""
-    return Proof(
-        proof.rule,
-        "not refuted",
-        "Not proved: it holds of the model as it was read, which does not always say what the "
-        f"model itself says. It {agreement.shares}.{varies}",
-    )
-
-
-def measured_agreement(binned: Binned, seed: int) -> tuple[Agreement, Binned]:
-    """Hold the model as it was read against itself; return what came out, over the rows asked."""
-    table, meter = binned.classifier.table, binned.meter
-    decide = binned.classifier.decide
-    said = decide(table.columns) if meter is None else meter.measured(decide, table.columns)
-    short = replace(binned, classifier=replace(binned.classifier, table=table.first(len(said))))
-    rows = short.places(short.classifier.table)
-    return measured_by(short, rows, said, seed, meter=meter).agreement, short
-
-
-def _cut_off(rule: str, meter: Meter | None, known: str) -> Proof:
-    """Return that nothing is proved because a limit was reached, and what is known by then."""
-    reason = None if meter is None or meter.limits is None else meter.limits.reason
-    early = f"the run was ended {ENDED[reason]}" if reason else "it is too hard to prove"
-    return Proof(rule, "not refuted", f"Not refuted, but not proved: {early}, {known}.")
 
 
 def _rows_for(clf: Any) -> Any:
@@ -321,20 +291,14 @@ def _by_vote(
             else:
                 cell, settled = vote.any_of(levels, classes)
         except Stopped:
-            return _too_hard(rule, binned.meter)
+            return too_hard(rule, binned.meter)
         if cell is not None:
             return _refuted(rule, binned, cell)
         is_settled &= bool(settled)
     if not is_settled:
-        return _too_hard(rule, binned.meter)
+        return too_hard(rule, binned.meter)
     of = "for every input" + (" that the background allows" if vote.forbidden else "")
     return Proof(rule, "proved", f"Proved {of}.")
-
-
-def _too_hard(rule: str, meter: Meter | None) -> Proof:
-    if meter is not None and meter.ended is not None:
-        return _cut_off(rule, meter, "before the trees were searched to the end")
-    return Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
 
 
 def _refuted(rule: str, binned: Binned, cell: Levels) -> Proof:
@@ -347,12 +311,8 @@ def _broken_by(rule: str, binned: Binned, values: Sequence[Any], place: int) -> 
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     row = dict(zip(binned.classifier.table.names, plain, strict=True))
     said = binned.classifier.labels[place]
-    shown = ", ".join(f"{name} = {_shown(value)}" for name, value in row.items())
+    shown = ", ".join(f"{name} = {shown_value(value)}" for name, value in row.items())
     return Proof(rule, "refuted", f"Refuted: the model says {said} of {shown}.", row, said)
-
-
-def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,7 +344,7 @@ class _Search:
             return Proof(self.rule, "proved", f"Proved: {words}.")
         none = f"none of {tries.count:,} inputs that were tried breaks it"
         if tries.cut:
-            return _cut_off(self.rule, self.binned.meter, f"and {none}")
+            return cut_off(self.rule, self.binned.meter, f"and {none}")
         return Proof(self.rule, "not refuted", f"Not proved: {none}.")
 
     def _occurs(self, levels: Sequence[int]) -> bool:

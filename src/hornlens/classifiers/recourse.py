@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.progress import shown
-from hornlens.classifiers.proving import measured_agreement
+from hornlens.classifiers.proofs import measured_agreement
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels, cells_at
 from hornlens.exact.boxes.forbidden import Forbidden
@@ -381,6 +381,8 @@ class _OfRow:
                         proved = proved and settled
                         continue
                 proved &= self._try(axes)
+                if vote is not None and exact and self.best is None:
+                    self._keep(axes, cell)
             if self.best is not None:
                 return self.best, proved
         self.is_impossible = proved and most >= len(free)

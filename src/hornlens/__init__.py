@@ -31,7 +31,9 @@ __all__ = [
     "Policy",
     "Probe",
     "PromptedModel",
+    "Proof",
     "Rates",
+    "Recourse",
     "RepeatedTarget",
     "Repeats",
     "Result",
@@ -43,6 +45,7 @@ __all__ = [
     "Taxonomy",
     "Verification",
     "Warrant",
+    "WhereItMatters",
     "Worlds",
     "changes",
     "compare",
@@ -56,6 +59,8 @@ __all__ = [
     "load",
     "load_probe",
     "prove",
+    "recourse",
+    "recourses",
     "seal",
     "verify",
 ]
@@ -66,7 +71,10 @@ if TYPE_CHECKING:
     from hornlens.api import compare, envelope, extract, load
     from hornlens.classifiers.explain import explain
     from hornlens.classifiers.flipping import flips
+    from hornlens.classifiers.mattering import WhereItMatters
+    from hornlens.classifiers.proofs import Proof
     from hornlens.classifiers.proving import prove
+    from hornlens.classifiers.recourse import Recourse, recourse, recourses
     from hornlens.classifiers.result import Explanation
     from hornlens.differing import changes, differences
     from hornlens.errors import HornlensError, InputError
@@ -108,7 +116,10 @@ else:
         "api": "compare envelope extract load",
         "classifiers.explain": "explain",
         "classifiers.flipping": "flips",
+        "classifiers.mattering": "WhereItMatters",
+        "classifiers.proofs": "Proof",
         "classifiers.proving": "prove",
+        "classifiers.recourse": "Recourse recourse recourses",
         "classifiers.result": "Explanation",
         "targets.classifiers.target": "ClassifierTarget",
         "differing": "changes differences",

@@ -23,7 +23,7 @@ from hornlens.targets.classifiers.conditions import (
     atoms,
     conditions_in,
 )
-from hornlens.targets.classifiers.moving import Motion, moved
+from hornlens.targets.classifiers.moving import Motion, flags_of, moved
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
 
@@ -121,7 +121,7 @@ def _by_cells(
     if up is not None:
         levels = levels[: binned.features[axis].known]
     for box in boxes:
-        own = [np.flatnonzero(_flags(bits)) for bits in box]
+        own = [np.flatnonzero(flags_of(bits)) for bits in box]
         along = np.intersect1d(own[axis], levels)
         own[axis] = np.zeros(1, dtype=np.intp)
         shape = tuple(map(len, own))
@@ -137,7 +137,7 @@ def _by_cells(
             inside = np.ones(len(rows), dtype=np.bool_)
             for at, bits in enumerate(box):
                 if at != axis:
-                    inside &= _flags(bits, binned.features[at].size)[rows[:, at]]
+                    inside &= flags_of(bits, binned.features[at].size)[rows[:, at]]
             cells = np.concatenate([rows[inside][: lines // 2], cells])
         try:
             labels = _labels(binned, cells, axis, along, forbidden)
@@ -189,12 +189,6 @@ def _broken(
 def _is_one_of(labels: NDArray[np.intp], classes: int) -> NDArray[np.bool_]:
     known = np.maximum(labels, 0)
     return np.asarray((labels >= 0) & (np.int64(classes) >> known & 1 == 1))
-
-
-def _flags(bits: int, size: int | None = None) -> NDArray[np.bool_]:
-    """Say of each level whether it is one of a set of levels."""
-    count = bits.bit_length() if size is None else max(size, bits.bit_length())
-    return np.array([bool(bits >> level & 1) for level in range(count)])
 
 
 def _refuted(rule: str, binned: Binned, axis: int, ends: tuple[Levels, Levels]) -> Proof:

@@ -33,7 +33,7 @@ from hornlens.targets.classifiers.deciding import (
 )
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
-from hornlens.targets.classifiers.moving import Motion, parse_motion
+from hornlens.targets.classifiers.moving import Motion, flags_of, parse_motion
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
 
@@ -372,7 +372,7 @@ class _Search:
         rows = binned.places(table)
         inside = self.forbidden.allows(rows)
         for axis, bits in enumerate(levels):
-            inside &= (np.array(bits_of(bits, binned.features[axis].size)))[rows[:, axis]]
+            inside &= flags_of(bits, binned.features[axis].size)[rows[:, axis]]
         if inside.any():
             columns = [column[inside] for column in table.columns]
             if (proof := tries.first_other(columns, counted=False)) is not None:
@@ -391,11 +391,6 @@ class _Search:
         return tries.first_other(columns), None
 
 
-def bits_of(mask: int, size: int) -> list[bool]:
-    """Say of each level whether it is one of a set of levels."""
-    return [bool(mask >> level & 1) for level in range(size)]
-
-
 class _Tries:
     """Inputs that are tried for one that breaks a rule, as many as the limits allow."""
 
@@ -406,7 +401,7 @@ class _Tries:
 
     def wanted(self, classes: int) -> None:
         """Look for inputs of these classes (bits)."""
-        self.breaking = np.array(bits_of(classes, len(self.binned.classifier.classes)))
+        self.breaking = flags_of(classes, len(self.binned.classifier.classes))
 
     def first_other(self, columns: Sequence[Any], counted: bool = True) -> Proof | None:
         """Return an input that breaks the rule, if there is one among those that are asked."""

@@ -381,7 +381,7 @@ class _OfRow:
                         proved = proved and settled
                         continue
                 proved &= self._try(axes)
-                if vote is not None and exact and self.best is None:
+                if vote is not None and exact and cell is not None and self.best is None:
                     self._keep(axes, cell)
             if self.best is not None:
                 return self.best, proved
@@ -434,6 +434,17 @@ class _OfRow:
                 return True
         return True
 
+    def _keep(self, axes: Sequence[int], cell: Levels) -> None:
+        """Keep a change that the trees show, where trying came to its limit before it."""
+        columns = self._rows(axes, cell[None, :])
+        (place,) = self.given._decide(columns).tolist()
+        if self.given.wanted >> place & 1:
+            names, telling = self.given.binned.classifier.table.names, self.given.binned.telling
+            changed = [telling[axis] for axis in axes if cell[axis] != self.cell[axis]]
+            new = {names[at]: _plain(columns[at][0]) for at in changed}
+            costs = (self._costs(axis, [int(cell[axis])])[0] for axis in axes)
+            self.best = float(sum(costs)), new, place
+
     def _changes(self, axes: Sequence[int]) -> Iterator[tuple[NDArray[np.float64], Levels] | None]:
         """Yield costs and the levels of changes in blocks, the least first; None past the limit."""
         levels = [[one for one in self.options[a] if one != self.cell[a]] for a in axes]
@@ -467,10 +478,10 @@ class _OfRow:
         if own == feature.known or not feature.is_ranged:
             return np.ones(len(levels))
         if feature.cuts is None:
-            return np.abs(np.array(levels) - own) / self.given.scales[axis]
+            return np.asarray(np.abs(np.array(levels) - own) / self.given.scales[axis])
         value = float(self.values[self.given.binned.telling[axis]][0])
         ends = np.array([_end(feature, own, level) for level in levels])
-        return np.abs(ends - value) / self.given.scales[axis]
+        return np.asarray(np.abs(ends - value) / self.given.scales[axis])
 
     def _rows(self, axes: Sequence[int], cells: Levels) -> list[Column]:
         """Return the row with changed columns, once for each cell."""

@@ -130,8 +130,10 @@ def _joined(expression: Expression) -> tuple[Condition, ...] | None:
     """Return conditions that are joined by "and"; None if the expression is another one."""
     parts: list[Condition] = []
     for part in expression.parts if isinstance(expression, Both) else (expression,):
-        own = (part,) if isinstance(part, Condition) else None
-        if isinstance(part, Both):
+        own: tuple[Condition, ...] | None = None
+        if isinstance(part, Condition):
+            own = (part,)
+        elif isinstance(part, Both):
             own = _joined(part)
         if own is None:
             return None

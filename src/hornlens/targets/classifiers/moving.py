@@ -280,3 +280,13 @@ class _Pairs:
         own = box[axis * words : (axis + 1) * words]
         bits = own[:, None] >> np.arange(64, dtype=np.uint64) & np.uint64(1)
         return np.flatnonzero(bits.reshape(-1))
+
+
+def flags_of(bits: int, size: int | None = None) -> NDArray[np.bool_]:
+    """Say of each level whether it is one of a set of levels, given as bits.
+
+    >>> flags_of(5, 4).tolist()
+    [True, False, True, False]
+    """
+    count = bits.bit_length() if size is None else size
+    return np.array([bool(bits >> level & 1) for level in range(count)], dtype=np.bool_)

@@ -19,7 +19,7 @@ from hornlens.results.documents.settings import Settings
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
-from hornlens.targets.classifiers.deciding import Bands, decided_by, label_of
+from hornlens.targets.classifiers.deciding import Bands, label_of, with_decision
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.options import Domain, Options, Which
 from hornlens.targets.classifiers.search import Search
@@ -124,7 +124,7 @@ def explain(
     )
     if bands is not None:
         options = replace(options, label=label_of(label))
-    clf = decided_by(clf, threshold, bands, label)
+    clf = with_decision(clf, threshold, bands, label)
     classifier = read_classifier(clf, X, limits)
     doing = AskedModel(classifier.name, watch)
     with shown(progress, doing) as advance:

@@ -12,7 +12,7 @@ from hornlens.limits import Limits
 from hornlens.results.documents.flips import Flips
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.columns import column_of
-from hornlens.targets.classifiers.deciding import Bands, decided_by
+from hornlens.targets.classifiers.deciding import Bands, with_decision
 from hornlens.targets.classifiers.metering import Progress, meter_of
 from hornlens.targets.classifiers.options import Options
 
@@ -60,7 +60,7 @@ def flips(
     """
     if not isinstance(feature, str):
         raise HornlensError("flips needs the name of a column")
-    clf = decided_by(clf, threshold, bands, options.get("label", "class"))
+    clf = with_decision(clf, threshold, bands, options.get("label", "class"))
     classifier = read_classifier(clf, X, limits)
     column_of(classifier.table, feature)
     # Rules are not asked for: of what cannot be enumerated, none are searched.

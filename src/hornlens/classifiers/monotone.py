@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.proofs import Proof, cut_off, shown_value, too_hard
+from hornlens.classifiers.proofs import Proof, ended_early, plain_value, too_hard
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels, cells_at
 from hornlens.exact.boxes.forbidden import Forbidden
@@ -143,7 +143,7 @@ def _by_cells(
             labels = _labels(binned, cells, axis, along, forbidden)
         except Stopped:
             none = f"none of {tried:,} inputs that were tried breaks it"
-            return cut_off(rule, binned.meter, f"and {none}")
+            return ended_early(rule, binned.meter, f"and {none}")
         tried += int((labels >= 0).sum())
         ends = _broken(labels, pairs, up)
         if ends is not None:
@@ -198,9 +198,9 @@ def _refuted(rule: str, binned: Binned, axis: int, ends: tuple[Levels, Levels]) 
     said = [labels[place] for place in binned.ask(np.stack(ends)).tolist()]
     rows = [{name: _plain(c[at]) for name, c in zip(names, columns, strict=True)} for at in (0, 1)]
     name = names[binned.telling[axis]]
-    rest = ", ".join(f"{n} = {shown_value(v)}" for n, v in rows[0].items() if n != name)
+    rest = ", ".join(f"{n} = {plain_value(v)}" for n, v in rows[0].items() if n != name)
     where = f", where {rest}" if rest else ""
-    step = f"{name} from {shown_value(rows[0][name])} to {shown_value(rows[1][name])}"
+    step = f"{name} from {plain_value(rows[0][name])} to {plain_value(rows[1][name])}"
     sentence = f"Refuted: {step} turns {said[0]} into {said[1]}{where}."
     return Proof(rule, "refuted", sentence, rows[0], said[1], rows[1])
 

@@ -51,7 +51,7 @@ def guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
         but = f" (but for {' and '.join(excluded)})"
         return replace(proof, sentence=f"{proof.sentence[:-1]}{but}.")
     if not agreement.differs:
-        return cut_off(proof.rule, binned.meter, f"and it {agreement.shares}")
+        return ended_early(proof.rule, binned.meter, f"and it {agreement.shares}")
     varies = f" {agreement.varying}" if agreement.varied else ""
     return Proof(
         proof.rule,
@@ -71,7 +71,7 @@ def measured_agreement(binned: Binned, seed: int) -> tuple[Agreement, Binned]:
     return measured_by(short, rows, said, seed, meter=meter).agreement, short
 
 
-def cut_off(rule: str, meter: Meter | None, known: str) -> Proof:
+def ended_early(rule: str, meter: Meter | None, known: str) -> Proof:
     """Return that nothing is proved because a limit was reached, and what is known by then."""
     reason = None if meter is None or meter.limits is None else meter.limits.reason
     early = f"the run was ended {ENDED[reason]}" if reason else "it is too hard to prove"
@@ -81,10 +81,10 @@ def cut_off(rule: str, meter: Meter | None, known: str) -> Proof:
 def too_hard(rule: str, meter: Meter | None) -> Proof:
     """Return that a search of the trees was given up, or ended."""
     if meter is not None and meter.ended is not None:
-        return cut_off(rule, meter, "before the trees were searched to the end")
+        return ended_early(rule, meter, "before the trees were searched to the end")
     return Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
 
 
-def shown_value(value: Any) -> str:
+def plain_value(value: Any) -> str:
     """Return a value in few digits, if they are all that it has."""
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)

@@ -12,7 +12,7 @@ import numpy as np
 
 from hornlens.classifiers.monotone import proved_motion
 from hornlens.classifiers.progress import shown
-from hornlens.classifiers.proofs import Proof, cut_off, guarded, shown_value, too_hard
+from hornlens.classifiers.proofs import Proof, ended_early, guarded, plain_value, too_hard
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels, cells_at
@@ -27,9 +27,9 @@ from hornlens.targets.classifiers.conditions import OfClass, OfValue, atoms, con
 from hornlens.targets.classifiers.deciding import (
     Banded,
     Bands,
-    decided_by,
     is_regressor,
     label_of,
+    with_decision,
 )
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
@@ -102,7 +102,7 @@ def prove(
         raise InputError(f"a rule is a text, not {type(rule).__name__}")
     given = (background,) if isinstance(background, str) else tuple(background)
     rows = _rows_for(clf) if X is None else X
-    clf = decided_by(clf, threshold, bands, label)
+    clf = with_decision(clf, threshold, bands, label)
     named = clf if isinstance(clf, Banded) else None
     if named is not None or is_regressor(clf):
         clf = _with_bands_of(rule, clf if named is None else named.estimator, rows, label, named)
@@ -119,7 +119,7 @@ def prove(
         try:
             return _proved(clf, classifier, _Asked(rule, words, says), options, meter)
         except Stopped:  # no call was left to look at what was found
-            return cut_off(rule, meter, "before it was decided")
+            return ended_early(rule, meter, "before it was decided")
 
 
 def _with_bands_of(
@@ -311,7 +311,7 @@ def _broken_by(rule: str, binned: Binned, values: Sequence[Any], place: int) -> 
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     row = dict(zip(binned.classifier.table.names, plain, strict=True))
     said = binned.classifier.labels[place]
-    shown = ", ".join(f"{name} = {shown_value(value)}" for name, value in row.items())
+    shown = ", ".join(f"{name} = {plain_value(value)}" for name, value in row.items())
     return Proof(rule, "refuted", f"Refuted: the model says {said} of {shown}.", row, said)
 
 
@@ -344,7 +344,7 @@ class _Search:
             return Proof(self.rule, "proved", f"Proved: {words}.")
         none = f"none of {tries.count:,} inputs that were tried breaks it"
         if tries.cut:
-            return cut_off(self.rule, self.binned.meter, f"and {none}")
+            return ended_early(self.rule, self.binned.meter, f"and {none}")
         return Proof(self.rule, "not refuted", f"Not proved: {none}.")
 
     def _occurs(self, levels: Sequence[int]) -> bool:

@@ -29,7 +29,7 @@ from hornlens.targets.classifiers.binning import Binning, Bins, bin_columns
 from hornlens.targets.classifiers.cases import Cases
 from hornlens.targets.classifiers.columns import Column, Table, column_of
 from hornlens.targets.classifiers.conditions import conditions_in
-from hornlens.targets.classifiers.deciding import Bands, decided_by, label_of
+from hornlens.targets.classifiers.deciding import Bands, label_of, with_decision
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.grammar import Words, parse_expression
 from hornlens.targets.classifiers.guard import is_measured
@@ -111,7 +111,7 @@ def recourse(
     >>> print(recourse(tree, [20], "yes", X[:, :1]))
     Change x0 from 20 to 36, and the model says yes. Nothing smaller does: proved.
     """
-    table = read_classifier(decided_by(clf, *_deciding(options)), X).table
+    table = read_classifier(with_decision(clf, *_deciding(options)), X).table
     (answer,) = recourses(clf, _one_row(row, table), to, X, **options)
     return answer
 
@@ -167,7 +167,7 @@ def recourses(
     """
     if not isinstance(most, int) or most < 1:
         raise InputError(f"most must be 1 or more, not {most!r}")
-    clf = decided_by(clf, threshold, bands, label)
+    clf = with_decision(clf, threshold, bands, label)
     classifier = read_classifier(clf, X, limits)
     table = classifier.table
     given = (background,) if isinstance(background, str) else tuple(background)

@@ -227,7 +227,7 @@ def named(cuts: Cuts, label: str) -> tuple[str, ...]:
     return tuple(cuts.say(label, place, place) for place in range(cuts.bins))
 
 
-def decided_by(
+def with_decision(
     clf: Any, threshold: float | None = None, bands: Bands | None = None, label: str = VALUE
 ) -> Any:
     """Return a model whose classes follow from a threshold or bands; itself if there are none."""

@@ -82,10 +82,10 @@ class Words:
         cls, table: Table, labels: Sequence[str] = (), label: str = "class", numbers: bool = False
     ) -> Words:
         """Return the words for the columns of a table."""
-        return cls(table.names, tuple(labels), label, values_of(table), numbers)
+        return cls(table.names, tuple(labels), label, known_values(table), numbers)
 
 
-def values_of(table: Table) -> dict[str, tuple[str, ...]]:
+def known_values(table: Table) -> dict[str, tuple[str, ...]]:
     """Return the values of the columns that have words, as texts."""
     values = {}
     columns = zip(table.names, table.kinds, table.levels, table.columns, strict=True)

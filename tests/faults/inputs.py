@@ -148,6 +148,7 @@ _axes = st.sampled_from(["work", "place"])
 _scopes = st.sampled_from(["every variant", "any variant"])
 _rules = st.lists(
     _rule | st.fixed_dictionaries({"rule": _rule}, optional={"because": name, "in": _scopes}),
+    min_size=1,  # a gate that requires nothing is refused: test_checks has those
     max_size=4,
 )
 requirements = st.fixed_dictionaries(
@@ -165,11 +166,12 @@ requirements = st.fixed_dictionaries(
                 },
                 optional={"tolerance": st.floats(0, 1), "because": name, "in": _scopes},
             ),
+            min_size=1,
             max_size=3,
         ),
         "at_least": st.sampled_from(["exact", "pac"]),
         "rules": st.fixed_dictionaries(
-            {}, optional={"at_least": st.integers(0, 9), "at_most": st.integers(0, 9)}
+            {"at_most": st.integers(0, 9)}, optional={"at_least": st.integers(0, 9)}
         ),
     },
 )

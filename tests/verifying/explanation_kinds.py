@@ -13,6 +13,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBClassifier
 
 import hornlens
 from hornlens import Limits
@@ -58,6 +59,13 @@ def boosted():
     rows = numbers()
     model = GradientBoostingClassifier(n_estimators=4, max_depth=2, random_state=0)
     return model.fit(rows, classes(rows)), rows, {"max_conditions": 2}
+
+
+def rounded():
+    """Trees whose sums have single precision: the file says what may be a tie."""
+    rows = numbers()
+    model = XGBClassifier(n_estimators=3, max_depth=2, n_jobs=1)
+    return model.fit(rows, classes(rows)), rows, {"limit": 5}
 
 
 def several():
@@ -125,7 +133,7 @@ KINDS = {
     kind.__name__: kind
     for kind in (
         *(function, binned, tree, leaves, boosted, several, missing, people, assumed, sifted),
-        *(cut_off, few, near, near_binned, sift_cut_off),
+        *(cut_off, few, near, near_binned, sift_cut_off, rounded),
     )
 }
 

@@ -82,7 +82,7 @@ def explanation_of(
             tuple(int(box.get(str(a), hex((1 << size) - 1)), 16) for a, size in enumerate(sizes))
             for box in document.forbidden
         )
-        vote = Vote(kept, None, _leaves(document), tuple(bad))
+        vote = Vote(kept, None, _leaves(document), tuple(bad), given_rounding=document.rounding)
         kept.votes.append(vote)
     boxes = [_box(kept, document, rule.box, rule.label) for rule in document.rules]
     sifted = None

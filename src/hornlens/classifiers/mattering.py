@@ -24,7 +24,7 @@ from hornlens.limits import Stopped
 from hornlens.targets.classifiers.answering import NotKept
 from hornlens.targets.classifiers.columns import column_of
 from hornlens.targets.classifiers.features import Feature
-from hornlens.targets.classifiers.moving import flags_of, moved
+from hornlens.targets.classifiers.moving import flags_of, within
 from hornlens.targets.classifiers.voting import Vote
 
 PATIENCE = 20_000
@@ -210,10 +210,10 @@ class _Boxes:
         """Return whether the column matters in all of a box, or nowhere in it; None if neither."""
         classes = self.vote.leaves[1].shape[1]
         every = (1 << classes) - 1
-        status = 0
+        status, part = 0, within(self.vote, box)
         for place in range(classes):
             first, then = 1 << place, every & ~(1 << place)
-            status, _ = moved(self.vote, self.axis, first, then, None, box, PATIENCE)
+            status, _ = part.moved(self.axis, first, then, None, PATIENCE)
             if status:
                 break
         if status == 0:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.proofs import Proof, ended_early, plain_value, too_hard
+from hornlens.classifiers.proofs import Proof, not_finished, plain_value, too_hard
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels, cells_at
 from hornlens.exact.boxes.forbidden import Forbidden
@@ -23,9 +23,12 @@ from hornlens.targets.classifiers.conditions import (
     atoms,
     conditions_in,
 )
-from hornlens.targets.classifiers.moving import Motion, flags_of, moved
+from hornlens.targets.classifiers.moving import Motion, flags_of, within
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
+
+HARD = 400_000
+"""After so many pairs of boxes, a search is given up."""
 
 
 def proved_motion(
@@ -91,7 +94,7 @@ def _by_vote(
     for box in boxes:
         for first, then in pairs:
             try:
-                status, ends = moved(vote, axis, first, then, up, box)
+                status, ends = within(vote, box).moved(axis, first, then, up, HARD)
             except Stopped:
                 return too_hard(rule, vote.binned.meter)
             if ends is not None:
@@ -143,7 +146,7 @@ def _by_cells(
             labels = _labels(binned, cells, axis, along, forbidden)
         except Stopped:
             none = f"none of {tried:,} inputs that were tried breaks it"
-            return ended_early(rule, binned.meter, f"and {none}")
+            return not_finished(rule, binned.meter, f"and {none}")
         tried += int((labels >= 0).sum())
         ends = _broken(labels, pairs, up)
         if ends is not None:

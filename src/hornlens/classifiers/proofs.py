@@ -51,7 +51,7 @@ def guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
         but = f" (but for {' and '.join(excluded)})"
         return replace(proof, sentence=f"{proof.sentence[:-1]}{but}.")
     if not agreement.differs:
-        return ended_early(proof.rule, binned.meter, f"and it {agreement.shares}")
+        return not_finished(proof.rule, binned.meter, f"and it {agreement.shares}")
     varies = f" {agreement.varying}" if agreement.varied else ""
     return Proof(
         proof.rule,
@@ -71,7 +71,7 @@ def measured_agreement(binned: Binned, seed: int) -> tuple[Agreement, Binned]:
     return measured_by(short, rows, said, seed, meter=meter).agreement, short
 
 
-def ended_early(rule: str, meter: Meter | None, known: str) -> Proof:
+def not_finished(rule: str, meter: Meter | None, known: str) -> Proof:
     """Return that nothing is proved because a limit was reached, and what is known by then."""
     reason = None if meter is None or meter.limits is None else meter.limits.reason
     early = f"the run was ended {ENDED[reason]}" if reason else "it is too hard to prove"
@@ -81,7 +81,7 @@ def ended_early(rule: str, meter: Meter | None, known: str) -> Proof:
 def too_hard(rule: str, meter: Meter | None) -> Proof:
     """Return that a search of the trees was given up, or ended."""
     if meter is not None and meter.ended is not None:
-        return ended_early(rule, meter, "before the trees were searched to the end")
+        return not_finished(rule, meter, "before the trees were searched to the end")
     return Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
 
 

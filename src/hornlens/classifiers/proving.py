@@ -12,7 +12,7 @@ import numpy as np
 
 from hornlens.classifiers.monotone import proved_motion
 from hornlens.classifiers.progress import shown
-from hornlens.classifiers.proofs import Proof, ended_early, guarded, plain_value, too_hard
+from hornlens.classifiers.proofs import Proof, guarded, not_finished, plain_value, too_hard
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels, cells_at
@@ -119,7 +119,7 @@ def prove(
         try:
             return _proved(clf, classifier, _Asked(rule, words, says), options, meter)
         except Stopped:  # no call was left to look at what was found
-            return ended_early(rule, meter, "before it was decided")
+            return not_finished(rule, meter, "before it was decided")
 
 
 def _with_bands_of(
@@ -278,7 +278,7 @@ def _by_vote(
     """Decide it for every input, by the trees themselves: each case by itself."""
     binned = vote.binned
     every = (1 << len(binned.classifier.classes)) - 1
-    if not any(vote.parts(one.levels) for one in is_met):
+    if all(vote.cell_in(one.levels) is None for one in is_met):
         return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
     is_settled = True
     for levels, classes in exceptions:
@@ -344,7 +344,7 @@ class _Search:
             return Proof(self.rule, "proved", f"Proved: {words}.")
         none = f"none of {tries.count:,} inputs that were tried breaks it"
         if tries.cut:
-            return ended_early(self.rule, self.binned.meter, f"and {none}")
+            return not_finished(self.rule, self.binned.meter, f"and {none}")
         return Proof(self.rule, "not refuted", f"Not proved: {none}.")
 
     def _occurs(self, levels: Sequence[int]) -> bool:

@@ -36,6 +36,7 @@ from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.results.documents.record import RUN, run_record
 from hornlens.results.documents.rules import RuleRow
 from hornlens.results.documents.sifting import point_to_answers
+from hornlens.targets.classifiers.ensembles.trees import CLOSE
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.measured import Measured
 from hornlens.targets.classifiers.metering import Meter
@@ -115,6 +116,9 @@ def section_of(result: Explained) -> ClassifierDocument:
         forbidden=()
         if result.vote is None
         else tuple(_levels(result.vote, box) for box in result.vote.forbidden),
+        rounding=None
+        if result.vote is None or result.vote.rounding == CLOSE
+        else result.vote.rounding,
     )
 
 

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from itertools import pairwise
-from math import floor, isfinite
+from math import ceil, floor, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import InputError
+from hornlens.logic.numbers import LARGEST_EXACT, exact_number
 from hornlens.logic.ordered import Ordered
 
 Numbers = NDArray[np.float64]
@@ -50,7 +51,7 @@ class Cuts:
     @classmethod
     def at(cls, values: Iterable[float]) -> Cuts:
         """Return cuts shown as they are: below 30, from 30 on. Equal ones are one."""
-        chosen = tuple(sorted({float(value) + 0.0 for value in values}))
+        chosen = tuple(sorted({exact_number(value) for value in values}))
         return cls(chosen, tuple(map(number_text, chosen)))
 
     @property
@@ -59,9 +60,18 @@ class Cuts:
         return len(self.values) + 1
 
     def places(self, numbers: Iterable[float] | Numbers) -> NDArray[np.intp]:
-        """Return the place of the bin that each number lies in; NaN lies in none (see caller)."""
-        given = np.asarray(numbers, dtype=np.float64)
-        return np.searchsorted(np.array(self.values, dtype=np.float64), given, side="right")
+        """Return the place of the bin that each number lies in; NaN lies in none (see caller).
+
+        Whole numbers are compared as such, where a cut is more than a float can hold.
+        """
+        given = np.asarray(numbers)
+        if given.dtype.kind in "iu" and any(abs(v) > LARGEST_EXACT for v in self.values):
+            exact = np.array([ceil(value) for value in self.values], dtype=object)
+            if given.dtype != np.uint64 and all(abs(value) < 1 << 63 for value in exact):
+                exact = exact.astype(np.int64)
+            return np.searchsorted(exact, given.astype(exact.dtype), side="right")
+        floats = np.array(self.values, dtype=np.float64)
+        return np.searchsorted(floats, given.astype(np.float64), side="right")
 
     def say(self, name: str, low: int, high: int) -> str:
         """Return the interval from one bin to another (both in it) as one condition."""
@@ -121,6 +131,8 @@ class Cuts:
 
 def number_text(value: float) -> str:
     """Return a number in the fewest digits that read back as it: 30, 0.1, 1e+20."""
+    if isinstance(value, int):
+        return str(value)
     return str(int(value)) if abs(value) < 1e16 and value == floor(value) else repr(float(value))
 
 
@@ -139,13 +151,17 @@ def uniform_cuts(numbers: Sequence[float] | Numbers, bins: int) -> Cuts:
 def quantile_cuts(numbers: Sequence[float] | Numbers, bins: int) -> Cuts:
     """Return cuts that put about as many of the numbers into each of at most so many bins.
 
-    Where many numbers are equal there are fewer bins. They are said as shortly as they can be
-    without a number changing its bin.
+    Where many numbers are equal there are fewer bins. If the least number is so common that it
+    fills a bin, the cut is right above it. They are said as shortly as they can be without a number
+    changing its bin.
     """
     known = _known(numbers)
     if not len(known):
         return Cuts.at([])
     edges = np.quantile(known, np.linspace(0, 1, _checked(bins) + 1)[1:-1])
+    others = known[known > known[0]]
+    if len(others):
+        edges = np.where(edges == known[0], others[0], edges)
     return Cuts.at(_short(known, edges))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from hornlens.errors import InputError
 from hornlens.logic.attributes import Places
+from hornlens.logic.numbers import exact_number
 from hornlens.logic.rule import Rule
 
 
@@ -70,7 +71,7 @@ class Ordered:
         behind = tuple(sorted(set(after)))
         below = [f"{'≤' if place in behind else '<'} {cut}" for place, cut in enumerate(cuts)]
         last = f"{'>' if len(cuts) - 1 in behind else '≥'} {cuts[-1]}" if cuts else ""
-        exact = None if at is None else tuple(map(float, at))
+        exact = None if at is None else tuple(map(exact_number, at))
         return cls(name, (*below, last), tuple(cuts), exact, behind, missing)
 
     def __post_init__(self) -> None:

@@ -48,7 +48,8 @@ class BoxRule(NamedTuple):
 
 def bits_of(labels: NDArray[np.int8]) -> Bits:
     """Return each label as a bit; none for what does not occur, all for what is open."""
-    bits = np.left_shift(np.uint64(1), np.maximum(labels, 0).astype(np.uint64))
+    places = np.maximum(labels, 0).astype(np.uint64)
+    bits = np.asarray(np.left_shift(np.uint64(1), places))  # of a grid without axes, too
     bits[labels == OUTSIDE] = 0
     bits[labels == OPEN] = ANY
     return bits

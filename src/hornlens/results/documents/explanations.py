@@ -175,6 +175,9 @@ class ClassifierDocument:
     trees: tuple[tuple[LeafDocument, ...], ...] | None = None
     forbidden: tuple[Mapping[str, str], ...] = ()
     """With trees: the boxes that the background rules out, as the levels of a leaf are given."""
+    rounding: float | None = None
+    """With trees: how close two sums may be, for each unit of what leaves add up, so that the model
+    itself is asked; None: 1e-9."""
 
 
 @dataclass(frozen=True, kw_only=True)

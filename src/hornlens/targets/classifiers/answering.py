@@ -18,6 +18,7 @@ from hornlens.errors import HornlensError, InputError
 from hornlens.limits import Limits
 from hornlens.targets.classifiers.columns import Column, Table, is_missing, read_table
 from hornlens.targets.classifiers.conditions import OfClass, OfValue
+from hornlens.targets.classifiers.ensembles.boosters import are_counted, as_classifier
 
 BLOCK = 1 << 16
 """How many rows are asked at once."""
@@ -106,8 +107,11 @@ class Classifier:
 
     def _decide(self, columns: Sequence[Column]) -> NDArray[np.intp]:
         self.predictions.add(len(columns[0]))
-        said = _checked(self.ask, self.table.rebuild(columns), len(columns[0]), self.table)
+        said = _checked(self._ask_columns, columns, len(columns[0]), self.table)
         return self.places(said)
+
+    def _ask_columns(self, columns: Sequence[Column]) -> NDArray[Any]:
+        return self.ask(self.table.rebuild(columns))
 
     def places(self, said: NDArray[Any]) -> NDArray[np.intp]:
         """Return the place of each class that was said; one that is not known is an error."""
@@ -137,7 +141,8 @@ def read_classifier(clf: Any, rows: Any, limits: Limits | None = None) -> Classi
     One that does not name its classes is asked about the rows, as far as `limits` allow calls. If
     it has `classes_among`, that adds to what it answers for them.
     """
-    names = getattr(clf, "feature_names_in_", None)
+    clf = as_classifier(clf)
+    names = _names_of(clf)
     table = read_table(rows, None if names is None else [str(name) for name in names])
     _check_columns(clf, names, table)
     name = getattr(clf, "__name__", None) or type(clf).__name__
@@ -161,8 +166,15 @@ def read_classifier(clf: Any, rows: Any, limits: Limits | None = None) -> Classi
     return classifier if answers is None else replace(classifier, said=classifier.places(answers))
 
 
+def _names_of(clf: Any) -> Any:
+    """Return the columns that a model was fitted with; None if these had no names."""
+    names = getattr(clf, "feature_names_in_", getattr(clf, "feature_names_", None))
+    return None if names is None or are_counted(names) else names
+
+
 def _check_columns(clf: Any, names: Any, table: Table) -> None:
-    if names is not None:
+    # LightGBM makes underscores of blanks.
+    if names is not None and list(names) != [name.replace(" ", "_") for name in table.names]:
         wanted = [str(name) for name in names]
         missing = [name for name in wanted if name not in table.names]
         extra = [name for name in table.names if name not in wanted]
@@ -203,6 +215,8 @@ def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
 
 def _predicts_numbers(clf: Any) -> bool:
     """Say whether scikit-learn itself calls an estimator a regressor, or one that clusters."""
+    if getattr(clf, "_estimator_type", None) in ("regressor", "clusterer"):
+        return True
     base = sys.modules.get("sklearn.base")
     known = ("is_regressor", "is_clusterer")
     tests = [getattr(base, name) for name in known if base is not None and hasattr(base, name)]

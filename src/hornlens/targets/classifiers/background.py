@@ -27,7 +27,7 @@ from hornlens.targets.classifiers.conditions import (
     conditions_in,
     replaced,
 )
-from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.features import Feature, limits_of
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.spaces import attribute_of
 
@@ -50,7 +50,11 @@ class Background:
         """Return for each column of numbers the cuts that its conditions, and more, ask for."""
         kinds = dict(zip(table.names, table.kinds, strict=True))
         numbers = [name for name, kind in kinds.items() if kind in ("number", "whole")]
-        whole = [name for name, kind in kinds.items() if kind == "whole"]
+        whole = {
+            name: limits_of(column)
+            for name, column in zip(table.names, table.columns, strict=True)
+            if kinds[name] == "whole"
+        }
         return cuts_asked_for((*more, *self.conditions), numbers, whole)
 
     def rules(self, features: Sequence[Feature]) -> tuple[Rule, ...]:

@@ -14,15 +14,21 @@ import numpy as np
 from hornlens.errors import InputError
 from hornlens.logic.cuts import Cuts, quantile_cuts, uniform_cuts
 from hornlens.targets.classifiers.answering import Classifier
+from hornlens.targets.classifiers.choosing import Chooser
 from hornlens.targets.classifiers.columns import Table, column_of
+from hornlens.targets.classifiers.ensembles.trees import NotExact
 from hornlens.targets.classifiers.features import Feature, number_feature, value_feature
-from hornlens.targets.classifiers.pipelines import TreeModel, exact_cuts, read_tree_model
+from hornlens.targets.classifiers.metering import Meter
+from hornlens.targets.classifiers.pipelines import TreeModel, read_tree_model
+from hornlens.targets.classifiers.thresholds import exact_cuts
 
 Bins: TypeAlias = str | Mapping[str, Sequence[float]] | Any
 """auto, model, quantile, uniform, edges by column, or a fitted KBinsDiscretizer."""
 
 
 NONE = Cuts.at([])
+WHERE_IT_CHANGES = "at most {} bins a column, where the model changes"
+"""How bins are called that were chosen by agreement."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +40,8 @@ class Binning:
     how: str
     """In words, for people."""
     trees: TreeModel | None = None
+    fallback: str = ""
+    """Why the trees that it has could not be read; empty if they were, or if it has none."""
 
 
 def bin_columns(
@@ -42,28 +50,34 @@ def bin_columns(
     bins: Bins,
     count: int,
     more: Mapping[str, Cuts] | None = None,
+    meter: Meter | None = None,
+    seed: int = 0,
 ) -> Binning:
-    """Return the columns of X in levels; `more` are cuts that rules about columns ask for."""
+    """Return the columns of X in levels; `more` are cuts that rules about columns ask for.
+
+    To cut a model where it changes, it is asked: the `meter` counts that, and the `seed` is that of
+    the inputs that are drawn.
+    """
     more = more or {}
     table = classifier.table
-    model = None
+    model, fallback = None, ""
     if isinstance(bins, str) and bins not in ("auto", "model", "quantile", "uniform"):
         raise InputError(
             f"bins must be auto, model, quantile, uniform, or edges by column, not {bins!r}"
         )
     if isinstance(bins, str) and bins in ("auto", "model"):
-        model = read_tree_model(clf, table)
+        model, fallback = _trees_of(clf, table)
         if model is None and bins == "model":
+            why = fallback or f"{classifier.name} has none that can be read"
             raise InputError(
-                f"bins='model' reads the thresholds of scikit-learn's trees; {classifier.name} "
-                "has none that can be traced to the columns: use bins='quantile'"
+                f"bins='model' reads the thresholds of trees; {why}: use bins='quantile'"
             )
     if model is not None:
         return Binning(
             _model_features(model, table, more), True, "the model's own thresholds", model
         )
     edges = _edges_of(bins, table)
-    features = []
+    features: list[Feature] = []
     for place, name in enumerate(table.names):
         kind, column = table.kinds[place], table.columns[place]
         if kind not in ("number", "whole"):
@@ -75,10 +89,32 @@ def bin_columns(
             cuts = uniform_cuts(column, count)
         else:
             cuts = quantile_cuts(column, count)
-        features.append(number_feature(name, kind, column, cuts.with_cuts(more.get(name, NONE))))
+        features.append(number_feature(name, kind, column, cuts))
     exact = all(feature.cuts is None for feature in features)
     how = "the values of each column" if exact else _in_words(bins, count)
-    return Binning(tuple(features), exact, how)
+    if isinstance(bins, str) and bins == "auto" and not exact:
+        chooser = Chooser.of(classifier, features, count, meter, seed)
+        chosen = chooser.features([p for p, one in enumerate(features) if one.cuts is not None])
+        how = WHERE_IT_CHANGES.format(count) if chosen != tuple(features) else how
+        features = list(chosen)
+    for place, feature in enumerate(features):
+        if feature.cuts is not None and feature.name in more:
+            own = feature.cuts.with_cuts(more[feature.name])
+            column = table.columns[place]
+            features[place] = number_feature(feature.name, feature.kind, column, own)
+    return Binning(tuple(features), exact, how, None, fallback)
+
+
+def _trees_of(clf: Any, table: Table) -> tuple[TreeModel | None, str]:
+    """Return the trees of a classifier, or why they could not be read; empty if it has none."""
+    try:
+        return read_tree_model(clf, table), ""
+    except NotExact as error:
+        return None, str(error)
+
+
+def _number(edge: Any) -> float:
+    return edge if isinstance(edge, int) and not isinstance(edge, bool) else float(edge)
 
 
 def _in_words(bins: Bins, count: int) -> str:
@@ -100,7 +136,9 @@ def _model_features(
             features.append(number_feature(name, kind, column, own_cuts))
         else:
             own = kind if kind in ("boolean", "ordered") else "category"
-            features.append(value_feature(name, own, column, table.levels[place]))
+            known = table.levels[place]
+            more_values = () if known else model.categories.get(place, ())
+            features.append(value_feature(name, own, column, known, more_values))
     return tuple(features)
 
 
@@ -126,7 +164,7 @@ def _edges_of(bins: Bins, table: Table) -> dict[str, Cuts]:
         if table.kinds[place] not in ("number", "whole"):
             raise InputError(f"column {name!r} has no numbers: it cannot be cut at edges")
         try:
-            found[str(name)] = Cuts.at([float(edge) for edge in np.ravel(edges)])
+            found[str(name)] = Cuts.at(map(_number, np.ravel(np.asarray(edges)).tolist()))
         except (TypeError, ValueError):
             raise InputError(f"the edges of column {name!r} are no numbers: {edges!r}") from None
         except InputError as error:

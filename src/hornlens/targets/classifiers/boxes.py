@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, floor, inf, isinf, nextafter
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,20 @@ from numpy.typing import NDArray
 
 from hornlens.errors import InputError
 from hornlens.logic.cuts import Cuts, number_text, shortest_between
+from hornlens.logic.numbers import exact_number
 from hornlens.targets.classifiers.conditions import Condition, Sign
 from hornlens.targets.classifiers.features import Feature
 
 
 def cuts_asked_for(
-    conditions: Iterable[Condition], numbers: Sequence[str], whole: Sequence[str]
+    conditions: Iterable[Condition],
+    numbers: Sequence[str],
+    whole: Mapping[str, tuple[int, int]],
 ) -> dict[str, Cuts]:
-    """Return for each column of numbers the cuts that conditions ask for."""
+    """Return for each column of numbers the cuts that conditions ask for.
+
+    `whole` has the least and the largest number of each column of whole numbers.
+    """
     found: dict[str, Cuts] = {}
     for one in conditions:
         if one.name not in numbers or one.sign in ("missing", "known"):
@@ -26,9 +33,9 @@ def cuts_asked_for(
         at = [number] if one.sign in ("<", "≥", "=") else []
         behind = [number] if one.sign in (">", "≤", "=") else []
         if one.name in whole:
-            cuts = Cuts.at(
-                [float(np.ceil(v)) for v in at] + [float(np.floor(v)) + 1 for v in behind]
-            )
+            least, largest = whole[one.name]
+            places = [ceil(v) for v in at] + [floor(v) + 1 for v in behind]
+            cuts = Cuts.at(place for place in places if least < place <= largest)
         else:
             cuts = Cuts.at(at).with_cuts(_just_after(behind))
         found[one.name] = found.get(one.name, Cuts.at([])).with_cuts(cuts)
@@ -36,7 +43,7 @@ def cuts_asked_for(
 
 
 def _just_after(numbers: Sequence[float]) -> Cuts:
-    values = tuple(float(np.nextafter(number, np.inf)) for number in numbers)
+    values = tuple(nextafter(number, inf) for number in numbers)
     return Cuts(values, tuple(map(number_text, numbers)), frozenset(range(len(values))))
 
 
@@ -56,7 +63,8 @@ def levels_of(condition: Condition, feature: Feature) -> NDArray[np.bool_]:
         found[: feature.known] = True
         return found
     if feature.cuts is not None:
-        low, high = _numbers(condition, feature.cuts, feature.known, feature.kind == "whole")
+        limits = feature.limits if feature.kind == "whole" else None
+        low, high = _numbers(condition, feature.cuts, feature.known, limits)
         found[low:high] = True
         return found
     value = _value(condition, feature)
@@ -71,24 +79,36 @@ def levels_of(condition: Condition, feature: Feature) -> NDArray[np.bool_]:
     return found
 
 
-def _numbers(condition: Condition, cuts: Cuts, count: int, is_whole: bool) -> tuple[int, int]:
-    """Return the first level and the one behind the last that a comparison meets."""
-    number, sign = condition.number, condition.sign
+def _numbers(
+    condition: Condition, cuts: Cuts, count: int, limits: tuple[int, int] | None
+) -> tuple[int, int]:
+    """Return the first level and the one behind the last that a comparison meets.
+
+    `limits` are the least and the largest number of a column of whole ones.
+    """
     if (place := _cut_named(condition, cuts)) is not None:
-        return (0, place + 1) if sign in ("<", "≤") else (place + 1, count)
-    if is_whole:
-        first, last = np.ceil(number), np.floor(number)
-        below = first - 1 if sign == "<" else last
-        above = last + 1 if sign == ">" else first
-        if sign == "=" and first != last:
-            return 0, 0
-    else:
-        below = np.nextafter(number, -np.inf) if sign == "<" else number
-        above = np.nextafter(number, np.inf) if sign == ">" else number
-    at_most, at_least = cuts.places([below])[0] + 1, cuts.places([above])[0]
-    if sign == "=":
-        return int(at_least), int(at_most)
-    return (0, int(at_most)) if sign in ("<", "≤") else (int(at_least), count)
+        return (0, place + 1) if condition.sign in ("<", "≤") else (place + 1, count)
+    low, high = _span(condition, limits is not None)
+    if limits is not None:
+        low, high = max(low, limits[0]), min(high, limits[1])
+    if low > high:
+        return 0, 0
+    return int(cuts.places([low])[0]), int(cuts.places([high])[0]) + 1
+
+
+def _span(condition: Condition, is_whole: bool) -> tuple[float, float]:
+    """Return the least and the largest number that meet a comparison."""
+    number, sign = condition.number, condition.sign
+    low, high = -inf, inf
+    if sign in ("≥", "="):
+        low = ceil(number) if is_whole else number
+    elif sign == ">":
+        low = floor(number) + 1 if is_whole else nextafter(number, inf)
+    if sign in ("≤", "="):
+        high = floor(number) if is_whole else number
+    elif sign == "<":
+        high = ceil(number) - 1 if is_whole else nextafter(number, -inf)
+    return low, high
 
 
 def _value(condition: Condition, feature: Feature) -> int:
@@ -147,32 +167,32 @@ def value_in(feature: Feature, level: int, conditions: Sequence[Condition]) -> A
     if feature.cuts is None or level == feature.known:
         return point
     compared = [one for one in own if not _names_a_cut(one, feature.cuts)]
-    low, high = _range_of(feature.cuts, level, compared)
+    is_whole = feature.kind == "whole"
+    low, high = _range_of(feature.cuts, level, compared, is_whole)
     if not compared or low <= point <= high:
         return point
-    if feature.kind == "whole":
-        low, high = float(np.ceil(low)), float(np.floor(high))
     if low > high:
         return NO_VALUE
-    if np.isinf(low) or np.isinf(high):
-        inner = low + 1 if np.isinf(high) else high - 1
+    if isinf(low) or isinf(high):
+        inner = low + 1 if isinf(high) else high - 1
         return min(max(inner, low), high)
-    if feature.kind == "whole" or low == high:
-        return low
+    if is_whole or low == high:
+        return exact_number(low)
     return shortest_between(low, high)
 
 
-def _range_of(cuts: Cuts, level: int, conditions: Sequence[Condition]) -> tuple[float, float]:
+def _range_of(
+    cuts: Cuts, level: int, conditions: Sequence[Condition], is_whole: bool
+) -> tuple[float, float]:
     """Return the least and the largest number of a bin that meet comparisons; both meet them."""
-    lows = [cuts.values[level - 1] if level else -np.inf]
-    highs = [np.nextafter(cuts.values[level], -np.inf) if level < len(cuts.values) else np.inf]
-    for one in conditions:
-        number, sign = one.number, one.sign
-        if sign in ("≥", "=", ">"):
-            lows.append(np.nextafter(number, np.inf) if sign == ">" else number)
-        if sign in ("≤", "=", "<"):
-            highs.append(np.nextafter(number, -np.inf) if sign == "<" else number)
-    return float(max(lows)), float(min(highs))
+    spans = [(-inf, inf), *(_span(one, is_whole) for one in conditions)]
+    if level:
+        first = cuts.values[level - 1]
+        spans.append((ceil(first) if is_whole else first, inf))
+    if level < len(cuts.values):
+        last = cuts.values[level]
+        spans.append((-inf, ceil(last) - 1 if is_whole else nextafter(last, -inf)))
+    return max(low for low, _ in spans), min(high for _, high in spans)
 
 
 def exactly(condition: Condition, feature: Feature) -> Condition:

@@ -186,12 +186,22 @@ def _of_frame(frame: Any) -> Table:
 def _cast(column: Column, dtype: Any) -> Column:
     """Return a column as its type has it; whole numbers are rounded down, and never past a cut."""
     if isinstance(dtype, np.dtype):
-        whole = dtype.kind in "iu"
-        if whole and column.dtype.kind == "f":
-            return np.floor(column).astype(dtype)
+        if dtype.kind in "iu" and column.dtype.kind == "f":
+            column = np.floor(column)
+        if dtype.kind in "iu" and column.dtype.kind in "iuf" and column.dtype != dtype:
+            _check_fits(column, dtype)
         return column.astype(dtype, copy=False) if dtype.kind in "biuf" else column
     kind = getattr(dtype, "kind", "i" if dtype is int else "O")
     return np.floor(column) if kind in "iu" and column.dtype.kind == "f" else column
+
+
+def _check_fits(column: Column, dtype: np.dtype[Any]) -> None:
+    """Refuse numbers that a column of whole numbers cannot have: they would become others."""
+    limits = np.iinfo(dtype)
+    ends = [column.min(), column.max()] if len(column) else []
+    for end in ends:
+        if not limits.min <= end <= limits.max or (column.dtype.kind == "f" and end >= 2.0**63):
+            raise InputError(f"a column of {dtype} cannot have the number {end:g}")
 
 
 def _typed(
@@ -242,6 +252,10 @@ def _kind_of(name: str, column: Column) -> tuple[Kind, Column]:
         and not isinstance(value, bool | np.bool_)
         for value in known
     ):
+        if len(known) == len(column) and all(isinstance(v, int | np.integer) for v in known):
+            whole = np.array(known.tolist())
+            if whole.dtype.kind in "iu":
+                return "whole", whole
         numbers = np.array([np.nan if _no_value(v) else float(v) for v in column])
         return "number", numbers
     for value in known:

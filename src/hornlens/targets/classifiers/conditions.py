@@ -13,9 +13,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from hornlens.errors import InputError
+from hornlens.logic.numbers import LARGEST_EXACT, exact_number
 
 Sign = Literal["<", "≤", ">", "≥", "="]
 TURNED: dict[Sign, Sign] = {"<": ">", "≤": "≥", ">": "<", "≥": "≤", "=": "="}
+_WHOLE = re.compile(r"[-+]?\d+")
 _PLAIN = re.compile(r"[^\W\d][\w.]*|-?\d[\w.+-]*")
 KEYWORDS = frozenset({"and", "or", "not", "in", "is", "true", "false", "where"})
 
@@ -30,9 +32,14 @@ class Condition:
 
     @property
     def number(self) -> float:
-        """The value as a number; a text that is none is an InputError."""
+        """The value as a number; a text that is none is an InputError.
+
+        A whole number that no float holds is an `int`.
+        """
         try:
             number = float(self.value)
+            if abs(number) >= LARGEST_EXACT and _WHOLE.fullmatch(self.value.strip()):
+                return exact_number(int(self.value))
         except ValueError:
             number = np.nan
         if not np.isfinite(number):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import inf, isfinite, log
+from math import inf, isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,16 +19,14 @@ from hornlens.errors import HornlensError, InputError
 from hornlens.logic.cuts import Cuts
 from hornlens.targets.classifiers.boxes import cuts_asked_for, levels_of
 from hornlens.targets.classifiers.conditions import Condition, OfClass, OfValue
-from hornlens.targets.classifiers.ensembles.trees import CLOSE, Tree, Trees
+from hornlens.targets.classifiers.ensembles.boosters import as_classifier
+from hornlens.targets.classifiers.ensembles.combining import decided, only_breaks
+from hornlens.targets.classifiers.ensembles.links import UNKNOWN, Answer
+from hornlens.targets.classifiers.ensembles.trees import Tree, Trees
 from hornlens.targets.classifiers.features import Feature
 
 Bands: TypeAlias = Sequence[float] | Mapping[str, float | None]
 """The numbers at which a new band begins; or for each band, from low to high, where it ends."""
-SHARES = {
-    *("DecisionTreeClassifier", "ExtraTreeClassifier"),
-    *("RandomForestClassifier", "ExtraTreesClassifier"),
-}
-"""Estimators whose probability is the mean of the trees' shares."""
 VALUE = "value"
 """What a prediction is called, if nobody names it."""
 
@@ -38,15 +36,11 @@ class _Around:
 
     estimator: Any
 
-    @property
-    def feature_names_in_(self) -> Any:
-        """The columns that the estimator was fitted with."""
-        return self.estimator.feature_names_in_
-
-    @property
-    def n_features_in_(self) -> int:
-        """How many they are."""
-        return int(self.estimator.n_features_in_)
+    def __getattr__(self, name: str) -> Any:
+        """Return what the estimator knows of the columns that it was fitted with."""
+        if name not in ("feature_names_in_", "feature_names_", "n_features_in_"):
+            raise AttributeError(name)
+        return getattr(self.estimator, name)
 
     @property
     def __name__(self) -> str:
@@ -85,34 +79,17 @@ class Thresholded(_Around):
             raise HornlensError("a threshold needs two scores of each row, one for each class")
         return np.asarray(self.classes_[(scores[:, 1] >= self.threshold).astype(np.intp)])
 
-    def over(self, trees: Trees, last: Any) -> Trees:
-        """Return trees whose larger sum is the class; `last` is the estimator that they are of.
+    def over(self, members: Sequence[Trees]) -> Trees:
+        """Return trees whose larger sum is the class.
 
         Where it is not known how the score follows from the sums, only the breaks are of use.
         """
-        at, kind = self.threshold, type(last).__name__
-        if kind in SHARES:
-            shift = len(trees.trees) * (2 * at - 1)
-            rounding = trees.rounding
-        elif _is_logistic(last) and 0 < at < 1:
-            shift = log(at) - log(1 - at)
-            # So far apart may sums be that have one score, once it is rounded.
-            rounding = max(trees.rounding, 2.0**-48 / (at * (1 - at)))
-        else:
-            return replace(trees, summed=False)
-        return replace(
-            trees,
-            trees=(*trees.trees, Tree.constant(np.array([shift, 0.0]))),
-            rounding=rounding,
-        )
-
-
-def _is_logistic(estimator: Any) -> bool:
-    """Return whether the score of the second class is the logistic function of its sum."""
-    kind = type(estimator).__name__
-    if kind == "GradientBoostingClassifier":
-        return bool(estimator.loss == "log_loss")
-    return kind == "HistGradientBoostingClassifier"
+        (trees,) = members
+        score = trees.link.probability
+        if not trees.summed or score is None:
+            return only_breaks(members)
+        known: Answer = score
+        return decided(trees, lambda sums: known(sums) >= self.threshold, trees.link)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +132,7 @@ class Banded(_Around):
         cls, estimator: Any, conditions: Sequence[Condition], label: str, bands: Banded | None
     ) -> Banded:
         """Return a regressor with the bands that conditions on its prediction ask for."""
-        cuts = cuts_asked_for(conditions, [label], []).get(label, Cuts.at([]))
+        cuts = cuts_asked_for(conditions, [label], {}).get(label, Cuts.at([]))
         if bands is not None:
             cuts = bands.cuts.with_cuts(cuts)
         if not cuts.values:
@@ -194,28 +171,36 @@ class Banded(_Around):
             levels = source.cuts.places(lows) == source.names.index(said.label)
         return sum(1 << level for level in np.flatnonzero(levels).tolist())
 
-    def over(self, trees: Trees, last: Any) -> Trees:
+    def over(self, members: Sequence[Trees]) -> Trees:
         """Return trees of the bands: of a sum s, band k has k·s less the first k cuts.
 
-        So the band that s lies in has the largest. `last` is the estimator that they are of.
+        So the band that s lies in has the largest.
         """
-        if not trees.summed or trees.trees[0].scores.shape[1] != 1:
-            return replace(trees, summed=False)
-        cuts = np.array(self.cuts.values)
-        if _has_log_link(last):
-            lowest = -1 - sum(float(np.abs(tree.scores).max()) for tree in trees.trees)
-            positive = np.where(cuts > 0, cuts, 1.0)
-            cuts = np.where(cuts > 0, np.log(positive), lowest)
+        (trees,) = members
+        if not trees.summed or trees.link.prediction is None:
+            return only_breaks(members)
+        ends = [(tree.scores.min(), tree.scores.max()) for tree in trees.trees]
+        low, high = (float(sum(end)) for end in zip(*ends, strict=True))
+        cuts = [_least(trees.link.prediction, cut, low, high) for cut in self.cuts.values]
         steps = np.arange(len(cuts) + 1, dtype=np.float64)
         every = tuple(replace(tree, scores=tree.scores * steps) for tree in trees.trees)
         shift = Tree.constant(-np.concatenate([[0.0], np.cumsum(cuts)]))
-        return replace(trees, trees=(*every, shift), rounding=max(trees.rounding, CLOSE))
+        return replace(trees, trees=(*every, shift), link=UNKNOWN)
 
 
-def _has_log_link(estimator: Any) -> bool:
-    """Return whether a regressor predicts the exponential of its sum."""
-    loss = getattr(estimator, "_loss", None)
-    return type(getattr(loss, "link", None)).__name__ == "LogLink"
+def _least(prediction: Answer, number: float, low: float, high: float) -> float:
+    """Return the least sum from one to another whose prediction is a number or more.
+
+    If there is none it is beyond them, and so it is if all are.
+    """
+    margin = 1 + abs(low) + abs(high)
+    low, high = low - margin, high + margin
+    while low < (middle := low + (high - low) / 2) < high:
+        if bool(prediction(np.array([middle]))[0] >= number):
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def named(cuts: Cuts, label: str) -> tuple[str, ...]:
@@ -237,6 +222,7 @@ def with_decision(
         return Banded.of(clf, bands, label_of(label))
     if threshold is None:
         return clf
+    clf = as_classifier(clf)
     if not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
         raise InputError(f"a threshold must be a number from 0 to 1, not {threshold!r}")
     name = getattr(clf, "__name__", None) or type(clf).__name__

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,12 @@ from numpy.typing import NDArray
 from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Axis, Range
 from hornlens.logic.cuts import Cuts
+from hornlens.logic.numbers import LARGEST_EXACT, exact_number
 from hornlens.logic.ranges import say_range
 from hornlens.targets.classifiers.columns import Column, Kind, is_missing
+
+WIDEST = -(1 << 63), (1 << 64) - 1
+"""The least and the largest whole number of any column."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,8 @@ class Feature:
     values: tuple[Any, ...] = ()
     missing: bool = False
     spans: tuple[tuple[float, float], ...] = ()
+    limits: tuple[int, int] = WIDEST
+    """The least and the largest number that a column of whole numbers can have."""
 
     @cached_property
     def axis(self) -> Axis:
@@ -76,10 +83,12 @@ class Feature:
             raise InputError(f"column {self.name!r} has missing values, and had none before")
         if self.cuts is not None:
             try:
-                numbers = np.where(absent, 0.0, column).astype(np.float64)
+                numbers = column
+                if column.dtype.kind not in "iu":
+                    numbers = np.where(absent, 0.0, column).astype(np.float64)
+                found = self.cuts.places(numbers)
             except (TypeError, ValueError):
                 raise InputError(f"column {self.name!r} has values that are no numbers") from None
-            found = self.cuts.places(numbers)
         else:
             level = {value: place for place, value in enumerate(self.values)}
             found = np.zeros(len(column), dtype=np.intp)
@@ -96,7 +105,15 @@ class Feature:
         return np.asarray(self._points[places])
 
     @cached_property
+    def is_large(self) -> bool:
+        """Whether it has whole numbers that no float holds: then these are never made floats."""
+        return any(isinstance(point, int) for point in self.points) and self.cuts is not None
+
+    @cached_property
     def _points(self) -> Column:
+        if self.is_large:
+            largest = max(map(int, self.points))
+            return np.array(list(map(int, self.points)), np.uint64 if largest >> 63 else np.int64)
         if self.cuts is not None:
             return np.array(self.points, dtype=np.float64)
         if self.kind == "boolean" and not self.missing:
@@ -109,17 +126,35 @@ class Feature:
         """Return a random value of each level: uniform in its bin."""
         if self.cuts is None:
             return self.column(places)
+        if self.is_large:
+            kind, (lows, highs) = self._points.dtype.type, zip(*self._whole_spans, strict=True)
+            own = (np.array(ends, dtype=kind)[places] for ends in (lows, highs))
+            return np.asarray(rng.integers(*own, dtype=kind, endpoint=True))
         spans = np.array([*self.spans, (np.nan, np.nan)])[places]
         drawn = spans[:, 0] + rng.random(len(places)) * (spans[:, 1] - spans[:, 0])
         drawn = np.floor(drawn) if self.kind == "whole" else drawn
         back = self.cuts.places(np.where(np.isnan(drawn), 0, drawn)) == places
         return np.where(back, drawn, self.column(places))  # rounding may leave the bin
 
+    @property
+    def _whole_spans(self) -> list[tuple[int, int]]:
+        """The least and the largest whole number that are drawn from each bin."""
+        cuts = self.cuts.values if self.cuts is not None else ()
+        below = [ceil(cut) - 1 for cut in cuts]
+        pairs = zip(self.spans, [*below, None], strict=True)
+        return [
+            (ceil(low), int(high) if last is None else min(int(high), last))
+            for (low, high), last in pairs
+        ]
+
     def draw_uniform(self, count: int, rng: np.random.Generator) -> Column:
         """Return random values: numbers uniform between the least and the largest of X."""
         if self.cuts is None:
             return self.column(rng.integers(0, self.size, count))
         low, high = self.spans[0][0], self.spans[-1][1]
+        if self.is_large:
+            kind = self._points.dtype.type
+            return np.asarray(rng.integers(int(low), int(high), count, kind, endpoint=True))
         drawn = low + rng.random(count) * (high - low)
         drawn = np.floor(drawn) if self.kind == "whole" else drawn
         if self.missing:
@@ -130,33 +165,51 @@ class Feature:
 def number_feature(name: str, kind: Kind, column: Column, cuts: Cuts) -> Feature:
     """Return a column of numbers cut into bins."""
     absent = is_missing(column)
-    known = np.sort(column[~absent].astype(np.float64))
+    known = np.sort(column[~absent])
+    if known.dtype.kind not in "iu" or not _is_large(known, cuts):
+        known = known.astype(np.float64)
     places = cuts.places(known)
-    low, high = (float(known[0]), float(known[-1])) if len(known) else (0.0, 0.0)
+    low, high = (_plain(known[0]), _plain(known[-1])) if len(known) else (0.0, 0.0)
     step = (high - low) / cuts.bins or 1.0
-    points, spans = [], []
+    points: list[float] = []
+    spans: list[tuple[float, float]] = []
     for place in range(cuts.bins):
         first = cuts.values[place - 1] if place else None
         last = cuts.values[place] if place < len(cuts.values) else None
         inside = known[places == place]
         points.append(
-            float(inside[(len(inside) - 1) // 2])
+            _plain(inside[(len(inside) - 1) // 2])
             if len(inside)
             else _middle(first, last, step, kind == "whole")
         )
         least = points[-1] if first is None else first
         largest = points[-1] if last is None else last
         if len(inside):
-            least = float(inside[0]) if first is None else first
-            largest = float(inside[-1]) if last is None else last
+            least = _plain(inside[0]) if first is None else first
+            largest = _plain(inside[-1]) if last is None else last
         spans.append((least, largest))
     has_missing = bool(absent.any())
     every = (*points, np.nan) if has_missing else tuple(points)
-    return Feature(name, kind, every, cuts, (), has_missing, tuple(spans))
+    return Feature(name, kind, every, cuts, (), has_missing, tuple(spans), limits_of(column))
+
+
+def limits_of(column: Column) -> tuple[int, int]:
+    """Return the least and the largest whole number that a column can have, by its type."""
+    if column.dtype.kind not in "iu":
+        return WIDEST
+    return int(np.iinfo(column.dtype).min), int(np.iinfo(column.dtype).max)
+
+
+def _is_large(known: Column, cuts: Cuts) -> bool:
+    """Say whether a column of whole numbers, or its cuts, has some that no float holds."""
+    ends = [*map(int, (known[0], known[-1]))] if len(known) else []
+    return any(abs(value) > LARGEST_EXACT for value in (*ends, *cuts.values))
 
 
 def _middle(first: float | None, last: float | None, step: float, whole: bool) -> float:
     """Return a number of a bin in which there is no row."""
+    if whole and any(abs(end) > LARGEST_EXACT for end in (first or 0, last or 0)):
+        return _middle_of_whole(first, last)
     if first is None and last is None:
         return 0.0
     if first is None:
@@ -172,11 +225,23 @@ def _middle(first: float | None, last: float | None, step: float, whole: bool) -
     return middle if first <= middle < last else first
 
 
-def value_feature(name: str, kind: Kind, column: Column, known: tuple[Any, ...]) -> Feature:
-    """Return a column of categories: those known beforehand, or those in it, in order."""
+def _middle_of_whole(first: float | None, last: float | None) -> float:
+    """Return a whole number of a bin whose ends no float holds."""
+    if first is None:
+        assert last is not None
+        return exact_number(ceil(last) - 1)
+    if last is None:
+        return exact_number(ceil(first))
+    return exact_number((ceil(first) + ceil(last) - 1) // 2)
+
+
+def value_feature(
+    name: str, kind: Kind, column: Column, known: tuple[Any, ...], more: tuple[Any, ...] = ()
+) -> Feature:
+    """Return a column of categories: those known beforehand, or those in it and more, in order."""
     absent = is_missing(column)
     if not known:
-        unique = {_plain(value) for value in column[~absent]}
+        unique = {_plain(value) for value in (*column[~absent], *more)}
         try:
             known = tuple(sorted(unique))
         except TypeError:

@@ -6,103 +6,21 @@ A pickle runs whatever its author wrote, so it is refused. ONNX holds arithmetic
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError, InputError
 from hornlens.formats.csvfiles import check_points, csv_rows
 from hornlens.formats.files import read_text
-from hornlens.models.privacy import keep_private
 from hornlens.targets.classifiers.columns import Column, Kind, Table
+from hornlens.targets.classifiers.onnxfiles import OnnxClassifier
 from hornlens.targets.classifiers.skopsfiles import read_skops
 
 MISSING = ("", "NA", "NaN", "nan", "null", "None", "?")
 PICKLES = (".pkl", ".pickle", ".joblib", ".sav")
-
-
-class OnnxClassifier:
-    """A classifier in an ONNX file; its classes are all that the table and the model name."""
-
-    def __init__(self, path: Path, names: Sequence[str], target: Sequence[str] | None):
-        """Open the file; its inputs must be one for all columns, or one for each."""
-        keep_private()
-        try:
-            import onnxruntime
-        except ImportError:
-            raise HornlensError(
-                "ONNX models need onnxruntime: pip install 'hornlens[demo]'"
-            ) from None
-        try:
-            self._session = onnxruntime.InferenceSession(
-                path.read_bytes(), providers=["CPUExecutionProvider"]
-            )
-        except OSError:
-            raise
-        except Exception as error:
-            reason = " ".join(str(error).split())[:200]
-            raise InputError(f"is no ONNX model: {reason}", path) from None
-        self._inputs = self._session.get_inputs()
-        self._names, self._path = list(names), path
-        self._check()
-        self._target = target
-
-    def _check(self) -> None:
-        given = [one.name for one in self._inputs]
-        if len(given) == 1:
-            width = self._inputs[0].shape[-1] if self._inputs[0].shape else None
-            if isinstance(width, int) and width != len(self._names):
-                raise InputError(
-                    f"takes {width} columns, and the table has {len(self._names)}", self._path
-                )
-            return
-        for name in given:
-            if name not in self._names:
-                raise InputError(f"asks for the column {name!r}, which is not there", self._path)
-        for name in self._names:
-            if name not in given:
-                raise InputError(f"does not ask for the column {name!r} of the table", self._path)
-
-    @property
-    def __name__(self) -> str:
-        """What it is called."""
-        return self._path.name
-
-    def rebuild(self, columns: Sequence[Column]) -> dict[str, NDArray[Any]]:
-        """Return what the model takes, of columns."""
-        if len(self._inputs) == 1:
-            kind = _dtype(self._inputs[0].type)
-            whole = np.column_stack([column.astype(np.float64) for column in columns])
-            return {self._inputs[0].name: whole.astype(kind)}
-        by_name = dict(zip(self._names, columns, strict=True))
-        return {
-            one.name: by_name[one.name].astype(_dtype(one.type)).reshape(-1, 1)
-            for one in self._inputs
-        }
-
-    def predict(self, rows: dict[str, NDArray[Any]]) -> NDArray[Any]:
-        """Return the label of each row: the model's first output."""
-        said = np.asarray(self._session.run([self._session.get_outputs()[0].name], rows)[0])
-        return said.reshape(-1) if said.ndim == 2 and said.shape[1] == 1 else said
-
-    def classes_among(self, answers: set[Any]) -> set[Any]:
-        """Return the classes: what it answers for the rows, and what the target's column has."""
-        classes = set(answers)
-        for value in self._target or ():
-            for make in {type(answer) for answer in answers}:
-                with suppress(ValueError):
-                    classes.add(make(value))
-        return classes
-
-
-def _dtype(kind: str) -> Any:
-    known = {"float": np.float32, "double": np.float64, "int64": np.int64, "int32": np.int32}
-    inner = kind.removeprefix("tensor(").removesuffix(")")
-    return {**known, "string": object, "bool": np.bool_}.get(inner, np.float32)
 
 
 def _plain(value: Any) -> Any:

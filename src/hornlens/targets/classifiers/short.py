@@ -141,7 +141,7 @@ class _Search:
             known |= np.expand_dims(decided, axis)
         if self.vote.forbidden:  # where nothing occurs, nothing follows
             for at in np.flatnonzero(((known != 0) & (table == 0)).ravel()).tolist():
-                if not self.vote.parts(self._box(some, known.shape, at)):
+                if self.vote.cell_in(self._box(some, known.shape, at)) is None:
                     known.flat[at] = 0
         self.tables[some] = known
         return table
@@ -160,11 +160,10 @@ class _Search:
         wanted = np.array(places)
         unseen = np.flatnonzero(wanted < 0)
         if len(unseen):  # no cell of the pool is there: ask for one
-            parts = {row: vote.parts(boxes[row])[:1] for row in unseen.tolist()}
-            here = [row for row, part in parts.items() if part]
-            if here:
-                there = np.array([vote.a_cell(vote.packed(parts[row])[0]) for row in here])
-                wanted[here] = vote.binned.ask(there)
+            parts = {row: vote.cell_in(boxes[row]) for row in unseen.tolist()}
+            there = {row: cell for row, cell in parts.items() if cell is not None}
+            if there:
+                wanted[list(there)] = vote.binned.ask(np.stack(list(there.values())))
         # Where nothing occurs, nothing is said.
         some_are = np.flatnonzero(wanted >= 0).tolist()
         asked, wanted = [asked[row] for row in some_are], wanted[some_are]

@@ -92,6 +92,8 @@ def _check_rules(recorded: ClassifierFile, claim: Claim) -> tuple[list[str], lis
         trees = Leaves(recorded.section, sizes)
         checked.append(trees.check_cells(cells, recorded.cell_count))
         leaves = trees if by_trees and not cells.is_grid else None
+    elif recorded.section.get("rounding") is not None:
+        raise Wrong("rounding: of trees that are not there")
     for rule, (box, place) in zip(rules, boxes, strict=True):
         check_rule(rule, box, place, cells, leaves, features)
     what = "proved again from the leaves of the trees" if leaves else "true of every recorded cell"

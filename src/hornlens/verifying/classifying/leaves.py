@@ -15,6 +15,8 @@ from hornlens.verifying.classifying.cells import Box, RecordedCells
 from hornlens.verifying.grids import Wrong
 
 CLOSE = 1e-9
+MOST_ROUNDED, ULP, MORE = 1e-3, 2.0**-24, 8
+"""How close sums may be at most, for each unit: a number, or so many of single precision."""
 PATIENCE = 200_000
 """How many boxes are looked at before one is too hard."""
 MOST_LEAVES = 1_000
@@ -41,8 +43,18 @@ class Leaves:
             if covered != cells or not apart:
                 raise Wrong(f"tree {number}: its leaves do not part all inputs")
         largest = sum(max(max(map(abs, s)) for _, s in tree) for tree in self.trees)
-        self.close = CLOSE * max(1.0, largest)
+        self.close = self._rounding(content) * max(1.0, largest)
         self.forbidden = [self._box(levels) for levels in content.get("forbidden", ())]
+
+    def _rounding(self, content: Mapping[str, Any]) -> float:
+        """Return how close two sums may be, for each unit, so that the model would be asked."""
+        given = content.get("rounding")
+        if given is None:
+            return CLOSE
+        most = max(MOST_ROUNDED, (len(self.trees) + MORE) * ULP)
+        if type(given) is not float or not CLOSE < given <= most:
+            raise Wrong(f"rounding: {given!r} is no error of sums of so many trees")
+        return given
 
     def _leaf(self, leaf: Mapping[str, Any], classes: int) -> tuple[list[int], list[float]]:
         masks = self._box(leaf["levels"])

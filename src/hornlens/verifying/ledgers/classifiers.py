@@ -10,6 +10,7 @@ EXCLUDED = intact("which missing or new values the model accepts, of which nothi
 BINS = intact("how the bins were chosen: by the model's thresholds, by quantiles, or by hand")
 ROWS = intact("the values of the rows of X, but for the levels in which they lie")
 TREES = intact("the leaves of the trees, but for the rules and classes that follow from them")
+ROUNDING = intact("how close two sums of leaves may be, so that the model itself was asked")
 CHOSEN = intact("which cells were asked, where they were chosen for a sift")
 CHANGED = intact("what the model said of changed rows, but for the flips that follow from it")
 COUNTED = intact("how many rows the model was given: in all, to measure, and for flips")
@@ -76,6 +77,7 @@ CLASSIFIER: Ledger | None = Ledger(
         "classifier.changed[]": CHANGED,
         "classifier.trees.**": TREES,
         "classifier.forbidden.**": RECOMPUTED,
+        "classifier.rounding": ROUNDING,
         **_all(REWRITTEN, "", "warnings.**"),
         "digest": RECOMPUTED,
     }

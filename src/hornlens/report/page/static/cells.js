@@ -31,13 +31,13 @@ const readBox = (levels) => Object.entries(levels).map(([axis, mask]) => [Number
 
 const isIn = (box, cell) => box.every(([axis, mask]) => (mask >> BigInt(cell[axis])) & 1n);
 
-function readTrees({ trees, classes }) {
+function readTrees({ trees, classes, rounding }) {
   if (!trees) return null;
   const read = trees.map((tree) =>
     tree.map(({ levels, scores }) => ({ scores, levels: readBox(levels) })),
   );
   const largest = read.map((tree) => Math.max(...tree.flatMap(({ scores }) => scores.map(Math.abs))));
-  return { read, close: CLOSE * Math.max(1, largest.reduce((a, b) => a + b, 0)), count: classes.length };
+  return { read, close: (rounding ?? CLOSE) * Math.max(1, largest.reduce((a, b) => a + b, 0)), count: classes.length };
 }
 
 /** The level of a value: a number, a text or null; null if it has none. */

@@ -1,6 +1,6 @@
 """Scikit-learn's ensembles: decision trees, forests, gradient and histogram boosting.
 
-Of regressors, the one sum of scores is what is predicted, or its logarithm.
+A regressor has one sum, of which its prediction follows.
 """
 
 from __future__ import annotations
@@ -10,6 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from hornlens.targets.classifiers.ensembles.links import (
+    LEAF,
+    LOGARITHMS,
+    LOGITS,
+    SHARES,
+    VALUES,
+    Link,
+    share_of_log_odds,
+)
 from hornlens.targets.classifiers.ensembles.trees import (
     Scores,
     Split,
@@ -19,15 +28,22 @@ from hornlens.targets.classifiers.ensembles.trees import (
     splits_of,
 )
 
+CONSTANT = ("prior", "most_frequent", "constant", "mean", "median", "quantile")
+"""The strategies of dummies that say the same of all rows."""
+EXPONENTIAL = Link(
+    raw=True, probability=lambda s: share_of_log_odds(2 * s), decision=LOGITS.decision
+)
+
 
 def read_scikit(clf: Any) -> Trees | None:
     """Return the trees of a fitted estimator of scikit-learn; None if it is no such ensemble."""
     kind = type(clf).__name__
     if kind in ("DecisionTreeClassifier", "ExtraTreeClassifier"):
-        return Trees((_of_arrays(clf.tree_, _shares(clf.tree_)),), True)
+        return Trees((_of_arrays(clf.tree_, _shares(clf.tree_)),), True, link=LEAF)
     if kind in ("RandomForestClassifier", "ExtraTreesClassifier"):
-        each = [tree.tree_ for tree in clf.estimators_]
-        return Trees(tuple(_of_arrays(tree, _shares(tree)) for tree in each), True)
+        inner = [one.tree_ for one in clf.estimators_]
+        trees = [_of_arrays(tree, _shares(tree) / len(inner)) for tree in inner]
+        return Trees(tuple(trees), True, link=SHARES)
     if kind in ("DecisionTreeRegressor", "ExtraTreeRegressor"):
         return _of_values([clf])
     if kind in ("RandomForestRegressor", "ExtraTreesRegressor"):
@@ -45,7 +61,7 @@ def _of_values(estimators: Sequence[Any]) -> Trees | None:
         return None
     trees = [one.tree_ for one in estimators]
     values = (tree.value[:, 0, :].astype(np.float64) / len(trees) for tree in trees)
-    return Trees(tuple(map(_of_arrays, trees, values)), True)
+    return Trees(tuple(map(_of_arrays, trees, values)), True, link=VALUES)
 
 
 def _class_count(clf: Any) -> int:
@@ -57,7 +73,9 @@ def _shares(tree: Any) -> Scores:
     """Return the share of each class in each node: what a tree says of probabilities."""
     values = np.asarray(tree.value[:, 0, :], dtype=np.float64)
     total = values.sum(axis=1, keepdims=True)
-    return np.asarray(values / np.where(total == 0, 1, total))
+    # Shares already, but for rounding, unless scikit-learn is old: then they are weights.
+    are_shares = np.isclose(total, 1) | (total == 0)
+    return np.asarray(values / np.where(are_shares, 1, total))
 
 
 def _of_arrays(tree: Any, scores: Scores) -> Tree:
@@ -79,7 +97,10 @@ def _column_of(values: Scores, place: int, classes: int) -> Scores:
     return scores
 
 
-def _of_boosting(clf: Any) -> Trees:
+def _of_boosting(clf: Any) -> Trees | None:
+    # What it begins with is the same for all rows, unless somebody gave a model for it.
+    if clf.init != "zero" and getattr(clf.init_, "strategy", None) not in CONSTANT:
+        return None
     count = _class_count(clf)
     trees = [
         _of_arrays(
@@ -89,13 +110,10 @@ def _of_boosting(clf: Any) -> Trees:
         for stage in clf.estimators_
         for place, one in enumerate(stage)
     ]
-    # What it begins with is the same for all rows, unless somebody gave a model for it.
-    plain = clf.init is None or clf.init == "zero"
-    base = np.zeros(count)
-    if plain and clf.init is None:
-        start = np.ravel(clf._raw_predict_init(np.zeros((1, clf.n_features_in_))))
-        base = _base(start, count)
-    return Trees((*trees, Tree.constant(base)), True, plain)
+    start = np.ravel(clf._raw_predict_init(np.zeros((1, clf.n_features_in_), dtype=np.float32)))
+    link = EXPONENTIAL if clf.loss == "exponential" else LOGITS
+    link = VALUES if count == 1 else link
+    return Trees((*trees, Tree.constant(_base(start, count))), True, link=link)
 
 
 def _of_histograms(clf: Any) -> Trees:
@@ -120,7 +138,10 @@ def _of_histograms(clf: Any) -> Trees:
                 )
             )
     start = np.ravel(clf._baseline_prediction)
-    return Trees((*trees, Tree.constant(_base(start, count))), False)
+    link = LOGITS
+    if count == 1:
+        link = LOGARITHMS if type(clf._loss.link).__name__ == "LogLink" else VALUES
+    return Trees((*trees, Tree.constant(_base(start, count))), False, link=link)
 
 
 def _base(start: Scores, classes: int) -> Scores:

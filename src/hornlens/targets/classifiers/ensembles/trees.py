@@ -16,9 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.errors import HornlensError
+from hornlens.targets.classifiers.ensembles.links import UNKNOWN, Link
+
 Scores = NDArray[np.float64]
 CLOSE = 1e-9
 """Sums of double precision closer than this, for each unit of what they add up, may be a tie."""
+
+
+class NotExact(HornlensError):
+    """An ensemble that cannot be read to the last bit: the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,23 @@ class Split:
             else:
                 breaks += [float(code), code + 1.0]
         return cls(tuple(breaks), missing_left)
+
+    def with_missing(self, first: float, end: float) -> Split:
+        """Return the split where the numbers from one to below another count as missing, too.
+
+        >>> zero = Split((0.5,), False).with_missing(-0.1, 0.1)
+        >>> zero.left(np.array([-1, 0, 0.2, 1])).tolist()
+        [True, False, True, False]
+        """
+        points = np.array(sorted({*self.breaks, first, end}))
+        inside = (first <= points) & (points < end)
+        breaks: list[float] = []
+        for point, goes_left in zip(
+            points.tolist(), np.where(inside, self.missing_left, self.left(points)), strict=True
+        ):
+            if goes_left != (len(breaks) % 2 == 0):
+                breaks.append(point)
+        return Split(tuple(breaks), self.missing_left)
 
     def left(self, values: Scores) -> NDArray[np.bool_]:
         """Say of each value whether it goes to the left."""
@@ -84,6 +108,7 @@ class Trees:
     `summed`: whether the class is the one with the largest sum of scores. If not, only the breaks
     are of use. `at_most`: thresholds are written as "at most", where that is as short as "less
     than". `rounding`: sums closer than this, for each unit of what they add up, may be a tie.
+    `link`: what the estimator answers beside the class, which wrappers of it decide by.
     """
 
     trees: tuple[Tree, ...]
@@ -91,6 +116,7 @@ class Trees:
     summed: bool = True
     at_most: bool = True
     rounding: float = CLOSE
+    link: Link = UNKNOWN
 
     def breaks(self) -> dict[int, Scores]:
         """Return for each column the numbers at which a side changes, from low to high."""

@@ -1,0 +1,147 @@
+"""Which cells of a box occur: those that lie in at most so many of some forbidden boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.exact.boxes.cells import Levels
+
+Flags = NDArray[np.bool_]
+DRAWN = 32
+"""So many random cells of a box are tried before it is split."""
+HARD = 20_000
+"""After so many boxes, the search for a cell that occurs is given up."""
+
+
+class TooHard(Exception):
+    """No cell of a box was found that occurs, and it was not shown that there is none."""
+
+
+class Occurrence:
+    """Cells that lie in at most `most` of some boxes of sets of levels, each as bits."""
+
+    def __init__(self, boxes: Sequence[Sequence[int]], sizes: Sequence[int], most: int = 0):
+        """Read the boxes: what each asks of an axis is one condition."""
+        axes: list[int] = []
+        masks: list[int] = []
+        starts: list[int] = []
+        always = 0
+        full = [(1 << size) - 1 for size in sizes]
+        for box in boxes:
+            if not all(box):
+                continue
+            asked = [axis for axis, mask in enumerate(box) if mask != full[axis]]
+            if not asked:
+                always += 1
+                continue
+            starts.append(len(axes))
+            axes += asked
+            masks += [box[axis] for axis in asked]
+        self.most = most - always
+        self._axis = np.array(axes, dtype=np.intp)
+        self._starts = np.array(starts, dtype=np.intp)
+        longest = max(sizes, default=0)
+        inside = np.zeros((len(axes), longest), dtype=np.bool_)
+        for row, (axis, mask) in enumerate(zip(axes, masks, strict=True)):
+            text = np.frombuffer(mask.to_bytes((sizes[axis] + 7) // 8, "little"), np.uint8)
+            inside[row, : sizes[axis]] = np.unpackbits(text, bitorder="little")[: sizes[axis]]
+        self._inside = inside
+        self._before = np.zeros((len(axes), longest + 1), dtype=np.int32)
+        np.cumsum(inside, axis=1, out=self._before[:, 1:])
+        self._every = np.arange(len(axes))
+        self.asked = np.zeros(len(sizes), dtype=np.bool_)
+        """On which axes it depends whether a cell occurs."""
+        self.asked[self._axis] = True
+
+    @property
+    def _is_all(self) -> bool:
+        """Whether every cell occurs."""
+        return self.most >= len(self._starts)
+
+    def excess(self, cells: Levels) -> NDArray[np.intp]:
+        """Return how many of the boxes less would have to have each cell, for it to occur."""
+        if self._is_all:
+            return np.zeros(len(cells), dtype=np.intp)
+        broken = np.zeros(len(cells), dtype=np.intp)
+        if len(self._starts):
+            inside = self._inside[self._every, cells[:, self._axis]]
+            broken = np.logical_and.reduceat(inside, self._starts, axis=1).sum(axis=1)
+        return np.maximum(broken - self.most, 0)
+
+    def occur(self, cells: Levels) -> Flags:
+        """Say of each cell whether it occurs."""
+        return np.asarray(self.excess(cells) == 0)
+
+    def possible(self, lows: Levels, highs: Levels) -> Flags:
+        """Say of boxes whether they may have a cell that occurs."""
+        if self._is_all:
+            return np.ones(len(lows), dtype=np.bool_)
+        within = np.zeros(len(lows), dtype=np.intp)
+        if len(self._starts):
+            whole, _ = self._overlaps(lows, highs)
+            within = np.logical_and.reduceat(whole, self._starts, axis=1).sum(axis=1)
+        return np.asarray(within <= self.most)
+
+    def _overlaps(self, lows: Levels, highs: Levels) -> tuple[Flags, Flags]:
+        """Say of each box and condition whether all, and whether some of its levels meet it."""
+        low, high = lows[:, self._axis], highs[:, self._axis] + 1
+        common = self._before[self._every, high] - self._before[self._every, low]
+        return common == high - low, common > 0
+
+    def cell_in(
+        self, low: Levels, high: Levels, check: Callable[[], object] = lambda: None
+    ) -> Levels | None:
+        """Return a cell of a box that occurs; None if there is none.
+
+        Raise TooHard if that cannot be said within HARD boxes.
+        """
+        stack, rng = [(low, high)], np.random.default_rng(0)
+        for _ in range(HARD):
+            if not stack:
+                return None
+            check()
+            low, high = stack.pop()
+            if not self.possible(low[None], high[None])[0]:
+                continue
+            if self._is_all:
+                return low
+            cells = rng.integers(low, high + 1, (DRAWN, len(low)))
+            occur = np.flatnonzero(self.occur(cells))
+            if len(occur):
+                return np.asarray(cells[occur[0]], dtype=np.intp)
+            cut = self.cut_in(low, high)
+            assert cut is not None
+            axis, level = cut
+            stack += [
+                (low, with_level(high, axis, level)),
+                (with_level(low, axis, level + 1), high),
+            ]
+        raise TooHard
+
+    def cut_in(self, low: Levels, high: Levels) -> tuple[int, int] | None:
+        """Return an axis and a level after which to cut a box, which some of the boxes part."""
+        if not len(self._starts):
+            return None
+        whole, some = (flags[0] for flags in self._overlaps(low[None], high[None]))
+        meeting = np.logical_and.reduceat(some, self._starts)
+        parted = np.add.reduceat(~whole, self._starts, dtype=np.intp)
+        can = meeting & (parted > 0)
+        if not can.any():
+            return None
+        nearest = int(np.where(can, parted, len(whole) + 1).argmin())
+        ends = np.append(self._starts[1:], len(self._axis))
+        own = slice(int(self._starts[nearest]), int(ends[nearest]))
+        condition = own.start + int(np.flatnonzero(~whole[own])[0])
+        axis = int(self._axis[condition])
+        inside = self._inside[condition, low[axis] : high[axis] + 1]
+        return axis, int(low[axis]) + int(np.flatnonzero(inside[1:] != inside[:-1])[0])
+
+
+def with_level(ends: Levels, axis: int, level: int) -> Levels:
+    """Return ends of a box, with another one on an axis."""
+    changed = ends.copy()
+    changed[axis] = level
+    return changed

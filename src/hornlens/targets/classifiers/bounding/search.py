@@ -1,0 +1,253 @@
+"""Branch and bound: is there a cell in a box in which every sum is large enough?
+
+A box is left as soon as one of the sums cannot be large enough in it, or nothing in it occurs. It
+has a cell as wanted as soon as even the least leaves add up to enough. Else it is cut in two: where
+one of the best leaves of the trees that leave most open begins or ends. Of all such cuts, the one
+is taken whose halves lose most.
+
+Sums within the rounding band of zero decide nothing: there, boxes are cut until each tree has one
+leaf, and who asks is asked about one cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.exact.boxes.cells import Levels
+from hornlens.limits import Stopped
+from hornlens.targets.classifiers.bounding.climbing import climb, drawn_cells
+from hornlens.targets.classifiers.bounding.occurring import Occurrence, TooHard
+from hornlens.targets.classifiers.bounding.pairs import PairOccurrence
+from hornlens.targets.classifiers.bounding.stacks import Intervals, Stack
+from hornlens.targets.classifiers.bounding.tables import Floats, Tables, Words
+
+TREES = 3
+"""So many trees propose cuts of a box."""
+WORK = 1 << 24
+"""About so many words are looked at together."""
+FEWEST, MOST = 16, 512
+"""So few and so many boxes are looked at together, whatever they take."""
+CLIMBED = 32
+"""Of up to so many boxes, each is climbed in for a cell before any is cut."""
+SMALL = 1e-9
+
+Confirm = Callable[[Levels, Levels], Levels | None]
+"""Given a box in which rounding decides: returns a cell of it as wanted, if there is one."""
+
+
+class Verdicts(NamedTuple):
+    """What became of each box: 1 it has such a cell, 0 it has none (proved), -1 that is open.
+
+    `bounds` is the most that the least of the sums can be in a box, as far as that is known: in one
+    that has such a cell, infinity.
+    """
+
+    status: NDArray[np.int8]
+    cells: Levels
+    bounds: Floats
+    stopped: Stopped | None = None
+    """The limit that ended it, if one did."""
+
+
+@dataclass(eq=False)
+class BoxSearch:
+    """Sums of trees, which cells occur, and how close to zero a sum may be for rounding to decide.
+
+    `check` is called now and then, and raises Stopped if a limit is reached.
+    """
+
+    tables: Tables
+    occurring: Occurrence | PairOccurrence
+    tolerance: float
+    confirm: Confirm
+    check: Callable[[], object]
+    patience: int
+    _status: NDArray[np.int8] = field(init=False)
+
+    def run(self, boxes: Intervals, count: int, climbs: bool = True) -> Verdicts:
+        """Look in boxes for cells; `boxes.of` says of each which of `count` queries it is part of.
+
+        Args:
+            boxes: Where to look.
+            count: How many queries there are.
+            climbs: Whether random cells are looked at before boxes are cut.
+        """
+        axes = boxes.lows.shape[1]
+        self._status = np.zeros(count, dtype=np.int8)
+        self._cells = np.zeros((count, axes), dtype=np.intp)
+        self._closed = np.full(count, -np.inf)
+        self._looked = np.zeros(count, dtype=np.intp)
+        self._hard = np.zeros(count, dtype=np.bool_)
+        self._rng = np.random.default_rng(0)
+        self._stack = Stack(axes, len(self.tables.full), self.tables.sums)
+        stopped: Stopped | None = None
+        step, start = max(FEWEST, WORK // max(1, len(self.tables.full)) // 16), 0
+        try:
+            self.check()
+            while start < len(boxes.of):
+                part = boxes.some(slice(start, start + step))
+                self._push(part, self.tables.reach(part.lows, part.highs))
+                start += step
+                if climbs:
+                    self._climb()
+                self._empty(until=step)
+            self._empty()
+        except Stopped as limit:
+            stopped = limit
+            self._give_up(boxes.of[start:], np.full((len(boxes.of[start:]), 1), np.inf))
+            self._give_up(self._stack.waiting.of, self._stack.keys[:, None])
+        status = np.where((self._status == 0) & self._hard, -1, self._status).astype(np.int8)
+        self._closed[status == 1] = np.inf
+        return Verdicts(status, self._cells, self._closed, stopped)
+
+    def _empty(self, until: int = 0) -> None:
+        """Look at the boxes that wait, until so few are left."""
+        size = max(FEWEST, min(MOST, WORK // max(1, len(self.tables.full)) // 256))
+        while self._stack.size > until:
+            self.check()
+            boxes, reached, bounds = self._stack.take(size)
+            given_up = self._looked[boxes.of] > self.patience
+            self._give_up(boxes.of[given_up], bounds[given_up])
+            alive = (self._status[boxes.of] == 0) & ~given_up
+            if not alive.any():
+                continue
+            boxes, reached, bounds = boxes.some(alive), reached[alive], bounds[alive]
+            try:
+                self._look(boxes, reached, bounds)
+            except Stopped:
+                self._give_up(boxes.of, bounds)
+                raise
+
+    # --- one batch ---
+
+    def _look(self, boxes: Intervals, reached: Words, bounds: Floats) -> None:
+        """Settle boxes, or cut them in two."""
+        tables = self.tables
+        np.add.at(self._looked, boxes.of, 1)
+        best, worst = tables.best(reached), tables.worst(reached)
+        most, least = tables.added(best), tables.added(worst)
+        sure = np.all(tables.summed(least) > self.tolerance, axis=1)
+        single = np.all(best == worst, axis=1)
+        for row in np.flatnonzero(sure | single).tolist():
+            self._settle(boxes, row, bounds[row], bool(sure[row]))
+        split = np.flatnonzero(~(sure | single) & (self._status[boxes.of] == 0))
+        if not len(split):
+            return
+        boxes, reached, bounds = boxes.some(split), reached[split], bounds[split]
+        spread = np.where(best == worst, -1.0, most - least)[split]
+        slack = bounds + self.tolerance + SMALL
+        spread /= np.where(spread > 0, slack[:, tables.sum_of], 1.0)
+        halves, parts, values = self._halves(boxes, reached, bounds, best[split], spread)
+        self._push(halves, parts, values)
+
+    def _settle(self, boxes: Intervals, row: int, bounds: Floats, sure: bool) -> None:
+        """Look for a cell that occurs in a box in which all are as wanted, or rounding decides."""
+        query, low, high = int(boxes.of[row]), boxes.lows[row], boxes.highs[row]
+        if self._status[query]:
+            return
+        try:
+            if sure:
+                cell = self.occurring.cell_in(low, high, self.check)
+            else:
+                cell = self.confirm(low, high)
+        except TooHard:
+            self._give_up(boxes.of[row : row + 1], bounds[None])
+            return
+        if cell is not None:
+            self._cells[query], self._status[query] = cell, 1
+        else:
+            self._close(boxes.of[row : row + 1], bounds[None])
+
+    def _close(self, of: Levels, bounds: Floats) -> None:
+        """Note the bounds of boxes that are left."""
+        if len(of):
+            np.maximum.at(self._closed, of, bounds.min(axis=1, initial=np.inf))
+
+    def _give_up(self, of: Levels, bounds: Floats) -> None:
+        """Leave boxes that are open."""
+        self._hard[of] = True
+        self._close(of, bounds)
+
+    def _push(self, boxes: Intervals, reached: Words, bounds: Floats | None = None) -> None:
+        """Put boxes on the stack in which there may be cells as wanted."""
+        if bounds is None:
+            bounds = self.tables.bounds(reached)
+        possible = (bounds >= -self.tolerance).all(axis=1)
+        self._close(boxes.of[~possible], bounds[~possible])
+        rows = np.flatnonzero(possible)
+        rows = rows[self.occurring.possible(boxes.lows[rows], boxes.highs[rows])]
+        self._stack.push(boxes.some(rows), reached[rows], bounds[rows])
+
+    def _climb(self) -> None:
+        """Look for cells as wanted by chance, and from the best of these uphill."""
+        boxes = self._stack.waiting
+        boxes = boxes.some(self._status[boxes.of] == 0)
+        cells, sure = drawn_cells(self, boxes, self._rng)
+        self._note(boxes.of[sure], cells[sure])
+        if len(sure) > CLIMBED:
+            return
+        for row in np.flatnonzero(~sure).tolist():
+            if self._status[boxes.of[row]]:
+                continue
+            self.check()
+            cell = climb(self, boxes.lows[row], boxes.highs[row], self._rng)
+            if cell is not None:
+                self._note(boxes.of[row : row + 1], cell[None])
+
+    def _note(self, of: Levels, cells: Levels) -> None:
+        self._cells[of], self._status[of] = cells, 1
+
+    # --- cuts ---
+
+    def _halves(
+        self, boxes: Intervals, reached: Words, bounds: Floats, best: Levels, spread: Floats
+    ) -> tuple[Intervals, Words, Floats]:
+        """Return the halves of each box, cut where that takes most from the bounds."""
+        tables = self.tables
+        count = len(boxes.of)
+        row, axis, cut = self._cuts(boxes, best, spread)
+        lows, highs = boxes.lows[row, axis], boxes.highs[row, axis]
+        below = reached[row]
+        above = below & tables.meeting(axis, cut + 1, highs)
+        below &= tables.meeting(axis, lows, cut)
+        low_bounds, high_bounds = tables.bounds(below), tables.bounds(above)
+        slack = bounds[row] + self.tolerance + SMALL
+        left = np.clip((low_bounds + self.tolerance) / slack, 0, None).min(axis=1)
+        right = np.clip((high_bounds + self.tolerance) / slack, 0, None).min(axis=1)
+        merit = (1 - left + SMALL) * (1 - right + SMALL)
+        order = np.lexsort((-merit, row))
+        first = order[np.append(True, row[order][1:] != row[order][:-1])]
+        assert len(first) == count
+        axis, cut, every = axis[first], cut[first], np.arange(count)
+        lows_above, highs_below = boxes.lows.copy(), boxes.highs.copy()
+        highs_below[every, axis], lows_above[every, axis] = cut, cut + 1
+        halves = Intervals(
+            np.concatenate([boxes.lows, lows_above]),
+            np.concatenate([highs_below, boxes.highs]),
+            np.concatenate([boxes.of, boxes.of]),
+        )
+        words = np.concatenate([below[first], above[first]])
+        return halves, words, np.concatenate([low_bounds[first], high_bounds[first]])
+
+    def _cuts(
+        self, boxes: Intervals, best: Levels, spread: Floats
+    ) -> tuple[Levels, Levels, Levels]:
+        """Return cuts of boxes that the trees propose that leave most open: rows, axes, levels."""
+        count, trees = spread.shape
+        most = min(TREES, trees)
+        top = np.argpartition(-spread, most - 1, axis=1)[:, :most]
+        leaves = np.take_along_axis(best, top, 1)
+        axes, levels = self.tables.cuts_of(top.ravel(), leaves.ravel())
+        row = np.repeat(np.arange(count), most)[:, None].repeat(axes.shape[1], axis=1)
+        is_open = np.take_along_axis(spread, top, 1).ravel() >= 0
+        valid = (axes >= 0) & is_open[:, None]
+        valid &= (boxes.lows[row, axes] <= levels) & (levels < boxes.highs[row, axes])
+        row, axis, cut = row[valid], axes[valid].astype(np.intp), levels[valid].astype(np.intp)
+        key = (row * boxes.lows.shape[1] + axis) * int(self.tables.sizes.max(initial=1)) + cut
+        _, first = np.unique(key, return_index=True)
+        return row[first], axis[first], cut[first]

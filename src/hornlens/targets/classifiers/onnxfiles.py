@@ -1,0 +1,174 @@
+"""Classifiers in ONNX files: asked through onnxruntime, and read where their trees can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornlens.errors import HornlensError, InputError
+from hornlens.models.privacy import keep_private
+from hornlens.targets.classifiers.columns import Column, Table
+from hornlens.targets.classifiers.onnxgraphs import Graph, Unreadable, read_graph
+from hornlens.targets.classifiers.pipelines import TreeModel
+
+INSTALL = "pip install 'hornlens[onnx]'"
+
+
+class OnnxClassifier:
+    """A classifier in an ONNX file; its classes are all that the table and the model name."""
+
+    def __init__(self, path: Path, names: Sequence[str], target: Sequence[str] | None):
+        """Open the file; its inputs must be one for all columns, or one for each."""
+        keep_private()
+        self._content = path.read_bytes()
+        try:
+            self._session = _session_of(self._content)
+        except HornlensError:
+            raise
+        except Exception as error:
+            reason = " ".join(str(error).split())[:200]
+            raise InputError(f"is no ONNX model: {reason}", path) from None
+        self._inputs = self._session.get_inputs()
+        self._names, self._path = list(names), path
+        self._check()
+        self._target = target
+
+    def _check(self) -> None:
+        given = [one.name for one in self._inputs]
+        if len(given) == 1:
+            width = self._inputs[0].shape[-1] if self._inputs[0].shape else None
+            if isinstance(width, int) and width != len(self._names):
+                raise InputError(
+                    f"takes {width} columns, and the table has {len(self._names)}", self._path
+                )
+            return
+        for name in given:
+            if name not in self._names:
+                raise InputError(f"asks for the column {name!r}, which is not there", self._path)
+        for name in self._names:
+            if name not in given:
+                raise InputError(f"does not ask for the column {name!r} of the table", self._path)
+
+    @property
+    def __name__(self) -> str:
+        """What it is called."""
+        return self._path.name
+
+    def rebuild(self, columns: Sequence[Column]) -> dict[str, NDArray[Any]]:
+        """Return what the model takes, of columns."""
+        if len(self._inputs) == 1:
+            kind = _dtype(self._inputs[0].type)
+            whole = np.column_stack([column.astype(np.float64) for column in columns])
+            return {self._inputs[0].name: whole.astype(kind)}
+        by_name = dict(zip(self._names, columns, strict=True))
+        return {
+            one.name: by_name[one.name].astype(_dtype(one.type)).reshape(-1, 1)
+            for one in self._inputs
+        }
+
+    def predict(self, rows: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        """Return the label of each row: the model's first output."""
+        said = np.asarray(self._session.run([self._session.get_outputs()[0].name], rows)[0])
+        return said.reshape(-1) if said.ndim == 2 and said.shape[1] == 1 else said
+
+    @cached_property
+    def _graph(self) -> Graph | str:
+        """What is read of the file, or why nothing is."""
+        try:
+            import onnx
+        except ImportError:
+            return f"the trees in {self._path.name} are asked, not read: {INSTALL}"
+        places = {name: place for place, name in enumerate(self._names)}
+        given = [one.name for one in self._inputs]
+        every = tuple(range(len(self._names)))
+        inputs = {name: (places[name],) for name in given} if len(given) > 1 else {given[0]: every}
+        try:
+            return read_graph(onnx.load_from_string(self._content), inputs)
+        except Unreadable as error:
+            return f"{self._path.name} is asked, its trees are not read: {error}"
+
+    @property
+    def why_not_read(self) -> str:
+        """Why its trees are not read; empty if they are."""
+        return self._graph if isinstance(self._graph, str) else ""
+
+    @property
+    def classes_(self) -> tuple[Any, ...] | None:
+        """All classes that it says, if its trees say them; None if that is not known."""
+        return None if isinstance(self._graph, str) else self._graph.labels
+
+    def tree_model(self, table: Table) -> TreeModel | None:
+        """Return its trees, over the columns of a table; None if they cannot be read."""
+        graph = self._graph
+        if isinstance(graph, str):
+            return None
+        direct = frozenset(range(len(table.names))) - graph.changed - graph.encoded
+        prepare = UpToTrees(self._content, graph.tensors)
+        return TreeModel(graph.trees, prepare, graph.source, graph.encoded, direct)
+
+    def classes_among(self, answers: set[Any]) -> set[Any]:
+        """Return the classes: what it answers for the rows, and what the target's column has."""
+        classes = set(answers)
+        for value in self._target or ():
+            for make in {type(answer) for answer in answers}:
+                with suppress(ValueError):
+                    classes.add(make(value))
+        return classes
+
+
+@dataclass(frozen=True, eq=False)
+class UpToTrees:
+    """Runs a file up to its trees: what they see of rows."""
+
+    content: bytes
+    tensors: tuple[str, ...]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the file, and no session."""
+        return {"content": self.content, "tensors": self.tensors}
+
+    @cached_property
+    def _session(self) -> Any:
+        import onnx
+
+        model = onnx.load_from_string(self.content)
+        del model.graph.output[:]
+        model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self.computed)
+        return _session_of(model.SerializeToString())
+
+    @cached_property
+    def computed(self) -> list[str]:
+        """The tensors that are no inputs."""
+        import onnx
+
+        given = {one.name for one in onnx.load_from_string(self.content).graph.input}
+        return [name for name in self.tensors if name not in given]
+
+    def __call__(self, rows: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        """Return the values that the trees compare, side by side."""
+        values = dict(rows)
+        if self.computed:
+            values |= zip(self.computed, self._session.run(self.computed, rows), strict=True)
+        parts = [np.asarray(values[name]) for name in self.tensors]
+        return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+
+def _session_of(content: bytes) -> Any:
+    try:
+        import onnxruntime
+    except ImportError:
+        raise HornlensError("ONNX models need onnxruntime: pip install 'hornlens[demo]'") from None
+    return onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+
+
+def _dtype(kind: str) -> Any:
+    known = {"float": np.float32, "double": np.float64, "int64": np.int64, "int32": np.int32}
+    inner = kind.removeprefix("tensor(").removesuffix(")")
+    return {**known, "string": object, "bool": np.bool_}.get(inner, np.float32)

@@ -27,7 +27,7 @@ from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.moving import flags_of, within
 from hornlens.targets.classifiers.voting import Vote
 
-PATIENCE = 20_000
+PATIENCE = 5_000
 """After so many pairs of boxes, it is not known whether the column matters in a box."""
 
 
@@ -99,7 +99,7 @@ class WhereItMatters:
         return "\n".join([self.sentence, *map(str, self.rules)])
 
 
-def where_it_matters(result: Explained, attribute: str, most: int = 200) -> WhereItMatters:
+def where_it_matters(result: Explained, attribute: str, most: int = 100) -> WhereItMatters:
     """Return where changing a column changes the decision; see `Explanation.where_it_matters`."""
     binned = result.binned
     place = column_of(binned.classifier.table, attribute)

@@ -67,7 +67,7 @@ class Explanation(Explained):
 
         return flips_of(self, attribute)
 
-    def where_it_matters(self, attribute: str, *, most: int = 200) -> WhereItMatters:
+    def where_it_matters(self, attribute: str, *, most: int = 100) -> WhereItMatters:
         """Return the rules of where changing only this column changes the decision.
 
         Where all cells were asked, the rules decide all of them. For ensembles beyond the grid,

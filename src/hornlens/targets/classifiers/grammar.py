@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from hornlens.errors import InputError
 from hornlens.targets.classifiers.columns import Table, is_missing
 from hornlens.targets.classifiers.conditions import (
+    KEYWORDS,
     TURNED,
     Both,
     Condition,
@@ -219,10 +220,10 @@ class _Reader:
             return inner
         if self.sees(_QUOTED) and not self._is_value_first():
             return self._within_quotes(is_right)
-        if self.take(_TRUE):
-            return Both()
-        if self.take(_FALSE):
-            return Either()
+        for sign, meant in ((_TRUE, Both()), (_FALSE, Either())):
+            if word := self.take(sign):
+                label = _among(word[0], self.words.labels) if is_right else None
+                return meant if label is None else OfClass(label)
         if is_right and self.sees(_SIGN) and (self.words.labels or self.words.numbers):
             test = self._compared(self._said, self.words.labels, self.words.label)
             assert test is not None
@@ -255,6 +256,7 @@ class _Reader:
         return self._compared(self._said, words.labels, words.label)
 
     def _of_column(self) -> Expression | None:
+        is_quoted = self.sees(_QUOTED) is not None
         name = self._name(self.words.names)
         if name is None:
             return None
@@ -264,6 +266,8 @@ class _Reader:
 
         test = self._compared(asked, self.words.values.get(name, ()), name, name)
         if test is None:
+            if name.lower() in KEYWORDS and not is_quoted:  # a column called "not" needs quotes
+                return None
             self.is_bare = True
             return Condition(name, "=", "True")
         return test

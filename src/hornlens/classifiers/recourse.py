@@ -69,6 +69,19 @@ class Recourse:
         """Whether it is proved that nothing smaller will do."""
         return self.status in ("already", "proved", "impossible")
 
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "status": self.status,
+            "proved": self.proved,
+            "said": self.said,
+            "to": self.to,
+            "changes": dict(self.changes),
+            "changed": None if self.changed is None else dict(self.changed),
+            "distance": self.distance,
+            "sentence": self.sentence,
+        }
+
     def __bool__(self) -> bool:
         """Return whether there is a change, or none is needed."""
         return self.changed is not None
@@ -235,11 +248,13 @@ def _one_row(row: Any, table: Table) -> Any:
         raise InputError(f"the row has {len(row)} values, and there are {len(table.names)} columns")
     columns = []
     for name, value, column in zip(table.names, row, table.columns, strict=True):
-        own = np.empty(1, dtype=object)
+        own: Column = np.empty(1, dtype=object)
         own[0] = value
         if column.dtype.kind != "O":
             try:
-                own = own.astype(np.result_type(column.dtype, np.asarray(value).dtype))
+                own = np.asarray([value])
+                if own.dtype.kind not in "biuf":
+                    raise ValueError
             except (TypeError, ValueError):
                 raise InputError(f"the row has {value!r} in {name!r}, which is no number") from None
         columns.append(own)

@@ -234,6 +234,27 @@ def with_decision(
     return Thresholded(clf, float(threshold))
 
 
+def bands_in(text: str | None) -> Bands | None:
+    """Return the bands that a text names: "100,300", or "low:100,middle:300,high".
+
+    >>> bands_in("low:100,high")
+    {'low': 100.0, 'high': None}
+    """
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    try:
+        if not any(":" in part for part in parts):
+            return [float(part) for part in parts]
+        pairs = [part.rpartition(":")[::2] for part in parts[:-1]]
+        ends: dict[str, float | None] = {name.strip(): float(end) for name, end in pairs}
+    except ValueError:
+        raise InputError(
+            f'bands must be numbers, "100,300", or named, "low:100,high", not {text!r}'
+        ) from None
+    return {**ends, parts[-1].rstrip(":").strip(): None}
+
+
 def label_of(label: str) -> str:
     """Return what a prediction is called: a number is no class."""
     return VALUE if label == "class" else label

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -43,11 +44,17 @@ class Link:
         """Return the same answers, where the sums are `sign * (sum - by)`."""
 
         def of(answer: Answer | None) -> Answer | None:
-            return None if answer is None else lambda sums: answer(sign * sums + by)
+            return None if answer is None else partial(_shifted, answer, by, sign)
 
         knots = tuple(sign * (knot - by) for knot in self.knots)
         answers = (of(self.probability), of(self.decision))
         return Link(False, False, False, *answers, knots, error=self.error)
+
+
+def _shifted(
+    answer: Answer, by: float, sign: int, sums: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    return answer(sign * sums + by)
 
 
 def sum_itself(sums: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -510,7 +510,8 @@ class _OfRow:
                 continue
             scale = self.given.scales[axis]
             new = {level: _number(feature, own, level, scale) for level in set(levels.tolist())}
-            columns[place] = np.array([new[level] for level in levels.tolist()])
+            kind = np.int64 if feature.kind == "whole" else np.float64
+            columns[place] = np.array([new[level] for level in levels.tolist()], dtype=kind)
         return columns
 
 

@@ -1,5 +1,6 @@
 """Questions people ask of classifiers: thresholds, bands, moves, where it matters, recourse."""
 
+import json
 import pickle
 from itertools import combinations, product
 
@@ -503,3 +504,59 @@ def test_recourse_that_makes_no_sense_is_refused(row, options, problem):
     options = {"to": "yes", **options}
     with pytest.raises(hornlens.HornlensError, match=problem):
         hornlens.recourse(model, row, options.pop("to"), rows, **options)
+
+
+# --- commands ---
+
+
+def test_the_commands_take_thresholds_bands_and_recourse(tmp_path):
+    skops = pytest.importorskip("skops.io")
+    from typer.testing import CliRunner
+
+    from hornlens.cli.app import app
+
+    rows, classes = loans()
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(rows, classes)
+    prices = (10 * rows["income"] - rows["priors"]).round(1)
+    regressor = RandomForestRegressor(4, max_depth=3, random_state=0).fit(rows, prices)
+    files = [str(tmp_path / name) for name in ("m.skops", "loans.csv", "r.skops", "prices.csv")]
+    skops.dump(model, files[0])
+    skops.dump(regressor, files[2])
+    rows.assign(granted=classes).to_csv(files[1], index=False)
+    rows.assign(price=prices).to_csv(files[3], index=False)
+
+    def run(*arguments):
+        done = CliRunner().invoke(app, list(arguments))
+        assert done.exit_code in (0, 2), done.output
+        return done
+
+    explained = []
+    for threshold in ("0.2", "0.8"):
+        out = tmp_path / threshold
+        run(
+            "explain", *files[:2], "--label", "granted", "--threshold", threshold, "--out", str(out)
+        )
+        result = hornlens.load(out)
+        assert hornlens.verify(out).ok
+        wanted = model.predict_proba(rows)[:, 1] >= float(threshold)
+        assert ((result.predict(rows) == "yes") == wanted).all()
+        explained.append(result.binned.classifier.identity)
+    assert explained[0] != explained[1]
+    banded = ["explain", *files[2:], "--label", "price", "--bands", "low:200,middle:300,high"]
+    run(*banded, "--out", str(tmp_path / "bands"))
+    assert hornlens.load(tmp_path / "bands").classes == ("low", "middle", "high")
+    assert "give bands" in str(run("explain", *files[2:], "--label", "price").exception)
+    number = str(int(np.flatnonzero(model.predict(rows) == "no")[0]) + 1)
+    asked = ["recourse", *files[:2], "--label", "granted", "--row", number, "--to", "yes"]
+    done = run(*asked, "--fixed", "sex", "--fixed", "age", "--format", "json")
+    (line,) = json.loads(done.stdout)["recourse"]
+    assert line["proved"] and not {"sex", "age"} & set(line["changes"])
+    changed = pandas.DataFrame([line["changed"]])[rows.columns]
+    assert model.predict(changed)[0] == "yes"
+    assert line["sentence"] in " ".join(
+        run(*asked, "--fixed", "sex", "--fixed", "age").stdout.split()
+    )
+    late = run(*asked[:6], "1000", "--to", "yes")
+    assert "there is no row 1000" in str(late.exception)
+    wrong = run(*banded[:-1], "low,high")
+    assert "bands must be numbers" in str(wrong.exception)

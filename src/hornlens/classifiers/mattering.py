@@ -52,6 +52,13 @@ class WhereItMatters:
 
     "Matters" means that the model says different classes for some two values of the column, with
     all else as it is.
+
+    >>> import numpy as np
+    >>> from hornlens import explain
+    >>> X = np.array([[a, b] for a in "xy" for b in "mn"], dtype=object)
+    >>> result = explain(lambda rows: (rows[:, 0] == "x") & (rows[:, 1] == "m"), X)
+    >>> print(*result.where_it_matters("x0"), sep=", ")
+    x1 = m → matters, x1 = n → never matters
     """
 
     column: str

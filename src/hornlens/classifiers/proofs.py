@@ -20,6 +20,11 @@ class Proof:
     """What became of a rule; true if it is proved.
 
     `row` is an input that breaks it, and `said` what the classifier says of it, once it is `moved`.
+
+    >>> from hornlens import prove
+    >>> proof = prove(lambda rows: rows[:, 0] > 2, "x0 > 1 -> True", [[1.0], [2.0], [4.0]])
+    >>> proof.status, proof.said
+    ('refuted', 'False')
     """
 
     rule: str

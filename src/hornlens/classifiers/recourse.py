@@ -50,6 +50,13 @@ class Recourse:
 
     `status` is "proved" if no smaller change does, "found" if that is not known, "impossible" if no
     change does (proved), "not found", or "already" if nothing need be changed.
+
+    >>> import numpy as np
+    >>> from hornlens import recourse
+    >>> X = np.array([["a"], ["b"]], dtype=object)
+    >>> answer = recourse(lambda rows: rows[:, 0] == "b", ["a"], "True", X)
+    >>> answer.status, answer.changes
+    ('proved', {'x0': 'b'})
     """
 
     row: Mapping[str, Any]
@@ -122,7 +129,7 @@ def recourse(
     >>> X = np.array([[20.0, 1.0], [30.0, 1.0], [40.0, 3.0], [50.0, 3.0]])
     >>> tree = DecisionTreeClassifier().fit(X[:, :1], ["no", "no", "yes", "yes"])
     >>> print(recourse(tree, [20], "yes", X[:, :1]))
-    Change x0 from 20 to 36, and the model says yes. Nothing smaller does: proved.
+    Change x0 from 20 to 35.1, and the model says yes. Nothing smaller does: proved.
     """
     table = read_classifier(with_decision(clf, *_deciding(options)), X).table
     (answer,) = recourses(clf, _one_row(row, table), to, X, **options)
@@ -177,6 +184,11 @@ def recourses(
 
     Raises:
         InputError: if a row, the class or an option is wrong.
+
+    >>> import numpy as np
+    >>> X = np.array([["a", "x"], ["b", "y"]], dtype=object)
+    >>> [answer.status for answer in recourses(lambda rows: rows[:, 0] == "b", X, "True", X)]
+    ['proved', 'already']
     """
     if not isinstance(most, int) or most < 1:
         raise InputError(f"most must be 1 or more, not {most!r}")

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 ROOT = Path(__file__).parents[1]
 PEERS = {"imodels": "imodels", "te2rules": "te2rules", "wittgenstein": "wittgenstein"}
-PEERS["anchor"] = "anchor-exp"
-"""The packages of the other tools."""
+PEERS |= {"anchor": "anchor-exp", "pyxai": "pyxai"}
+PEERS |= {"xgboost": "xgboost", "lightgbm": "lightgbm"}
+"""The packages of the other tools, and of the libraries whose models they explain."""
 
 
 def million(columns: int, bins: int, kind: str, rounds: int) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def white_box(trees: int, conditions: int) -> dict[str, Any]:
 
 
 def peers(rows: int, trees: int) -> dict[str, Any]:
-    """Let other tools find rules of one boosted forest: how true, how many, how long, how false."""
+    """Let other tools find rules of boosted forests: how true, how many, how long, how false."""
     place = ROOT / "build" / "peers"
     python = place / "bin" / "python"
     missing = []
@@ -148,3 +149,28 @@ def people(count: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64
     columns = [age, priors, juvenile, days, sex, felony, group]
     names = ["age", "priors", "juvenile", "days", "sex", "felony", "group"]
     return np.column_stack(columns).astype(np.float64), again.astype(np.int64), names
+
+
+def incomes(count: int, seed: int) -> tuple[Any, NDArray[np.bool_]]:
+    """Return drawn records in the shape of Adult, as a frame with words, and who earns much."""
+    import pandas
+
+    rng = np.random.default_rng(seed)
+    jobs = {"clerical": -0.4, "craft": 0.0, "manager": 0.9, "sales": 0.3, "service": -0.8}
+    frame = pandas.DataFrame(
+        {
+            "age": rng.integers(17, 90, count),
+            "education": rng.integers(1, 17, count),
+            "hours": np.clip(rng.normal(40, 12, count), 1, 99).astype(int),
+            "gain": np.where(rng.random(count) < 0.08, rng.integers(100, 50_000, count), 0),
+            "loss": np.where(rng.random(count) < 0.05, rng.integers(100, 3_000, count), 0),
+            "sex": rng.choice(["f", "m"], count),
+            "married": rng.integers(0, 2, count),
+            "work": rng.choice(sorted(jobs), count),
+        }
+    )
+    score = 0.35 * (frame["education"] - 10) + 0.03 * (frame["hours"] - 40)
+    score += 0.04 * (frame["age"] - 40) - 0.001 * (frame["age"] - 45) ** 2
+    score += 2e-4 * frame["gain"] + 5e-4 * frame["loss"] + 1.6 * frame["married"] - 2
+    score += 0.3 * (frame["sex"] == "m") + frame["work"].map(jobs)
+    return frame, (rng.random(count) < 1 / (1 + np.exp(-score))).to_numpy()

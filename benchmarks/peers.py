@@ -1,8 +1,9 @@
-"""Rules of one boosted forest by several tools, each as its documentation says to begin.
+"""Rules of boosted forests by several tools, each as its documentation says to begin.
 
-Run by `benchmarks.classifiers.peers` in an environment of its own, which has these tools. What a
-tool predicts is compared with the model on held-out rows and on uniform inputs; its rules, read
-as they are printed, are put to `hornlens.prove`.
+Run by `benchmarks.classifiers.peers` in an environment of its own, which has these tools. There are
+two data sets, and of each a model by XGBoost, LightGBM and scikit-learn. What a tool predicts is
+compared with the model on held-out rows and on uniform inputs: a row that no rule decides is not
+predicted as the model does. Its rules, read as they are printed, are put to `hornlens.prove`.
 """
 
 import contextlib
@@ -20,11 +21,14 @@ import pandas
 from sklearn.ensemble import GradientBoostingClassifier
 
 import hornlens
-from benchmarks.classifiers import people
+from benchmarks.classifiers import incomes, people
 
 Rows = Any
 ANCHORS = 60
-"""How many rows are explained by anchors, one after another."""
+"""How many rows are explained one after another, by tools that explain rows."""
+MOST_CELLS = 8_000_000
+DRAWN = 5_000
+"""How many uniform inputs there are."""
 
 
 class Rules(NamedTuple):
@@ -36,7 +40,7 @@ class Rules(NamedTuple):
 
 def ours(model: Any, rows: Rows, names: Sequence[str]) -> Rules:
     """Hornlens: a cover of every cell."""
-    result = hornlens.explain(model, rows, limit=2_000_000)
+    result = hornlens.explain(model, rows, limit=MOST_CELLS)
     return Rules([str(rule) for rule in result.rules], result.predict)
 
 
@@ -102,17 +106,52 @@ def anchor(model: Any, rows: Rows, names: Sequence[str]) -> Rules:
 
     texts = []
     for row in rows.to_numpy()[:ANCHORS]:
-        found = explainer.explain_instance(row, ask, threshold=0.95)
-        texts.append(f"{' and '.join(found.names()) or 'true'} -> {ask([row])[0]}")
+        anchored = explainer.explain_instance(row, ask, threshold=0.95)
+        texts.append(f"{' and '.join(anchored.names()) or 'true'} -> {ask([row])[0]}")
+    return _of_rows(model, rows, texts)
+
+
+def pyxai(model: Any, rows: Rows, names: Sequence[str]) -> Rules:
+    """PyXAI's tree-specific reasons of some rows; elsewhere the commonest class.
+
+    (It imports classifiers of XGBoost, and none of LightGBM or scikit-learn's boosting.)
+    """
+    from pyxai import Explaining, Learning
+
+    _, boosted = Learning.ModelIO.import_models(model, instances_type="tabular")
+    texts = []
+    for row, label in zip(rows.to_numpy()[:ANCHORS], model.predict(rows[:ANCHORS]), strict=True):
+        explainer = Explaining.initialize(boosted, row)
+        reason = explainer.to_features(explainer.tree_specific_reason())
+        parts = [part for said in reason for part in _comparisons(str(said), names)]
+        texts.append(f"{' and '.join(parts) or 'true'} -> {label}")
+    return _of_rows(model, rows, texts)
+
+
+def _comparisons(text: str, names: Sequence[str]) -> list[str]:
+    """Return a condition of PyXAI as `prove` reads it: "f1" is the first column, "p" the last."""
+    number = {**{f"f{place}": name for place, name in enumerate(names, 1)}, "p": names[-1]}
+    if inside := re.fullmatch(r"(\w+) in ([\[\]])(\S+), (\S+)([\[\]])", text):
+        name = number[inside[1]]
+        low, high = ">=" if inside[2] == "[" else ">", "<=" if inside[5] == "]" else "<"
+        return [f"{name} {low} {inside[3]}", f"{name} {high} {inside[4]}"]
+    one = re.fullmatch(r"(\w+) (<=|>=|<|>) (\S+)", text)
+    if one is None:
+        raise ValueError(f"PyXAI says {text!r}")
+    return [f"{number[one[1]]} {one[2]} {one[3]}"]
+
+
+def _of_rows(model: Any, rows: Rows, texts: list[str]) -> Rules:
+    """Return rules that were made for rows: the first that applies decides."""
     texts = list(dict.fromkeys(texts))
     usual = int(np.median(model.predict(rows)))
 
     def predict(given: Any) -> Any:
-        said = np.full(len(given), usual)
+        labels = np.full(len(given), usual)
         for text in reversed(texts):
             conditions, label = text.split(" -> ")
-            said[_meets(given, conditions)] = int(label)
-        return said
+            labels[_meets(given, conditions)] = int(label)
+        return labels
 
     return Rules(texts, predict)
 
@@ -132,53 +171,89 @@ def _meets(given: Any, conditions: str) -> Any:
 
 
 TOOLS = {"hornlens": ours, "te2rules": te2rules, "imodels": imodels}
-TOOLS |= {"wittgenstein": wittgenstein, "anchor": anchor}
+TOOLS |= {"wittgenstein": wittgenstein, "anchor": anchor, "pyxai": pyxai}
+
+
+def fitted(library: str, trees: int, rows: Rows, classes: Any) -> Any:
+    """Return a boosted forest of one of the libraries, of trees of depth three."""
+    options: dict[str, Any] = {"n_estimators": trees, "max_depth": 3, "random_state": 0}
+    if library == "sklearn":
+        return GradientBoostingClassifier(**options).fit(rows, classes)
+    if library == "xgboost":
+        from xgboost import XGBClassifier
+
+        # Without names of columns: with them, te2rules 1.0 fails.
+        return XGBClassifier(**options, n_jobs=1).fit(rows.to_numpy(), classes)
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(**options, n_jobs=1, verbose=-1).fit(rows, classes)
+
+
+def tables(count: int) -> dict[str, tuple[Rows, Any]]:
+    """Return two tables of numbers, and their classes."""
+    given, again, names = people(count, 0)
+    earners, much = incomes(count, 0)
+    for name in ("sex", "work"):
+        earners[name] = earners[name].astype("category").cat.codes
+    return {
+        "people": (pandas.DataFrame(given, columns=names), again),
+        "incomes": (earners.astype(float), much.astype(int)),
+    }
+
+
+def conditions_of(text: str) -> int:
+    """Return how many conditions a rule has, as it is printed."""
+    left = text.rsplit("->", 1)[0].rsplit("→", 1)[0]
+    return 0 if left.strip() in ("", "true") else len(re.split(r" and | ∧ ", left))
+
+
+def measured(tool: Any, model: Any, rows: Rows, held_out: Rows) -> dict[str, Any]:
+    """Return the figures of one tool on one model."""
+    names, draw = list(rows.columns), np.random.default_rng(1)
+    low, high = rows.min(), rows.max()
+    uniform = pandas.DataFrame(
+        {name: draw.integers(low[name], high[name] + 1, DRAWN).astype(float) for name in names}
+    )
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        start = process_time()
+        done = tool(model, rows, names)
+        seconds = process_time() - start
+        right = [
+            float((np.asarray(done.predict(some)) == model.predict(some)).mean())
+            for some in (held_out, uniform)
+        ]
+        proofs = [hornlens.prove(model, text, rows).status for text in done.texts]
+    return {
+        "rules": len(done.texts),
+        "conditions": round(float(np.mean([*map(conditions_of, done.texts)] or [0])), 1),
+        "seconds": round(seconds, 2),
+        "held_out": round(right[0], 5),
+        "uniform": round(right[1], 5),
+        "false": proofs.count("refuted"),
+        "proved": proofs.count("proved"),
+    }
 
 
 def main(count: int, trees: int, missing: Sequence[str]) -> dict[str, Any]:
-    """Return for each tool its figures, or why there are none."""
+    """Return for each table, library and tool its figures, or why there are none."""
     warnings.simplefilter("ignore")
-    given, again, names = people(2 * count, 0)
-    frame = pandas.DataFrame(given, columns=names)
-    rows, held_out = frame[:count], frame[count:]
-    model = GradientBoostingClassifier(n_estimators=trees, max_depth=3, random_state=0)
-    model.fit(rows, again[:count])
-    draw = np.random.default_rng(1)
-    low, high = frame.min(), frame.max()
-    uniform = pandas.DataFrame(
-        {n: draw.integers(low[n], high[n] + 1, 5_000).astype(float) for n in names}
-    )
-    found: dict[str, Any] = {
-        "cells": hornlens.explain(model, rows, limit=1, max_conditions=0).binned.cell_count
-    }
-    for name, tool in TOOLS.items():
-        if name in missing:
-            continue
-        try:
-            with (
-                contextlib.redirect_stdout(io.StringIO()),
-                contextlib.redirect_stderr(io.StringIO()),
-            ):
-                start = process_time()
-                done = tool(model, rows, names)
-                seconds = process_time() - start
-                right = [
-                    float((np.asarray(done.predict(some)) == model.predict(some)).mean())
-                    for some in (held_out, uniform)
-                ]
-                proofs = [hornlens.prove(model, text, rows).status for text in done.texts]
-        except Exception as error:
-            found[name] = f"failed: {type(error).__name__}: {str(error)[:200]}"
-            continue
-        found[name] = {
-            "rules": len(done.texts),
-            "seconds": round(seconds, 2),
-            "held_out": round(right[0], 5),
-            "uniform": round(right[1], 5),
-            "false": proofs.count("refuted"),
-            "proved": proofs.count("proved"),
-        }
-    return found
+    figures: dict[str, Any] = {}
+    for table, (frame, classes) in tables(2 * count).items():
+        rows, held_out = frame[:count], frame[count:]
+        for library in ("xgboost", "lightgbm", "sklearn"):
+            if library in missing:
+                continue
+            model = fitted(library, trees, rows, classes[:count])
+            own = figures[f"{table}, {library}"] = {}
+            for name, tool in TOOLS.items():
+                if name in missing:
+                    continue
+                try:
+                    own[name] = measured(tool, model, rows, held_out)
+                except Exception as error:
+                    own[name] = f"failed: {type(error).__name__}: {str(error)[:200]}"
+                print(table, library, name, own[name], file=sys.stderr, flush=True)
+    return figures
 
 
 if __name__ == "__main__":

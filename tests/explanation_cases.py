@@ -92,7 +92,7 @@ def drawn():
     return (
         lambda given: np.where(given["petal width"] > 1, "wide", "thin"),
         rows,
-        {"limit": 5, "max_conditions": 1},
+        {"limit": 5, "max_conditions": 1, "bins": "quantile"},
     )
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "Nominal",
     "Ordered",
     "Pac",
+    "Plausible",
     "Policy",
     "Probe",
     "PromptedModel",
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
     from hornlens.results.documents.checks import Checked, CheckOutcome
     from hornlens.results.documents.rules import Rules
     from hornlens.results.documents.settings import Settings
+    from hornlens.targets.classifiers.plausible import Plausible
     from hornlens.targets.classifiers.target import ClassifierTarget
     from hornlens.targets.differences import DifferencesTarget
     from hornlens.targets.flipping import FlippingTarget
@@ -121,6 +123,7 @@ else:
         "classifiers.proving": "prove",
         "classifiers.recourse": "Recourse recourse recourses",
         "classifiers.result": "Explanation",
+        "targets.classifiers.plausible": "Plausible",
         "targets.classifiers.target": "ClassifierTarget",
         "differing": "changes differences",
         "errors": "HornlensError InputError",

@@ -162,6 +162,15 @@ class Limits:
             return None
         return "time_limit" if self._clock() - self._began >= self.time_limit else None
 
+    @property
+    def time_left(self) -> float | None:
+        """How many seconds are left of the time limit; None: there is none."""
+        if self.time_limit is None:
+            return None
+        self.begin()
+        assert self._began is not None
+        return max(0.0, self.time_limit - (self._clock() - self._began))
+
     def room(self, each: int = 1) -> int | None:
         """Return how many cells may still be asked, each in so many questions; None: all."""
         if self.max_questions is None:

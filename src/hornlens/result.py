@@ -93,22 +93,26 @@ class Result(Findings):
 
         return check_requirements(self, read_requirements(requirements))
 
-    def export(self, format: str) -> str:
+    def export(self, format: str, otherwise: str | None = None) -> str:
         """Return the result as text for other tools.
 
         Args:
             format: "latex", "prolog", "dimacs", "conexp" or "fcar" for the rules in short form;
                 "csv" for rules.csv, "json" for all of envelope.json, "text" for a rule a line.
+                For the rules of a classifier also what decides a row by them: "sql", "python",
+                "pmml" or "json-rules".
+            otherwise: For these four, the class of a row that no rule decides, as it is written
+                in rules. (default: NULL, None, no result)
 
         >>> from hornlens import extract
         >>> print(extract(lambda prompt, words: [0.9, 0.1], cache=False).export("text"), end="")
         male → ⊥
         """
-        if format == "json":
+        if format == "json" and otherwise is None:
             return json_text(self.as_json())
         from hornlens.results.documents.exporting import exported_text
 
-        return exported_text(self, format)
+        return exported_text(self, format, otherwise)
 
     @cached_property
     def plot(self) -> Plots:

@@ -509,7 +509,7 @@ def raising(rows):
         (Odd(lambda rows: np.array([[1], [2], [1, 2]], dtype=object)), ROWS, "not hashable"),
         (Odd(lambda rows: [None] * len(rows)), ROWS, "says None of a row, and must say a class"),
         (Odd(lambda rows: None), ROWS, "one class of each of 3 rows"),
-        (Odd(lambda rows: rows[:, 0] * 1.1, [0, 1]), ROWS, "which is none of its classes"),
+        (Odd(lambda rows: rows[:, 0] * 1.1, [0, 1]), ROWS, "says numbers, and no classes"),
         (Odd(lambda rows: ["a"] * len(rows), ["b", "c"]), ROWS, "says 'a', which is none"),
         (Odd(lambda rows: np.full(len(rows), np.nan)), ROWS, "is it a regressor"),
         (3, ROWS, "no predict"),

@@ -196,7 +196,7 @@ def test_an_old_claim_of_every_input_is_read_as_what_was_measured():
 
 def test_each_sifted_rule_has_a_bound_of_its_own():
     rows = np.random.default_rng(3).normal(size=(400, 12))
-    result = hornlens.explain(lambda x: x[:, 0] > 0, rows)
+    result = hornlens.explain(lambda x: x[:, 0] > 0, rows, bins="quantile")
     bounds = [(rule.cells, rule.warrant) for rule in result.rules]
     assert bounds and all(w.kind == "tested" and 0 < w.tested < n for n, w in bounds)
     assert all(0 < w.bound <= 0.05 for _, w in bounds)

@@ -286,7 +286,11 @@ def test_events_and_progress_come_along():
     model.classes_ = FOREST.classes_
     counts = []
     result = hornlens.explain(
-        *(model, ROWS), limits=Limits(max_questions=100), progress=counts.append, watch=seen.append
+        *(model, ROWS),
+        bins="quantile",
+        limits=Limits(max_questions=100),
+        progress=counts.append,
+        watch=seen.append,
     )
     assert sum(counts) == sum(inputs) and len(counts) == len(inputs)
     asked = [event.queries.cells for event in seen if isinstance(event, Progress)]

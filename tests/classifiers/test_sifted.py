@@ -265,7 +265,7 @@ def test_of_more_than_two_classes_rules_say_which_is_given_and_the_certificate_s
     model = Counting(
         lambda rows: kinds[np.clip((rows[:, 0] * 3 + rows[:, 1]).astype(int), 0, 2)], sorted(kinds)
     )
-    result = hornlens.explain(model, ROWS, n_bins=4)
+    result = hornlens.explain(model, ROWS, bins="quantile")
     assert result.rules and {rule.label for rule in result.rules} <= set(kinds)
     assert all(broken_share(result, rule) <= 0.05 for rule in result.rules)
     assert "rule for a class with at most 2 conditions" in result.certificate.sentence
@@ -275,16 +275,17 @@ def test_of_more_than_two_classes_rules_say_which_is_given_and_the_certificate_s
 
 
 def test_one_class_only_and_too_many_columns():
-    same = hornlens.explain(Counting(lambda rows: ["a"] * len(rows), ["a"]), ROWS)
+    always = Counting(lambda rows: ["a"] * len(rows), ["a"])
+    same = hornlens.explain(always, ROWS, bins="quantile")
     assert str(same.rules) == "⊤ → a" and same.rules[0].warrant.kind == "tested"
     rows = np.random.default_rng(0).random((60, 110))
     model = Counting(lambda x: np.where(x[:, 0] > 0.5, "yes", "no"))
-    result = hornlens.explain(model, rows, n_bins=8)
+    result = hornlens.explain(model, rows, bins="quantile", n_bins=8)
     assert result.certificate.sift.conditions == 1
     assert any("too many to sift" in note for note in result.notes)
     assert all("x0" in str(rule) for rule in result.rules) and len(result.rules) >= 2
     with pytest.raises(HornlensError, match="too many to sift"):
-        hornlens.explain(model, rows, n_bins=8, max_conditions=2)
+        hornlens.explain(model, rows, bins="quantile", n_bins=8, max_conditions=2)
 
 
 def test_a_background_that_allows_nothing_is_refused():

@@ -11,6 +11,7 @@ import hornlens
 from hornlens.cli.app import app
 from hornlens.cli.commands import formal, results
 from hornlens.errors import HornlensError
+from hornlens.formats.decisions.writers import CLASS_WRITERS
 from hornlens.formats.writers import WRITERS
 
 OLD = Path(__file__).parents[1] / "old" / "0.2"
@@ -24,11 +25,12 @@ def nurses(prompt, words):
     return [0.9, 0.1] if "nurse" in prompt else [0.2, 0.8]
 
 
-def test_the_formats_are_those_of_envelope():
+def test_the_formats_are_those_of_envelope_and_of_class_rules():
     every = [
         get_args(get_type_hints(c)["format"]) for c in (formal.EnvelopeOptions, results.export)
     ]
-    assert every[0] == every[1] and {*every[0]} == {"text", "json", *WRITERS}
+    assert {*every[0]} == {"text", "json", *WRITERS}
+    assert every[1] == (*every[0], *CLASS_WRITERS)
 
 
 @pytest.mark.parametrize("form", ["json", *WRITERS])

@@ -12,11 +12,13 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier
 
 import hornlens
-from hornlens import Limits
+from hornlens import Limits, Plausible
 from tests.explanation_cases import people_model, people_rows
 
 
@@ -100,6 +102,21 @@ def assumed():
     return model, rows, {"limit": 5, "background": ["x0 > 3 -> x1 > 1"]}
 
 
+def plausible():
+    """Every cell that breaks few enough of the rows' own rules."""
+    rows = numbers(220)
+    rows[:, 1] = np.minimum(4, rows[:, 0] + (rows[:, 2] > 3))
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(rows, classes(rows))
+    return model, rows, {"domain": "plausible"}
+
+
+def plausible_leaves():
+    """Leaves, a background, and rules that were given, of which one may be broken."""
+    model, rows, options = assumed()
+    rules = ("x0 > 2 -> x1 > 0", "x1 > 3 -> x0 > 0", "x2 > 3 and x0 < 1 -> x1 > 1")
+    return model, rows, {**options, "plausible": Plausible(rules, 1)}
+
+
 def sifted():
     rows = np.hstack([numbers(), numbers()[::-1]])
     return classes, rows, {"limit": 5, "n_bins": 3, "max_conditions": 1}
@@ -129,11 +146,19 @@ def sift_cut_off():
     return model, rows, {**options, "limits": Limits(max_questions=120)}
 
 
+def fallen_back():
+    """A tree behind a step that nobody can look into: the first note says so."""
+    rows = numbers(width=2)
+    model = make_pipeline(FunctionTransformer(np.negative), DecisionTreeClassifier(max_depth=2))
+    return model.fit(rows, rows[:, 0] > 2), rows, {"n_bins": 2}
+
+
 KINDS = {
     kind.__name__: kind
     for kind in (
         *(function, binned, tree, leaves, boosted, several, missing, people, assumed, sifted),
-        *(cut_off, few, near, near_binned, sift_cut_off, rounded),
+        *(plausible, plausible_leaves),
+        *(cut_off, few, near, near_binned, sift_cut_off, rounded, fallen_back),
     )
 }
 

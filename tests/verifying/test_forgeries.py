@@ -11,6 +11,7 @@ import pytest
 from hornlens.logic.repeats import Repeats, evidence, reaches
 from hornlens.models.functions import FunctionModel
 from hornlens.verifying import noise
+from hornlens.verifying.ledgers.extractions import extraction_ledger
 from hornlens.verifying.verify import verify_content
 from tests.verifying.extraction_cases import MADE, case, small
 
@@ -141,6 +142,26 @@ def test_what_speaks_for_the_rules_of_a_variant_is_counted_again():
         content = content_of("worlds")
         content["variants"][0]["readable"][0][key] += 1
         assert key in refusal(content)
+
+
+def test_the_open_rules_of_a_variant_are_counted_again():
+    content = content_of("sampled worlds")
+    content["variants"][0]["certificate"]["open"] += 1006
+    assert "rules are open, not 1,007" in refusal(content)
+
+
+def test_what_nobody_can_count_again_is_named():
+    """What majorities leave out, and what a run that was ended stands for, is only intact."""
+    for kind, field in (
+        ("majority", "answers[].repeats[]"),
+        ("interrupted", "statistics.membership_queries"),
+        ("interrupted worlds", "variants[].statistics.membership_queries"),
+    ):
+        content = content_of(kind)
+        fields = {
+            one for own in extraction_ledger(content).intact_in(content).values() for one in own
+        }
+        assert field in fields, kind
 
 
 # --- answers that vary ---

@@ -18,6 +18,7 @@ from hornlens.results.documents.explanations import EXPLANATION
 from hornlens.results.documents.record import RUN
 from hornlens.results.documents.tables import TABLE
 from hornlens.studies.documents import STUDY
+from tools.schemas.classrules import class_rules_schema
 from tools.schemas.documents import schema_of
 from tools.schemas.envelope import envelope_schema
 from tools.schemas.yamlfiles import (
@@ -42,6 +43,10 @@ WRITTEN_BY_US = {
     ),
     "run": ("run.json", "how an extraction went, and what may differ in the next one"),
     "explanation": ("explanation.json", "a classifier's rules, from `explain --out`"),
+    "class-rules": (
+        "json-rules",
+        "a classifier's rules in the order in which they decide, from `export --format json-rules`",
+    ),
     "study": ("study.json", "the runs of a study, and what is stable in them"),
     "comparison": ("comparison.json", "results held against each other, from `compare --out`"),
     "bias": ("bias.json", "scores of people by occupation, from `bias`"),
@@ -62,6 +67,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "envelope": envelope_schema(),
         "run": schema_of(RUN),
         "explanation": schema_of(EXPLANATION),
+        "class-rules": class_rules_schema(),
         "study": schema_of(STUDY),
         "comparison": schema_of(COMPARISON),
         "bias": schema_of(BIAS),

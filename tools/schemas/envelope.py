@@ -586,6 +586,7 @@ def _certificate(inner: Schema) -> Schema:
             "assumed": FLAG,
             "agreement": _ref("Agreement"),
             "excluded": _list(TEXT, "inputs that the target accepts and nothing is claimed of"),
+            "kept": _list(COUNT, "of plausible inputs: so many of so many rows held out are"),
         },
     )
     return {

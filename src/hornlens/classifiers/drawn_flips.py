@@ -20,7 +20,6 @@ from hornlens.exact.boxes.cells import Levels
 from hornlens.logic.shares import most_share
 from hornlens.results.analysis.flips import EXAMPLES
 from hornlens.results.documents.flips import FlipPair
-from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.columns import Column
 from hornlens.targets.classifiers.metering import Meter
 
@@ -75,8 +74,7 @@ class _Drawing:
         self.rng = np.random.default_rng(result.settings.seed)
         features = self.binned.features
         self.choices = list(product(*(range(features[axis].size) for axis in axes)))
-        names = self.binned.classifier.table.names
-        self.forbidden = Background(result.background, names).over(self.binned.every)
+        self.forbidden = result.forbidden
 
     def block(self, count: int, examples: list[FlipPair]) -> NDArray[np.bool_] | None:
         """Draw some inputs; say which of them change, or nothing if a limit comes first.

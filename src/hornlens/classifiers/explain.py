@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from hornlens.classifiers.progress import AskedModel, Watch, cells_asked, shown, tell_events
 from hornlens.classifiers.result import Explanation
 from hornlens.deprecation import deprecated, renamed_argument
@@ -22,6 +24,7 @@ from hornlens.targets.classifiers.binning import Bins, bin_columns
 from hornlens.targets.classifiers.deciding import Bands, label_of, with_decision
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.options import Domain, Options, Which
+from hornlens.targets.classifiers.plausible import Plausible
 from hornlens.targets.classifiers.search import Search
 from hornlens.targets.classifiers.target import ClassifierTarget
 
@@ -39,6 +42,7 @@ def explain(
     rules: Which = "cover",
     max_conditions: int | None = None,
     limit: int = 200_000,
+    cover: float = 0.99,
     samples: int | None = None,
     epsilon: float = 0.05,
     delta: float = 0.05,
@@ -49,6 +53,7 @@ def explain(
     limits: Limits | None = None,
     progress: Progress | bool | None = None,
     watch: Watch | None = None,
+    plausible: Plausible | None = None,
 ) -> Explanation:
     """Return the rules that a classifier obeys, each proved where that can be done.
 
@@ -59,19 +64,26 @@ def explain(
         bins: How numbers are cut into levels. "model" reads the thresholds of scikit-learn's
             trees: the rules are then exact for every input. "quantile", "uniform", edges by column
             (`{"age": [30, 60]}`) or a fitted KBinsDiscretizer cut numbers into bins. "auto" is
-            "model" where that is possible, else "quantile".
+            "model" where that is possible. Else the model is asked about a few thousand inputs,
+            and cut where it changes if that agrees with it more often than "quantile" does.
         n_bins: How many bins a column gets at most.
         domain: "grid" is every combination of levels; "data" is the cells of the rows of X and
-            those that differ from one of them in at most `changes` features.
+            those that differ from one of them in at most `changes` features; "plausible" is what
+            can exist: what breaks no more of the rules of X than 99% of other rows do.
         changes: For `domain="data"`: in how many features a cell may differ from a row.
         background: Rules that always hold ("pregnant -> sex = female"): cells that break one do
             not occur.
         rules: "cover" returns enough rules to decide every cell, each as general as possible;
             "all" returns every such rule.
         max_conditions: Return every rule with at most this many conditions, instead of a cover.
-        limit: Up to this many cells, all are asked. Beyond it, rules have at most
-            `max_conditions` conditions (2 by default): proved for ensembles of trees. Of other
-            models they are sifted: all such rules, tested, from a few thousand cells.
+        limit: Up to this many cells, all are asked. Beyond it, ensembles of trees are looked
+            into: rules are proved one by one until they decide a share of the rows (see `cover`),
+            and beside them every rule with at most 2 conditions (fewer where there are millions of
+            such conditions; `max_conditions` sets another number). Of other models, rules are
+            sifted: all with at most so many conditions, tested, from a few thousand cells.
+        cover: For ensembles of trees beyond `limit`: rules are added, those first that decide many
+            rows, until they decide this share of the rows of X; the certificate says how many
+            rows and how many uniform inputs they decide. 0: only rules with few conditions.
         samples: Deprecated: `limits=Limits(max_questions=…)` says how many cells may be asked.
         epsilon: For sifted rules: the share of its cells that may break a rule.
         delta: For sifted rules: the probability that any of them is broken more often than that.
@@ -91,6 +103,9 @@ def explain(
         watch: A function that is called with each event: `Progress` after cells were asked,
             `Sifting` with how many rules are still alive, where they are sifted, `RuleAdded` for
             each rule, and `Ended` with the certificate.
+        plausible: For `domain="plausible"`, which it implies: rules that were found before
+            (`result.plausible`, `Plausible.load(file)`), all or some of them. By default the rows
+            of X show them.
 
     Returns:
         The rules, how often each applies to X, and what may be claimed of them.
@@ -121,6 +136,8 @@ def explain(
         delta,
         seed,
         label,
+        cover=cover,
+        plausible=plausible,
     )
     if bands is not None:
         options = replace(options, label=label_of(label))
@@ -141,10 +158,22 @@ def explain_with(
     clf: Any, classifier: Classifier, options: Options, meter: Meter | None = None
 ) -> Explanation:
     """Return the rules of a classifier that was read; a `meter` counts, shows and ends it."""
-    background = Background(options.background, classifier.table.names)
+    names, plausible = classifier.table.names, plausible_of(classifier, options)
+    background = Background(options.background, names, plausible)
     more = background.cuts(classifier.table)
-    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
+    if meter is not None:
+        meter.begin()
+    given = (options.bins, options.n_bins, more)
+    binning = bin_columns(clf, classifier, *given, meter, options.seed)
+    background = background.counted_in(binning.features, classifier.table)
     return explained(lambda: Search.of(classifier, binning, background, options, meter))
+
+
+def plausible_of(classifier: Classifier, options: Options) -> Plausible | None:
+    """Return what is plausible, where that is the domain: as given, or as the rows of X show it."""
+    if options.domain != "plausible":
+        return None
+    return options.plausible or Plausible.of(classifier.table, options.seed)
 
 
 def explain_target(
@@ -178,9 +207,11 @@ def explained(begin: Callable[[], Search]) -> Explanation:
         exact_bins=binning.exact and outcome.is_exact,
         how=binning.how,
         background=options.background,
+        plausible=search.plausible,
         target=options.label,
         settings=options.settings,
         record=Record(started, time.perf_counter() - clock, outcome.asked),
+        fallback=binning.fallback,
         notes=search.notes(outcome.measured.agreement, outcome.sifted),
         vote=outcome.vote,
         measured=outcome.measured,
@@ -192,6 +223,23 @@ def explained(begin: Callable[[], Search]) -> Explanation:
     if most is not None and len(result.rules) > most:
         kept = [BoxRule(row.box or (), row.place or 0) for row in result.rules[:most]]
         sifted = None if outcome.sifted is None else outcome.sifted.first(kept)
-        certificate = search.first_of(certificate, labelled, len(kept), sifted)
+        certificate = search.first_of(certificate, labelled, kept, sifted, outcome.covering)
         result = made(search.binned, kept, labelled, certificate, sifted=sifted)
-    return result
+    of_some = options.domain == "data" and result.sifted is None
+    return with_fidelity(result) if of_some else result
+
+
+def with_fidelity(result: Explanation) -> Explanation:
+    """Return an explanation of some cells with how often its rules are right on all inputs."""
+    measured, agreement = result.measured, result.agreement
+    if measured is None or not agreement.drawn:
+        return result
+    labels = result.decided(measured.cells)
+    there = np.flatnonzero(labels >= 0)
+    right = int(measured.inputs[there, labels[there]].sum())
+    agreement = replace(agreement, ruled=right / int(measured.inputs.sum()))
+    scope = result.claim.scope
+    if scope.agreement is not None:
+        scope = replace(scope, agreement=agreement)
+    again: Any = {"envelope": None}  # it is made again, with this scope
+    return replace(result, agreement=agreement, claim=replace(result.claim, scope=scope), **again)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hornlens.classifiers.cells import CellDecisions, ShownPoints, point_of
 from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
+from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.exact.boxes.rulesets import BoxRule, decided_by
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import Policy
@@ -19,6 +20,7 @@ from hornlens.logic.envelope import Envelope
 from hornlens.logic.scopes import Agreement
 from hornlens.logic.space import Space
 from hornlens.result import Result
+from hornlens.results.analysis.headline import MOST, Headline, headline_of
 from hornlens.results.documents.findings import Record
 from hornlens.results.documents.flips import Flips
 from hornlens.results.documents.question import Question
@@ -26,6 +28,7 @@ from hornlens.results.documents.rules import Rules
 from hornlens.results.documents.settings import Settings
 from hornlens.results.wording.classifiers import beside_class_rules
 from hornlens.targets.classifiers.background import Background
+from hornlens.targets.classifiers.plausible import Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.ruletables import RuleTable, SiftedBoxes
 from hornlens.targets.classifiers.spaces import space_apart
@@ -65,7 +68,11 @@ class Explained(Result):
     """Whether all inputs of a cell get its class: so it was read, and no measurement differs."""
     how: str
     background: tuple[str, ...] = ()
+    plausible: Plausible | None = None
+    """What is plausible, if nothing else is meant."""
     target: str = "class"
+    fallback: str = ""
+    """Why the trees that the model has could not be read; empty if they were, or it has none."""
     notes: tuple[str, ...] = ()
     """What to know of the columns: constant ones, and others of which nothing is said."""
     vote: Vote | None = None
@@ -135,6 +142,12 @@ class Explained(Result):
             **rest,
         )
 
+    @cached_property
+    def forbidden(self) -> Forbidden:
+        """Which cells do not occur."""
+        names = self.binned.classifier.table.names
+        return Background(self.background, names, self.plausible).over(self.binned.every)
+
     @property
     def classes(self) -> tuple[Any, ...]:
         """All classes that it can say."""
@@ -170,6 +183,25 @@ class Explained(Result):
     def rules(self) -> Rules:
         """The rules, those first that apply to most rows of X."""
         return self._table.rows(self.boxes, self.labelled, self.certificate, self.sifted)
+
+    def headline(self, most: int = MOST) -> Headline:
+        """Return a short ordered list of rules, and the class of all rows that none decides.
+
+        Args:
+            most: How many rules the list has at most.
+
+        Each next rule is the one that decides most rows that those before it leave open. The first
+        rule of the list that applies to a row decides it.
+
+        >>> import numpy as np
+        >>> from hornlens import explain
+        >>> X = np.array([[20.0], [30.0], [50.0]])
+        >>> print(explain(lambda rows: rows[:, 0] >= 40, X, bins={"x0": [40]}).headline(most=1))
+         66.67%  +2  x0 < 40 → False
+        otherwise True (1 row)
+        """
+        labels = self.binned.classifier.labels
+        return headline_of(self.rules, self.rows, self.said, self.binned.axes, labels, most)
 
     @cached_property
     def open(self) -> Rules:

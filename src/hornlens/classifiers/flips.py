@@ -11,26 +11,30 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.explanation import Explained, RecordedFlips
 from hornlens.errors import HornlensError
-from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels
+from hornlens.exact.boxes.cells import OUTSIDE, GridCells, Levels, ListedCells
 from hornlens.limits import Stopped
+from hornlens.logic.cuts import quantile_cuts
 from hornlens.results.analysis.flips import EXAMPLES, attributes_named
 from hornlens.results.documents.flips import FlipPair, Flips
 from hornlens.targets.classifiers.answering import NotKept
-from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.columns import Column, column_of
+from hornlens.targets.classifiers.features import number_feature
 from hornlens.targets.classifiers.metering import LARGEST, Meter
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
 
+AnyExplained = TypeVar("AnyExplained", bound=Explained)
 MOST_ROWS = 50_000_000
 """The classifier is asked about so many rows at most, where several columns are changed at once."""
+BINS = 4
+"""Into so many bins a column of one bin is cut, to try other values of it."""
 MOST_KEPT = 4_000_000
 """So many answers about changed rows are kept in a file."""
 
@@ -53,9 +57,13 @@ def flips_of(
     # Of a column with one level, only what was read of the model can say that it never matters.
     silent = len(axes) < len(places)
     name, count, exact = ", ".join(names), len(result.rows), result.exact_bins
+    if not axes and not exact and len(places) == 1 and result.recorded is None:
+        other = _with_bins(result, places[0])
+        if places[0] in other.binned.telling:
+            return flips_of(other, feature, by_proofs, meter)
     if not axes:
-        nothing = Flips(name, 0, count, None, None, exact, exact, ())
-        return replace(nothing, excluded=_excluded(result))
+        nothing = Flips(name, 0, count if exact else 0, None, None, exact, exact, ())
+        return replace(nothing, excluded=_excluded(result), kept=result.certificate.scope.kept)
     if result.recorded is not None and len(names) == 1:
         return _recorded(result, name, axes[0], by_proofs)
     flips, _ = _asked_flips(result, name, axes, by_proofs, meter)
@@ -63,6 +71,23 @@ def flips_of(
     if flips.proved or not by_proofs:
         return flips
     return _with_bound(flips, result, axes, meter)
+
+
+def _with_bins(result: AnyExplained, place: int) -> AnyExplained:
+    """Return a result whose column of one bin is cut by quantiles: other values can be tried."""
+    feature, table = result.binned.every[place], result.binned.classifier.table
+    if feature.cuts is None:
+        return result
+    column = table.columns[place]
+    own = number_feature(feature.name, feature.kind, column, quantile_cuts(column, BINS))
+    every = (*result.binned.every[:place], own, *result.binned.every[place + 1 :])
+    binned = replace(result.binned, every=every)
+    none = np.zeros((0, len(binned.axes)), dtype=np.intp)
+    cells = ListedCells(binned.axes, none, np.zeros(0, dtype=np.intp))
+    again: Any = {"envelope": None}
+    return replace(
+        result, binned=binned, rows=binned.places(table), labelled=cells, vote=None, **again
+    )
 
 
 def recorded_flips(result: Explained, meter: Meter | None = None) -> RecordedFlips:
@@ -109,6 +134,7 @@ def _asked_flips(
         *(name, changed, len(answers), pairs, of_pairs, proved, result.exact_bins),
         tuple(examples),
         excluded=_excluded(result),
+        kept=result.certificate.scope.kept,
     )
     return flips, answers
 
@@ -190,7 +216,7 @@ def _block(
     """Return the classes of some rows with every choice of levels; None past a limit."""
     binned, rows = result.binned, result.rows[some]
     decide = binned.classifier.decide
-    forbidden = Background(result.background, binned.classifier.table.names).over(binned.every)
+    forbidden = result.forbidden
     occurs = forbidden.allows(rows)
     every = _choices(result, axes)
     answers = np.full((len(rows), len(every)), OUTSIDE, dtype=np.int8)

@@ -24,7 +24,7 @@ from hornlens.results.analysis.judging import SHOWN, Exceptions, Judgement
 from hornlens.results.analysis.truth import Truth
 from hornlens.results.documents.checks import ShownAnswer
 from hornlens.targets.classifiers.answering import NotKept
-from hornlens.targets.classifiers.boxes import NO_VALUE, exactly
+from hornlens.targets.classifiers.boxes import NO_VALUE, exactly, levels_of, opposites
 from hornlens.targets.classifiers.cases import Case, Cases
 from hornlens.targets.classifiers.conditions import (
     Either,
@@ -38,6 +38,7 @@ from hornlens.targets.classifiers.grammar import Words, parse_expression
 
 TRIED = 100
 """In so many cells, the model itself is asked for an input that breaks a rule."""
+BINNED_ALONE = "the binned model breaks it, but no input is known that does"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,8 @@ def _judged(result: Explained, rule: NamedRule, owner: Explained | None) -> Judg
     if not small:
         return Judgement(Truth("vacuous", PROVED), "No input meets its conditions.")
     of = sum(result.labelled.count_in(box) for box in small)
-    results = [_search(result, case) for case in read.exceptions]
+    # Rules of others are compared over the cells, whatever lies between the points.
+    results = [_search(result, case, owner is None) for case in read.exceptions]
     shown = next((one.shown for one in results if one.shown is not None), None)
     if shown is not None:
         finding = f"The model says {shown.said} where it should not."
@@ -118,9 +120,8 @@ def _judged(result: Explained, rule: NamedRule, owner: Explained | None) -> Judg
         finding = why or f"Each of {of:,} cells that it speaks of agrees."
         vacuous = _is_vacuous(result, read, small)
         return Judgement(Truth("vacuous" if vacuous else "holds", PROVED), finding, of=of)
-    if any(one.why for one in results if one.outcome == "open"):
-        finding = "Not proved: the binned model breaks it, but no input is known that does."
-        return Judgement(Truth("open"), finding, of=of)
+    if why := next((one.why for one in results if one.outcome == "open" and one.why), ""):
+        return Judgement(Truth("open"), f"Not proved: {why}.", of=of)
     warrant = _listed_warrant(result, small, read)
     if warrant.proved:
         return Judgement(Truth("holds", PROVED), f"Each of {of:,} cells agrees.", of=of)
@@ -260,8 +261,11 @@ def _is_vacuous(result: Explained, read: _Read, boxes: Sequence[Box]) -> bool:
 # --- searching ---
 
 
-def _search(result: Explained, case: Case) -> _Witness:
-    """Look for an input of a case."""
+def _search(result: Explained, case: Case, inside_bins: bool) -> _Witness:
+    """Look for an input of a case.
+
+    With `inside_bins`, cells do not stand for a part of a bin.
+    """
     small = _small(result, [case])
     if not small:
         return _Witness("none")
@@ -270,6 +274,10 @@ def _search(result: Explained, case: Case) -> _Witness:
         witness = _among_cells(result, case)
         if witness.outcome != "none":
             return witness
+    if inside_bins and not result.exact_bins:
+        parted = _parts_a_bin(result, case)
+        if parted is not None:
+            return _inside_bins(result, case, parted)
     if isinstance(labelled, GridCells) and not any(map(labelled.open_in, small)):
         return _Witness("none")
     if result.vote is not None:
@@ -298,6 +306,36 @@ def _among_cells(result: Explained, case: Case) -> _Witness:
     return _asked_in(result, case, able) if len(able) else _Witness("none")
 
 
+def _parts_a_bin(result: Explained, case: Case) -> str | None:
+    """Return a column of which a case asks for a part of a bin: cells say nothing of that."""
+    for feature in result.binned.every:
+        if feature.cuts is None or feature.name not in case.tests:
+            continue
+        wholly = np.zeros(feature.size, dtype=np.bool_)
+        for conditions in case.tests[feature.name]:
+            own = np.ones(feature.size, dtype=np.bool_)
+            for one in conditions:
+                own &= levels_of(one, feature)
+                for other in opposites(one, feature):
+                    own &= ~levels_of(other, feature)
+            wholly |= own
+        if (case.levels(feature) & ~wholly).any():
+            return feature.name
+    return None
+
+
+def _inside_bins(result: Explained, case: Case, column: str) -> _Witness:
+    """Look for an input where a case asks for a part of a bin: the model itself is asked."""
+    anything = Case(case.tests, (1 << len(result.classes)) - 1)
+    if not all(_fits(case, feature, False).any() for feature in result.binned.every):
+        return _Witness("none", "No input meets its conditions.")
+    cells = _cells_meeting(result, [anything], TRIED, points=False)
+    asked = _asked_in(result, case, cells) if len(cells) else _Witness("open")
+    if asked.outcome == "broken":
+        return asked
+    return _Witness("open", f"it asks for a part of a bin of {column}, and no input breaks it")
+
+
 def _asked_in(result: Explained, case: Case, cells: Levels) -> _Witness:
     """Return an input of some cells that a case speaks of, and what the model says of it."""
     binned, classes = result.binned, case.classes
@@ -319,7 +357,7 @@ def _asked_in(result: Explained, case: Case, cells: Levels) -> _Witness:
         return _Witness("open", "only the model could tell")
     hits = np.flatnonzero(_is_one_of(result, said, classes))
     if not len(hits):
-        return _Witness("open", "the binned model alone breaks it")
+        return _Witness("open", BINNED_ALONE)
     row = int(hits[0])
     values = [column[row] for column in columns]
     shown = dict(zip(result.feature_names, map(_plain, values), strict=True))

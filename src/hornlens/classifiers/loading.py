@@ -19,6 +19,7 @@ from hornlens.classifiers.result import Explanation
 from hornlens.exact.boxes.cells import GridCells, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.exact.boxes.spaces import cells_of_levels
+from hornlens.logic.numbers import exact_number
 from hornlens.logic.warrants import PROVED
 from hornlens.results.documents.envelope import reading_envelope
 from hornlens.results.documents.explanations import (
@@ -37,6 +38,7 @@ from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.columns import Column, Table
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.measured import Measured
+from hornlens.targets.classifiers.plausible import Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.ruletables import SiftedBoxes
 from hornlens.targets.classifiers.spaces import space_apart
@@ -76,13 +78,13 @@ def explanation_of(
     else:
         labelled = ListedCells(kept.axes, cells, labels.astype(np.intp))
     kept.known.append(labelled)
-    vote, sizes = None, document.sizes
+    vote, plausible = None, _plausible(document)
     if document.trees is not None:
-        bad = (
-            tuple(int(box.get(str(a), hex((1 << size) - 1)), 16) for a, size in enumerate(sizes))
-            for box in document.forbidden
-        )
-        vote = Vote(kept, None, _leaves(document), tuple(bad), given_rounding=document.rounding)
+        most = 0 if plausible is None else plausible.most_broken
+        never = (document.in_masks(box) for box in document.forbidden for _ in range(most + 1))
+        lines = () if document.plausible is None else document.plausible.rules
+        bad = (*never, *(document.in_masks(line.box) for line in lines))
+        vote = Vote(kept, None, _leaves(document), bad, most, document.rounding)
         kept.votes.append(vote)
     boxes = [_box(kept, document, rule.box, rule.label) for rule in document.rules]
     sifted = None
@@ -105,8 +107,10 @@ def explanation_of(
         document.target,
         settings,
         record,
+        fallback=document.fallback,
         notes=document.notes,
         vote=vote,
+        plausible=plausible,
         measured=_measured(document),
         recorded=RecordedFlips(document.flips, _changed(document)),
         sifted=sifted,
@@ -186,6 +190,16 @@ def _classifier(document: ExplanationDocument, every: Sequence[Feature]) -> Clas
     return Classifier(document.model, document.labels, not_kept, table, document.identity)
 
 
+def _plausible(document: ExplanationDocument) -> Plausible | None:
+    """Return what is plausible, as it was kept."""
+    kept = document.plausible
+    if kept is None:
+        return None
+    rules = tuple(line.rule for line in kept.rules)
+    counts = (kept.most_broken, kept.rows, kept.held_out, kept.kept)
+    return Plausible(rules, *counts, document.held_out)
+
+
 def _measured(document: ExplanationDocument) -> Measured | None:
     """Return what the agreement was measured by, as it was kept."""
     kept, width, classes = document.measured, len(document.features), len(document.classes)
@@ -219,7 +233,7 @@ def _changed(document: ExplanationDocument) -> tuple[NDArray[np.int8], ...]:
 
 def _column(feature: Feature, values: Sequence[Any]) -> Column:
     if feature.kind == "whole" and None not in values:
-        return np.array(values, dtype=np.int64) if _whole(values) else np.array(values, float)
+        return np.array(values) if _whole(values) else np.array(values, float)
     if feature.cuts is not None:
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     made = np.empty(len(values), dtype=object)
@@ -228,12 +242,12 @@ def _column(feature: Feature, values: Sequence[Any]) -> Column:
 
 
 def _whole(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, int) and abs(value) < 1 << 62 for value in values)
+    return np.array(values).dtype.kind in "iu"
 
 
 def _feature(kept: FeatureDocument) -> Feature:
     if kept.cuts is not None:
-        points = tuple(np.nan if point is None else float(point) for point in kept.points)
+        points = tuple(np.nan if point is None else exact_number(point) for point in kept.points)
         return Feature(kept.name, kept.kind, points, kept.in_cuts, (), kept.missing)
     return Feature(kept.name, kept.kind, kept.points, None, kept.points[: kept.known], kept.missing)
 

@@ -65,7 +65,7 @@ def proved_motion(
     pairs = motion.pairs(first, then, every)
     trees = binning.trees
     if trees is not None and trees.trees.summed:
-        vote = Vote(binned, trees, None, forbidden.boxes)
+        vote = Vote(binned, trees, None, forbidden.weighted, forbidden.most_broken)
         return _by_vote(rule, vote, axis, pairs, motion.up, boxes)
     return _by_cells(rule, binned, axis, pairs, motion.up, boxes, forbidden, exact, limit, seed)
 
@@ -205,7 +205,7 @@ def _refuted(rule: str, binned: Binned, axis: int, ends: tuple[Levels, Levels]) 
     where = f", where {rest}" if rest else ""
     step = f"{name} from {plain_value(rows[0][name])} to {plain_value(rows[1][name])}"
     sentence = f"Refuted: {step} turns {said[0]} into {said[1]}{where}."
-    return Proof(rule, "refuted", sentence, rows[0], said[1], rows[1])
+    return Proof(rule, "refuted", sentence, rows[0], said[1], moved=rows[1])
 
 
 def _plain(value: Any) -> Any:

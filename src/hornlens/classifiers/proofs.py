@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from hornlens.classifiers.nearest import Nearest
 from hornlens.limits import ENDED
 from hornlens.logic.scopes import Agreement
 from hornlens.targets.classifiers.guard import is_measured, measured_by, unlike
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.points import Binned
 
+ProofDomain = Literal["grid", "plausible"]
 Status = Literal["proved", "refuted", "not refuted", "vacuous"]
 
 
@@ -20,6 +22,10 @@ class Proof:
     """What became of a rule; true if it is proved.
 
     `row` is an input that breaks it, and `said` what the classifier says of it, once it is `moved`.
+
+    `domain` says of which inputs it was to be proved: "grid" are all of them. `plausible`: whether
+    an input that is like the rows of X breaks it; None where that is not known. `nearest` is the
+    row of X that is most like `row`.
 
     >>> from hornlens import prove
     >>> proof = prove(lambda rows: rows[:, 0] > 2, "x0 > 1 -> True", [[1.0], [2.0], [4.0]])
@@ -32,6 +38,9 @@ class Proof:
     sentence: str
     row: Mapping[str, Any] | None = None
     said: str | None = None
+    domain: ProofDomain = "grid"
+    plausible: bool | None = None
+    nearest: Nearest | None = None
     moved: Mapping[str, Any] | None = None
     """Where a rule is about moving a column: the row with the column moved."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from typing import Any, NamedTuple
@@ -11,18 +11,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hornlens.classifiers.monotone import proved_motion
+from hornlens.classifiers.nearest import moved_to_rows, nearest_row
 from hornlens.classifiers.progress import shown
-from hornlens.classifiers.proofs import Proof, guarded, not_finished, plain_value, too_hard
+from hornlens.classifiers.proofs import (
+    Proof,
+    ProofDomain,
+    guarded,
+    not_finished,
+    plain_value,
+    too_hard,
+)
+from hornlens.counts import plural
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels, cells_at
 from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.limits import Limits, Stopped
+from hornlens.logic.scopes import Of, Scope
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
 from hornlens.targets.classifiers.cases import Case, Cases
-from hornlens.targets.classifiers.columns import read_table
+from hornlens.targets.classifiers.columns import Table, read_table
 from hornlens.targets.classifiers.conditions import OfClass, OfValue, atoms, conditions_in
 from hornlens.targets.classifiers.deciding import (
     Banded,
@@ -34,6 +44,7 @@ from hornlens.targets.classifiers.deciding import (
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.moving import Motion, flags_of, parse_motion
+from hornlens.targets.classifiers.plausible import KEPT, LEAST, Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
 
@@ -59,6 +70,8 @@ def prove(
     seed: int = 0,
     limits: Limits | None = None,
     progress: Progress | bool | None = None,
+    domain: ProofDomain = "grid",
+    plausible: Plausible | None = None,
 ) -> Proof:
     """Prove a rule of a classifier for every input, or find a row that breaks it.
 
@@ -87,9 +100,14 @@ def prove(
             them). What is neither proved nor refuted by then is "not refuted".
         progress: True shows a progress bar, in a terminal or a notebook; a function is called with
             the number of inputs that were put to the model, each time.
+        domain: "grid": the rule is to hold for every input. "plausible": for every input that
+            breaks no more of the rules of X than 99% of other rows do, as in `explain`.
+        plausible: What is plausible, if it was found before (`Plausible.of(X)`). By default the
+            rows of X show it, if there are 200 of them.
 
     Returns:
-        Whether it is proved, refuted (with a row), not refuted, or vacuous.
+        Whether it is proved, refuted (with a row), not refuted, or vacuous. Where it is refuted,
+        also whether a plausible row refutes it, and the row of X that is nearest.
 
     Raises:
         InputError: if the rule cannot be read, or rows are needed.
@@ -116,8 +134,29 @@ def prove(
         says = classifier.bits_of
         if isinstance(clf, Banded):
             says = partial(clf.bits_of, bands=named)
+        asked, table = _Asked(rule, words, says), classifier.table
+        if domain not in ("grid", "plausible"):
+            raise InputError(f"domain must be grid or plausible, not {domain!r}")
+        if domain == "plausible" and plausible is None:
+            plausible = Plausible.of(table, seed)
         try:
-            return _proved(clf, classifier, _Asked(rule, words, says), options, meter)
+            if domain == "plausible":
+                proof = _proved(clf, classifier, asked, options, meter, plausible)
+                return _beside_row(proof, table)
+            proof = _proved(clf, classifier, asked, options, meter)
+            if proof.status != "refuted":
+                return proof
+            if X is None:
+                return _not_told(proof, "whether a row like yours breaks it takes rows to tell")
+            if plausible is None and len(table) < LEAST:
+                few = f"{plural(len(table), 'row')} of {LEAST} that it takes to tell"
+                proof = _not_told(proof, f"X has {few} whether such an input can occur")
+                return _beside_row(proof, table)
+            usual = plausible or Plausible.of(table, seed)
+            proof = _told_apart(
+                proof, lambda: _proved(clf, classifier, asked, options, meter, usual), usual
+            )
+            return _beside_row(proof, table)
         except Stopped:  # no call was left to look at what was found
             return not_finished(rule, meter, "before it was decided")
 
@@ -174,38 +213,110 @@ class _Options(NamedTuple):
     seed: int
 
 
+def _beside_row(proof: Proof, table: Table) -> Proof:
+    """Return a proof with the row of X that is nearest to the one that breaks the rule."""
+    if proof.row is None:
+        return proof
+    nearest = nearest_row(table, list(proof.row.values()))
+    return replace(proof, sentence=f"{proof.sentence} {nearest.sentence}", nearest=nearest)
+
+
+def _not_told(proof: Proof, why: str) -> Proof:
+    """Return a refuted rule of which it is not known whether a row like those of X breaks it."""
+    return replace(proof, sentence=f"{proof.sentence} {why[0].upper()}{why[1:]}.")
+
+
+def _told_apart(proof: Proof, again: Callable[[], Proof], plausible: Plausible) -> Proof:
+    """Return a refuted rule with what is known of it for plausible inputs; `again` proves it there.
+
+    A plausible row that breaks it takes the place of another one.
+    """
+    try:
+        among = again()
+    except Stopped:
+        among = Proof(proof.rule, "not refuted", "")
+    if among.status == "refuted":
+        return replace(among, domain=proof.domain)
+    if among.status == "not refuted":
+        return _not_told(proof, "whether a row like yours breaks it is not known")
+    most = f"{KEPT:.0%}" if plausible.held_out else "most"
+    only = f"Refuted only by inputs unlike {most} of your rows:"
+    sentence = proof.sentence.replace("Refuted:", only, 1)
+    return replace(proof, sentence=sentence, plausible=False)
+
+
 def _proved(
-    clf: Any, classifier: Classifier, asked: _Asked, options: _Options, meter: Meter | None
+    clf: Any,
+    classifier: Classifier,
+    asked: _Asked,
+    options: _Options,
+    meter: Meter | None,
+    plausible: Plausible | None = None,
 ) -> Proof:
-    """Return what becomes of a rule of a classifier that was read."""
+    """Return what becomes of a rule of a classifier, for every input or every plausible one."""
     table, seed, rule = classifier.table, options.seed, asked.rule
     motion = parse_motion(rule, asked.words)
     if motion is not None:
-        return _motion_proved(clf, classifier, asked, motion, options, meter)
+        return _motion_proved(clf, classifier, asked, motion, options, meter, plausible)
     parsed = parse_rule(rule, asked.words)
-    assumed = Background(options.background, table.names)
+    assumed = Background(options.background, table.names, plausible)
     conditions = conditions_in(parsed.given, parsed.follows)
     binning = bin_columns(
         clf, classifier, options.bins, options.n_bins, assumed.cuts(table, conditions)
     )
+    assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
+    meant = _Inputs(assumed)
     of = {feature.name: feature for feature in binned.every}
     cases = Cases(of, asked.says, (1 << len(classifier.classes)) - 1)
     exceptions = _boxes(cases.of(parsed.exceptions), binned)
     unseen, is_met = list(cases.unseen), _boxes(cases.of(parsed.given), binned)
     if not is_met and not unseen:
-        return Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
+        nothing = Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
+        return meant.meant(nothing)
     trees, forbidden = binning.trees, assumed.over(binned.every)
+    search = _Search(rule, binned, options.limit, seed, binning.exact, forbidden, meant)
     if trees is not None and trees.trees.summed:
-        vote = Vote(binned, trees, None, forbidden.boxes)
-        proof = _by_vote(rule, vote, is_met, exceptions)
+        vote = Vote(binned, trees, None, forbidden.weighted, forbidden.most_broken)
+        row = None if plausible is None else search.first_row(exceptions)
+        proof = _by_vote(rule, vote, is_met, exceptions, meant) if row is None else row
     else:
-        search = _Search(rule, binned, options.limit, seed, binning.exact, forbidden)
         proof = search.decided(is_met, exceptions)
     if proof and unseen:
         but = f"no row of X has a missing {unseen[0]}"
-        return Proof(rule, "not refuted", f"Not refuted, but not proved: {but}.")
-    return guarded(proof, binned, seed)
+        return meant.meant(Proof(rule, "not refuted", f"Not refuted, but not proved: {but}."))
+    return meant.meant(guarded(proof, binned, seed))
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """The inputs for which a rule is to be proved, in words."""
+
+    assumed: Background
+
+    @property
+    def words(self) -> str:
+        """All of them."""
+        plausible = self.assumed.plausible
+        kept = None if plausible is None else (plausible.kept, plausible.held_out)
+        of: Of = "every input" if plausible is None else "plausible"
+        return Scope(of, assumed=bool(self.assumed.texts), kept=kept).inputs
+
+    @property
+    def none(self) -> str:
+        """That there is none that meets a rule's conditions."""
+        if self.assumed.plausible is None:
+            return "The background allows no input that meets its conditions."
+        return "No plausible input meets its conditions."
+
+    def meant(self, proof: Proof) -> Proof:
+        """Return a proof that says of which inputs it is."""
+        if self.assumed.plausible is None:
+            return proof
+        sentence, is_refuted = proof.sentence, proof.status == "refuted"
+        if is_refuted:
+            sentence = sentence.replace("Refuted:", "Refuted by a row like yours:", 1)
+        return replace(proof, sentence=sentence, domain="plausible", plausible=is_refuted or None)
 
 
 def _motion_proved(
@@ -215,19 +326,21 @@ def _motion_proved(
     motion: Motion,
     options: _Options,
     meter: Meter | None,
+    plausible: Plausible | None,
 ) -> Proof:
     """Return what becomes of a rule about moving a column."""
     table = classifier.table
-    assumed = Background(options.background, table.names)
+    assumed = Background(options.background, table.names, plausible)
     more = assumed.cuts(table, conditions_in(motion.where))
     binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
+    assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
     forbidden = assumed.over(binned.every)
     proof = proved_motion(
         *(asked.rule, motion, binned, binning, forbidden, asked.says),
         *(options.limit, options.seed),
     )
-    return guarded(proof, binned, options.seed)
+    return _Inputs(assumed).meant(guarded(proof, binned, options.seed))
 
 
 def _boxes(cases: Sequence[Case], binned: Binned) -> list[Region]:
@@ -247,8 +360,6 @@ def _rows_for(clf: Any) -> Any:
         raise InputError("prove needs rows: prove(clf, rule, X)")
     if names is None:
         return np.zeros((1, count))
-    from hornlens.targets.classifiers.columns import Table
-
     columns = tuple(np.zeros(1) for _ in range(count))
     return Table(
         tuple(map(str, names)),
@@ -273,13 +384,13 @@ def _named_rows(names: Sequence[str]) -> Any:
 
 
 def _by_vote(
-    rule: str, vote: Vote, is_met: Sequence[Region], exceptions: Sequence[Region]
+    rule: str, vote: Vote, is_met: Sequence[Region], exceptions: Sequence[Region], of: _Inputs
 ) -> Proof:
-    """Decide it for every input, by the trees themselves: each case by itself."""
+    """Decide it for every input that is meant, by the trees themselves: each case by itself."""
     binned = vote.binned
     every = (1 << len(binned.classifier.classes)) - 1
     if all(vote.cell_in(one.levels) is None for one in is_met):
-        return Proof(rule, "vacuous", "The background allows no input that meets its conditions.")
+        return Proof(rule, "vacuous", of.none)
     is_settled = True
     for levels, classes in exceptions:
         allowed = every & ~classes
@@ -297,13 +408,15 @@ def _by_vote(
         is_settled &= bool(settled)
     if not is_settled:
         return too_hard(rule, binned.meter)
-    of = "for every input" + (" that the background allows" if vote.forbidden else "")
-    return Proof(rule, "proved", f"Proved {of}.")
+    return Proof(rule, "proved", f"Proved for {of.words}.")
 
 
 def _refuted(rule: str, binned: Binned, cell: Levels) -> Proof:
-    columns = binned.columns(cell[None, :])
-    place = int(binned.classifier.decide(columns)[0])
+    columns, decide = binned.columns(cell[None, :]), binned.classifier.decide
+    place = int(decide(columns)[0])
+    near = moved_to_rows(binned, cell)
+    if int(decide(near)[0]) == place:
+        columns = near
     return _broken_by(rule, binned, [column[0] for column in columns], place)
 
 
@@ -325,13 +438,32 @@ class _Search:
     seed: int
     exact: bool
     forbidden: Forbidden
+    of: _Inputs
+
+    def first_row(self, exceptions: Sequence[Region]) -> Proof | None:
+        """Return a row of X that breaks the rule, among those that occur."""
+        tries = _Tries(self.rule, self.binned)
+        for levels, classes in exceptions:
+            tries.wanted(classes)
+            if (proof := self._row_in(levels, tries)) is not None:
+                return proof
+        return None
+
+    def _row_in(self, levels: Sequence[int], tries: _Tries) -> Proof | None:
+        binned, table = self.binned, self.binned.classifier.table
+        rows = binned.places(table)
+        inside = self.forbidden.allows(rows)
+        for axis, bits in enumerate(levels):
+            inside &= flags_of(bits, binned.features[axis].size)[rows[:, axis]]
+        if not inside.any():
+            return None
+        return tries.first_other([column[inside] for column in table.columns], counted=False)
 
     def decided(self, is_met: Sequence[Region], exceptions: Sequence[Region]) -> Proof:
         """Return what becomes of the rule: the first case that is refuted refutes it."""
         tries = _Tries(self.rule, self.binned)
         if not any(self._occurs(levels) for levels, _ in is_met):
-            text = "The background allows no input that meets its conditions."
-            return Proof(self.rule, "vacuous", text)
+            return Proof(self.rule, "vacuous", self.of.none)
         asked = 0
         for levels, classes in exceptions:
             tries.wanted(classes)
@@ -341,7 +473,8 @@ class _Search:
             asked = -1 if count is None or asked < 0 else asked + count
         if asked >= 0:
             words = f"each of {asked:,} cells that it speaks of was asked"
-            return Proof(self.rule, "proved", f"Proved: {words}.")
+            meant = f" for {self.of.words}" if self.of.assumed.plausible is not None else ""
+            return Proof(self.rule, "proved", f"Proved{meant}: {words}.")
         none = f"none of {tries.count:,} inputs that were tried breaks it"
         if tries.cut:
             return not_finished(self.rule, self.binned.meter, f"and {none}")
@@ -367,16 +500,10 @@ class _Search:
 
     def _in_box(self, levels: Sequence[int], tries: _Tries) -> tuple[Proof | None, int | None]:
         """Return an input of a box that breaks the rule, and how many cells were all to ask."""
-        binned, table = self.binned, self.binned.classifier.table
+        binned = self.binned
         rng = np.random.default_rng(self.seed)
-        rows = binned.places(table)
-        inside = self.forbidden.allows(rows)
-        for axis, bits in enumerate(levels):
-            inside &= flags_of(bits, binned.features[axis].size)[rows[:, axis]]
-        if inside.any():
-            columns = [column[inside] for column in table.columns]
-            if (proof := tries.first_other(columns, counted=False)) is not None:
-                return proof, None
+        if (row := self._row_in(levels, tries)) is not None:
+            return row, None
         cells = self._cells(levels)
         if not len(cells):
             return None, 0

@@ -11,6 +11,7 @@ from hornlens.exact.boxes.cells import GridCells
 
 if TYPE_CHECKING:
     from hornlens.classifiers.mattering import WhereItMatters
+    from hornlens.formats.decisions.lists import DecisionList
     from hornlens.logic.envelope import Envelope
     from hornlens.logic.named import NamedRule
     from hornlens.results.analysis.judging import Exceptions, Judgement
@@ -48,6 +49,15 @@ class Explanation(Explained):
     def p_value_of(self, place: int) -> float | None:
         """Return nothing: see `why_no_chance`."""
         return None
+
+    def decision_list(self, otherwise: str | None = None) -> DecisionList:
+        """Return the rules in the order in which `predict` uses them, with exact bounds.
+
+        `otherwise` is the class of what no rule decides; None: no class.
+        """
+        from hornlens.classifiers.deciding import decision_list_of
+
+        return decision_list_of(self, otherwise)
 
     def basis(self) -> Envelope:
         """Return all that holds of the cells, as the DG basis: more than what implies a class.

@@ -18,6 +18,7 @@ from hornlens.formats.jsonfiles import json_text
 from hornlens.formats.spaces import space_as_json
 from hornlens.limits import Limits
 from hornlens.report.page.explanation import explanation_page
+from hornlens.results.analysis.headline import Headline
 from hornlens.results.analysis.sifted import SiftSummary
 from hornlens.results.documents.codec import as_plain
 from hornlens.results.documents.envelope import envelope_as_json
@@ -27,8 +28,12 @@ from hornlens.results.documents.explanations import (
     CellsDocument,
     ClassifierDocument,
     FeatureDocument,
+    HeadlineDocument,
+    HeadlineLine,
     LeafDocument,
     MeasuredDocument,
+    PlausibleDocument,
+    PlausibleRuleDocument,
     RowsDocument,
     packed,
 )
@@ -40,9 +45,12 @@ from hornlens.targets.classifiers.ensembles.trees import CLOSE
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.measured import Measured
 from hornlens.targets.classifiers.metering import Meter
+from hornlens.targets.classifiers.plausible import rule_of_box
 from hornlens.targets.classifiers.voting import Vote
 
 AnyExplained = TypeVar("AnyExplained", bound=Explained)
+PLAUSIBLE_FILE = "plausible.yaml"
+"""What is plausible, as `explain --plausible FILE` reads it."""
 MOST_ROWS = 2_000
 """How many rows of X are kept as evidence; counts are of all."""
 
@@ -99,6 +107,7 @@ def section_of(result: Explained) -> ClassifierDocument:
         silent=tuple(_feature(feature) for feature in binned.every if feature.size == 1),
         bins=result.how,
         exact_bins=result.exact_bins,
+        fallback=result.fallback,
         background=result.background,
         notes=result.notes,
         agreement=result.agreement,
@@ -112,14 +121,34 @@ def section_of(result: Explained) -> ClassifierDocument:
         flips=tuple(map(_plain_flips, recorded.flips)),
         measured=None if result.measured is None else _measured(result.measured),
         changed=tuple(map(packed, recorded.answers)),
+        headline=_headline(result.headline()),
         trees=None if result.vote is None else _trees(result.vote),
         forbidden=()
         if result.vote is None
-        else tuple(_levels(result.vote, box) for box in result.vote.forbidden),
+        else tuple(_levels(binned.features, box) for box in result.forbidden.boxes),
+        plausible=_plausible(result),
         rounding=None
         if result.vote is None or result.vote.rounding == CLOSE
         else result.vote.rounding,
     )
+
+
+def _plausible(result: Explained) -> PlausibleDocument | None:
+    """Return what is plausible: the rules that some cell breaks, and which rows were held out."""
+    plausible, features = result.plausible, result.binned.features
+    if plausible is None:
+        return None
+    rules = tuple(
+        PlausibleRuleDocument(rule_of_box(box, features), _levels(features, box))
+        for box in result.forbidden.counted
+    )
+    counts = (plausible.most_broken, plausible.rows, plausible.held_out, plausible.kept)
+    measured = plausible.measured
+    if measured is None or plausible.rows + plausible.held_out > len(result.rows):
+        return PlausibleDocument(rules, *counts)
+    marks = np.zeros(len(result.rows), dtype=np.int8)
+    marks[list(measured)] = 1
+    return PlausibleDocument(rules, *counts, packed(marks))
 
 
 def _measured(measured: Measured) -> MeasuredDocument:
@@ -131,6 +160,11 @@ def _measured(measured: Measured) -> MeasuredDocument:
         packed(measured.first.astype(np.int8)),
         packed(measured.again.astype(np.int8)),
     )
+
+
+def _headline(headline: Headline) -> HeadlineDocument:
+    lines = (HeadlineLine(line.place, line.new, line.decided) for line in headline.rules)
+    return HeadlineDocument(tuple(lines), headline.otherwise, headline.left, headline.right)
 
 
 def _was_cut_off(result: Explained) -> bool:
@@ -222,16 +256,16 @@ def _trees(vote: Vote) -> tuple[tuple[LeafDocument, ...], ...]:
         for leaf in range(start, end):
             words = masks[leaf].reshape(len(vote.features), vote.words).tolist()
             levels = [sum(word << 64 * at for at, word in enumerate(own)) for own in words]
-            tree.append(LeafDocument(_levels(vote, levels), tuple(scores[leaf].tolist())))
+            tree.append(LeafDocument(_levels(vote.features, levels), tuple(scores[leaf].tolist())))
         found.append(tuple(tree))
     return tuple(found)
 
 
-def _levels(vote: Vote, box: Sequence[int]) -> dict[str, str]:
+def _levels(features: Sequence[Feature], box: Sequence[int]) -> dict[str, str]:
     """Return sets of levels by feature, where they are not all."""
     return {
         str(axis): hex(mask)
-        for axis, (mask, feature) in enumerate(zip(box, vote.features, strict=True))
+        for axis, (mask, feature) in enumerate(zip(box, features, strict=True))
         if mask != (1 << feature.size) - 1
     }
 
@@ -253,6 +287,7 @@ def explanation_files(result: Explained) -> dict[str, str]:
         "rules.csv": result.rules.csv(),
         **({"open.csv": result.open.csv()} if len(result.open) else {}),
         **({"almost.csv": sift.almost_csv()} if sift is not None and sift.almost else {}),
+        **({} if result.plausible is None else {PLAUSIBLE_FILE: result.plausible.as_yaml()}),
         "run.json": RUN.text(run_record(result)),
         "report.html": explanation_page(content, Path("envelope.json")),
     }

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from hornlens.classifiers.explain import explain_with
 from hornlens.classifiers.progress import AskedModel
-from hornlens.classifiers.saving import with_flips
+from hornlens.classifiers.saving import PLAUSIBLE_FILE, with_flips
 from hornlens.cli.options import renamed_option
 from hornlens.counts import plural
 from hornlens.formats.files import check_writable
 from hornlens.formats.jsonfiles import json_text
 from hornlens.limits import ended_by_ctrl_c
+from hornlens.logic.scopes import percent
 from hornlens.report.terminal import Terminal
 from hornlens.results.wording.classifiers import asked_of_model
 from hornlens.results.wording.sifting import needed
@@ -22,6 +23,7 @@ from hornlens.targets.classifiers.deciding import bands_in, label_of, with_decis
 from hornlens.targets.classifiers.files import identity_of, open_classifier
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.options import Options
+from hornlens.targets.classifiers.plausible import Plausible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +48,7 @@ def explain_command(given: ExplainOptions) -> int:
         background=tuple(given.background or ()),
         rules="all" if given.all_rules else "cover",
         label=label or "class",
+        plausible=None if given.plausible is None else Plausible.load(given.plausible),
     )
     limits = given.limits
     if given.out is not None:
@@ -75,9 +78,12 @@ def explain_command(given: ExplainOptions) -> int:
     rules, rows = plural(len(result.rules), "rule"), plural(len(table), "row")
     terminal.say(f"{given.model.name}: {rules} over {rows}")
     terminal.say(f"{result.certificate.title}: {result.certificate.sentence}")
+    if result.plausible is not None:
+        terminal.say(result.plausible.sentence)
     for note in result.notes:
         terminal.say(f"Note: {note}.")
     terminal.say(asked_of_model(result.envelope.statistics))
+    _show_headline(terminal, result)
     _show_rules(terminal, result, given.out)
     if result.sifted is not None:
         _show_sifted(terminal, result, given.out)
@@ -87,8 +93,23 @@ def explain_command(given: ExplainOptions) -> int:
             terminal.say(basis.space.show(rule))
     if given.out is not None:
         page = given.out / "report.html"
-        terminal.written(page, "envelope.json", "rules.csv")
+        usual = () if result.plausible is None else (PLAUSIBLE_FILE,)
+        terminal.written(page, "envelope.json", "rules.csv", *usual)
     return given.exit_code
+
+
+def _show_headline(terminal: Terminal, result: Explanation) -> None:
+    """Print a short list of rules in order, where there are more of them."""
+    headline = result.headline()
+    if not headline.rules or len(result.rules) == len(headline.rules):
+        return
+    lines = [[str(line.rule), f"{line.new:,}", percent(line.share)] for line in headline.rules]
+    if headline.left:
+        lines.append([f"otherwise {headline.otherwise}", f"{headline.left:,}", ""])
+    terminal.say("In this order, the first rule that applies decides:")
+    terminal.table(["rule", "new rows", "so far"], lines)
+    terminal.say(headline.sentence)
+    terminal.say("All rules, those first that speak of most rows:")
 
 
 def _show_rules(terminal: Terminal, result: Explanation, out: Path | None) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
 from hornlens.limits import Reason
+from hornlens.logic.coverage import Coverage
 from hornlens.logic.grounds import (
     EVERYTHING,
     NOTHING,
@@ -24,7 +25,7 @@ from hornlens.logic.grounds import (
     Trial,
     Word,
 )
-from hornlens.logic.scopes import CELLS, WORD, Scope
+from hornlens.logic.scopes import CELLS, WORD, Scope, percent
 from hornlens.logic.sources import Sources
 from hornlens.logic.warrants import WARRANTS, WarrantKind, check_count
 
@@ -62,7 +63,8 @@ class Certificate:
     broken. `answered` counts the questions that got an answer, and all that were asked (None where
     nobody was asked). `ended` says why the run ended early; of `cells`, `unasked` were not asked.
     `noise`, `joint`, `trial` and `word` say where a claim rests on repeated answers, on samples or
-    on what experts said, and `sources` whether one model gave all replies.
+    on what experts said, and `sources` whether one model gave all replies. `coverage` counts what
+    the rules decide, where they were looked for until they decide enough.
 
     >>> EXACT.sentence, EXACT.meets("exact")
     ('Every interpretation was settled, none was left to sampling.', True)
@@ -87,6 +89,7 @@ class Certificate:
     word: Word | None = None
     sift: Sieve | None = None
     sources: Sources | None = None
+    coverage: Coverage | None = None
 
     def __post_init__(self) -> None:
         """Reject a claim that contradicts what it rests on."""
@@ -243,8 +246,12 @@ class Certificate:
     @property
     def sentence(self) -> str:
         """What is claimed, in words that claim no more."""
-        of = "" if self.sources is None or self.unanswered else self.sources.sentence
-        return f"{self._claim} {of}" if of else self._claim
+        parts = [self._claim]
+        if self.sources is not None and not self.unanswered:
+            parts.append(self.sources.sentence)
+        if self.coverage is not None:
+            parts.append(self.coverage.sentence)
+        return " ".join(filter(None, parts))
 
     @property
     def _claim(self) -> str:
@@ -341,13 +348,16 @@ class Certificate:
     def _about(self, claim: str) -> str:
         """Return a claim, and of what it is true."""
         scope, agreement = self.scope, self.scope.agreement
-        if scope.of == "every input" and self.complete.decides:
+        if scope.of in ("every input", "plausible") and self.complete.decides:
             return (
                 f"{claim[:-1]}; with {scope.how}, that is {scope.inputs}: the rules decide all as "
                 "the model does."
             )
         if scope.of == "cells" and scope.assumed:
             return f"{claim} That is of the cells that the background allows."
+        if scope.direct and agreement is not None and agreement.ruled is not None:
+            inputs = plural(agreement.drawn, "uniform input")
+            return f"{claim} Of {inputs}, the rules are right on {percent(agreement.ruled)}."
         if scope.direct:
             return claim
         bins = f" ({scope.how})" if scope.how else ""
@@ -433,6 +443,7 @@ PARTS: dict[str, type[Any]] = {
     "sift": Sieve,
     "word": Word,
     "sources": Sources,
+    "coverage": Coverage,
 }
 """What a certificate may rest on, by its name in JSON."""
 EXACT = Certificate(complete=EVERYTHING)

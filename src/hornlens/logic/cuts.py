@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from itertools import pairwise
-from math import ceil, floor, isfinite
+from math import ceil, floor, inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from hornlens.logic.numbers import LARGEST_EXACT, exact_number
 from hornlens.logic.ordered import Ordered
 
 Numbers = NDArray[np.float64]
+ROUNDED = 1e-6
+"""By which share of a threshold its text may be off, where no row tells the two apart."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,12 @@ class Cuts:
         return cls(tuple(values), tuple(text for text, _ in apart), after)
 
     @property
+    def rounded(self) -> bool:
+        """Whether a text is not the number that it stands for, in single or full precision."""
+        rows = enumerate(zip(self.values, self.texts, strict=True))
+        return not all(_is_exact(value, text, place in self.after) for place, (value, text) in rows)
+
+    @property
     def pairs(self) -> list[tuple[float, str]]:
         """The cuts with their texts."""
         return list(zip(self.values, self.texts, strict=True))
@@ -129,11 +137,52 @@ class Cuts:
         return Ordered.cut(name, self.texts, at=self.values, after=self.after, missing=missing)
 
 
+def _is_exact(value: float, text: str, is_after: bool) -> bool:
+    """Return whether a cut is the number that is shown, or the first one above that."""
+    if text == number_text(value) and not is_after:
+        return True
+    number = float(text)
+    if not is_after:
+        single, before = np.float32(value), np.float32(np.nextafter(value, -inf))
+        return str(single).removesuffix(".0") == text and bool(single > before)
+    single = np.float32(number)
+    if number == float(str(single)) and np.float32(value) > single:
+        return bool(single >= np.float32(np.nextafter(value, -inf)))
+    return bool(value == np.nextafter(number, inf))
+
+
 def number_text(value: float) -> str:
     """Return a number in the fewest digits that read back as it: 30, 0.1, 1e+20."""
     if isinstance(value, int):
         return str(value)
     return str(int(value)) if abs(value) < 1e16 and value == floor(value) else repr(float(value))
+
+
+def rounded_text(
+    value: float, numbers: Numbers, low: float = -inf, high: float = inf
+) -> tuple[str, bool]:
+    """Return a cut in the fewest digits that change nothing among `numbers`, from low to high.
+
+    With it comes whether it is the last number below the cut that is shown: "x > 54". What is shown
+    lies between `low` and `high`, and is off by at most a millionth of the cut; none of the numbers
+    lies between it and the cut. If no shorter text does so, all digits are shown.
+
+    >>> numbers = np.array([18.0, 22.0, 23.0, 41.0])
+    >>> rounded_text(22.499999701976776, numbers), rounded_text(22.999999999, numbers)
+    (('22.5', False), ('23', False))
+    >>> rounded_text(23.000000001, numbers)
+    ('23', True)
+    """
+    below = np.searchsorted(numbers, value)
+    for digits in range(1, 17):
+        shown = float(f"{value:.{digits}g}")
+        if abs(shown - value) > ROUNDED * abs(value) or not low < shown < high:
+            continue
+        if np.searchsorted(numbers, shown) == below:
+            return number_text(shown), False
+        if shown < value and np.searchsorted(numbers, shown, side="right") == below:
+            return number_text(shown), True
+    return number_text(value), False
 
 
 def uniform_cuts(numbers: Sequence[float] | Numbers, bins: int) -> Cuts:

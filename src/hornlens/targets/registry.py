@@ -52,7 +52,8 @@ TARGETS = Registry(
         "rows": TargetKind("rows/FILE", "the rows of a table, scaled, or of a context", _rows),
         "classifier": TargetKind(
             "classifier/MODEL,DATA[,COLUMN]",
-            "an .onnx or .skops model, over the columns of a .csv (COLUMN has the classes)",
+            "a model in a file (.onnx, .skops, of XGBoost, LightGBM or CatBoost), "
+            "over the columns of a .csv (COLUMN has the classes)",
             _classifier,
         ),
     },

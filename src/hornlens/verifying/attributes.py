@@ -16,6 +16,8 @@ from hornlens.errors import InputError
 
 Rule: TypeAlias = "tuple[int, int | None]"
 """Antecedent, and the same with the consequent; None for ⊥."""
+ROUNDED = 1e-6
+"""By which share of a cut its text may be off, where no row tells the two apart."""
 MOST_VALUES = 1_500
 """Of so many values beside each other each two are gone through."""
 
@@ -79,8 +81,10 @@ def _names_of_cuts(line: Mapping[str, Any]) -> list[str]:
     if any(type(place) is not int or not 0 <= place < len(cuts) for place in after):
         raise ValueError("a threshold that is no cut")
     for place, (text, number) in enumerate(zip(cuts, exact, strict=True)):
-        shown = float(text)  # the last number below its cut, or the cut itself
-        if not (shown < number if place in after else shown <= number or is_single(text, number)):
+        # The last number below its cut, or the cut itself; floats hold not every whole one.
+        shown = int(text) if type(number) is int else float(text)
+        own = shown < number if place in after else shown <= number or is_single(text, number)
+        if not (own or (place not in after and is_close(text, number))):
             raise ValueError("a cut that is shown as a number above it")
     up = [f"{line['name']} {'>' if i in after else '≥'} {cut}" for i, cut in enumerate(cuts)]
     down = [f"{line['name']} {'≤' if i in after else '<'} {cut}" for i, cut in enumerate(cuts)]
@@ -93,6 +97,11 @@ def is_single(text: str, number: float) -> bool:
     return str(single).removesuffix(".0") == text and bool(
         single > np.float32(nextafter(number, -inf))
     )
+
+
+def is_close(text: str, number: float) -> bool:
+    """Return whether a text is a number but for a millionth of it."""
+    return abs(float(text) - number) <= ROUNDED * abs(number)
 
 
 def _values(line: Mapping[str, Any], at: int) -> Attribute:

@@ -95,7 +95,7 @@ class Claim:
         if self.every and (self.ended or self.unasked or undecided or self.unsettled):
             raise Wrong("certificate: complete, though something was left open")
         agreement = self.scope.get("agreement")
-        if self.scope["of"] == "every input" and agreement is not None:
+        if self.scope["of"] in ("every input", "plausible") and agreement is not None:
             same = agreement["rows"] == agreement["uniform"] == 1
             if not same or agreement["mixed"] or agreement.get("varied"):
                 raise Wrong("certificate: of every input, though the model was measured to differ")

@@ -138,6 +138,9 @@ def _check_by_answers(
     for line in variants:
         with about(f"variant {line['name']}"):
             seen.check(Envelope.of(line, space, listed), [line["name"]], line["statistics"])
+            stated, left = Claim.of(line["certificate"]).open, line.get("open", [])
+            if stated != len(left) and not is_old(content):
+                raise Wrong(f"certificate: {len(left):,} rules are open, not {stated:,}")
     if not variants:
         return
     for line in content["survival"]:

@@ -257,7 +257,13 @@ Bands = Annotated[
 class ExplainOptions(CommandOptions):
     """The options of `explain`."""
 
-    model: Annotated[Path, typer.Argument(help="A classifier: .onnx or .skops, never a pickle.")]
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="A classifier: .onnx, .skops, or a file of XGBoost (.json, .ubj), LightGBM (.txt) "
+            "or CatBoost (.cbm, .json). Never a pickle."
+        ),
+    ]
     data: Annotated[Path, typer.Argument(help="A .csv table of rows as it takes them.")]
     label: Annotated[
         Optional[str],
@@ -273,9 +279,19 @@ class ExplainOptions(CommandOptions):
     ] = "auto"
     n_bins: Annotated[int, typer.Option(min=2, help="How many bins a column gets at most.")] = 4
     domain: Annotated[
-        Literal["grid", "data"],
-        typer.Option(help="Every combination of levels, or those near the rows."),
+        Literal["grid", "data", "plausible"],
+        typer.Option(
+            help="Every combination of levels, those near the rows, or those that break no more of "
+            "the rows' own rules than 99% of other rows do."
+        ),
     ] = "grid"
+    plausible: Annotated[
+        Optional[Path],
+        typer.Option(
+            help="A .yaml or .json file of rules that say what is plausible, as --out writes it.",
+            metavar="FILE",
+        ),
+    ] = None
     changes: Annotated[
         int, typer.Option(min=0, help="Data: how many features may differ from a row.")
     ] = 1
@@ -291,6 +307,10 @@ class ExplainOptions(CommandOptions):
         int,
         typer.Option(min=1, help="Ask all cells if so few; else look into trees, or sift."),
     ] = 200_000
+    cover: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Trees beyond the limit: the share of rows to decide."),
+    ] = 0.99
     epsilon: Annotated[
         float, typer.Option(help="Sift: the share of its cells that may break a rule.")
     ] = 0.05
@@ -323,8 +343,9 @@ class ExplainOptions(CommandOptions):
 def explain(options: ExplainOptions) -> None:
     """Explain a classifier: all cells asked, the rules it obeys, proved.
 
-    Where there are more cells than --limit, rules have at most --max-conditions conditions (2 if it
-    is not given): proved for trees; for other models sifted, which takes a few thousand rows.
+    Where there are more cells than --limit, trees are looked into: rules are proved until they
+    decide a share of the rows (--cover), beside every rule with at most 2 conditions. Other models
+    are sifted, which takes a few thousand rows. With --max-conditions, only such rules are listed.
     Ended early, by a limit or Ctrl-C, it gives the rules that hold whatever the other cells are.
     """
     from hornlens.cli.explain import explain_command

@@ -90,9 +90,34 @@ def export(
         typer.Argument(metavar="RESULT", help="A folder of results, or the JSON file in it."),
     ],
     format: Annotated[
-        Literal["text", "json", "dimacs", "csv", "latex", "prolog", "conexp", "fcar"],
-        typer.Option(help="How to write the rules, as `hornlens envelope` has it."),
+        Literal[
+            "text",
+            "json",
+            "dimacs",
+            "csv",
+            "latex",
+            "prolog",
+            "conexp",
+            "fcar",
+            "sql",
+            "python",
+            "pmml",
+            "json-rules",
+        ],
+        typer.Option(
+            help="How to write the rules, as `hornlens envelope` has it; those of a classifier "
+            "also as what decides a row: sql (a CASE expression), python (a function), pmml (a "
+            "RuleSet), json-rules."
+        ),
     ] = "text",
+    otherwise: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="CLASS",
+            help="For sql, python, pmml and json-rules: the class of rows that no rule decides. "
+            "(default: NULL, None, no result)",
+        ),
+    ] = None,
     out: Annotated[
         Optional[Path],
         typer.Option(help="Write that to a file. (default: standard output)", metavar="FILE"),
@@ -110,7 +135,7 @@ def export(
     if out is not None:
         check_writable(out.parent)
     result, terminal = load(path), Terminal()
-    text = result.export(format)
+    text = result.export(format, otherwise)
     if format not in ("text", "json"):
         envelope = result.envelope
         for there, what in ((envelope.open, "open rules"), (envelope.almost, "almost-rules")):

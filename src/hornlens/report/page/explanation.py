@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -67,6 +68,15 @@ class Row:
 
 
 @dataclass(frozen=True)
+class ListedRule:
+    """A rule of the headline, how many new rows it decides, and the share decided so far."""
+
+    row: Row
+    new: int
+    share: float
+
+
+@dataclass(frozen=True)
 class OpenRule:
     """An open rule on the page, and how many clean draws would list it."""
 
@@ -121,10 +131,12 @@ def explanation_page(content: Json, path: Path) -> str:
         exact_bins=_has_exact_bins(document),
         who=who,
         meant=meant_by(document.claim, document.cells.kind == "list"),
+        plausible=document.plausible,
         unproved=not document.claim.proved,
         as_general=as_general(document.claim),
         absence=no_class_rules(document.claim),
         rows=rows,
+        headline=_headline(document, rows),
         findings=[row for row in rows if row.rule.support][:FINDINGS],
         left_out=len(document.rules) - len(rows),
         cell_count=cell_count,
@@ -142,6 +154,17 @@ def explanation_page(content: Json, path: Path) -> str:
         needed=needed,
         **sifted,
     )
+
+
+def _headline(document: ExplanationDocument, rows: Sequence[Row]) -> list[ListedRule]:
+    """Return the headline, as far as its rules are on the page; older files have none."""
+    lines = () if document.headline is None else document.headline.rules
+    count = document.rows.count
+    return [
+        ListedRule(rows[line.rule], line.new, line.decided / count)
+        for line in lines
+        if line.rule < len(rows)
+    ]
 
 
 def _sifted(content: Json, document: ExplanationDocument, who: str) -> Json:

@@ -83,8 +83,8 @@ class Codec(Generic[T]):
         return value
 
 
-LARGEST = 1 << 63
-"""No count is as large."""
+LARGEST = 10**4000
+"""No count is as large: cells of hundreds of columns have hundreds of digits."""
 
 
 class _Misfit(Exception):

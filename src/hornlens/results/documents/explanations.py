@@ -24,7 +24,7 @@ from hornlens.formats.packing import inflated
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.cuts import Cuts
 from hornlens.logic.ranges import say_range
-from hornlens.logic.scopes import Agreement
+from hornlens.logic.scopes import Agreement, plausible_words
 from hornlens.logic.warrants import Warrant
 from hornlens.results.documents.codec import RESULT_FORMAT, Codec, check_format
 from hornlens.results.documents.flips import Flips
@@ -136,11 +136,64 @@ class MeasuredDocument:
 
 
 @dataclass(frozen=True)
+class HeadlineLine:
+    """A line of the headline: the place of its rule, and how many rows it decides that are left."""
+
+    rule: int
+    new: int
+    decided: int
+
+
+@dataclass(frozen=True)
+class HeadlineDocument:
+    """A short list of rules in order, and the class of the rows that they leave.
+
+    Of the rows, `left` get that class; `right` get from the list the class that the model gives.
+    """
+
+    rules: tuple[HeadlineLine, ...]
+    otherwise: str
+    left: int
+    right: int
+
+
+@dataclass(frozen=True)
 class LeafDocument:
     """A leaf of a tree: the levels that lead there, where not all do, and what it adds."""
 
     levels: Mapping[str, str]
     scores: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class PlausibleRuleDocument:
+    """A rule of the rows of X, and the box of cells that break it: its levels, as of a leaf."""
+
+    rule: str
+    box: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PlausibleDocument:
+    """What is plausible: cells that break at most `most_broken` of the rules.
+
+    So many `rows` showed the rules; of `held_out` others, `kept` are plausible. `measured` has a 1
+    for each row of X that was held out; None where these are not rows of X.
+    """
+
+    rules: tuple[PlausibleRuleDocument, ...]
+    most_broken: int
+    rows: int
+    held_out: int
+    kept: int
+    measured: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What is plausible, and of how many rows that was tested."""
+        return plausible_words(
+            len(self.rules), self.most_broken, self.rows, (self.kept, self.held_out)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,14 +220,20 @@ class ClassifierDocument:
     cells: CellsDocument
     rows: RowsDocument
     flips: tuple[Flips, ...]
+    fallback: str = ""
+    """Why the trees that the model has could not be read; it is the first note."""
     measured: MeasuredDocument | None = None
     """None in files of older versions."""
     changed: tuple[str, ...] = ()
     """For each feature the classes of the rows with each of its levels: -1 for their own level, and
     where a row does not occur. There are none where these are too many to be kept."""
     trees: tuple[tuple[LeafDocument, ...], ...] | None = None
+    headline: HeadlineDocument | None = None
+    """None in files of older versions."""
     forbidden: tuple[Mapping[str, str], ...] = ()
     """With trees: the boxes that the background rules out, as the levels of a leaf are given."""
+    plausible: PlausibleDocument | None = None
+    """What is plausible, if nothing else is meant."""
     rounding: float | None = None
     """With trees: how close two sums may be, for each unit of what leaves add up, so that the model
     itself is asked; None: 1e-9."""
@@ -221,16 +280,21 @@ class ExplanationDocument(ClassifierDocument):
                 raise ValueError(f"has rows whose {feature.name!r} is no value of this column")
         if len(self.rows.values) > self.rows.count:
             raise ValueError("has more rows than it says")
+        lines = () if self.headline is None else self.headline.rules
+        if any(not 0 <= line.rule < len(self.rules) for line in lines):
+            raise ValueError("has a headline with a rule that there is not")
         leaves = [leaf for tree in self.trees or () for leaf in tree]
         if any(len(leaf.scores) != len(self.classes) for leaf in leaves):
             raise ValueError("has a leaf without a score for each class")
-        for box in (*(leaf.levels for leaf in leaves), *self.forbidden):
+        usual = () if self.plausible is None else self.plausible.rules
+        boxes = (*(leaf.levels for leaf in leaves), *self.forbidden, *(one.box for one in usual))
+        for box in boxes:
             for axis, levels in box.items():
                 if not (axis.isdecimal() and int(axis) < len(sizes)) or (
                     not 0 < int(levels, 16) < 1 << sizes[int(axis)]
                 ):
                     raise ValueError("has a box with levels that there are not")
-        _ = (self.asked, self.row_cells, self.row_said)
+        _ = (self.asked, self.row_cells, self.row_said, self.held_out)
 
     @cached_property
     def claim(self) -> Certificate:
@@ -279,6 +343,21 @@ class ExplanationDocument(ClassifierDocument):
         if len(said) and not 0 <= said.min() <= said.max() < len(self.classes):
             raise ValueError("has a row of a class that there is not")
         return said.astype(np.intp)
+
+    @cached_property
+    def held_out(self) -> tuple[int, ...] | None:
+        """Which rows of X were held out to see what is plausible; None if that is not kept."""
+        if self.plausible is None or self.plausible.measured is None:
+            return None
+        marks = unpacked(self.plausible.measured, np.dtype(np.int8), self.rows.count)
+        if not np.isin(marks, (0, 1)).all() or marks.sum() != self.plausible.held_out:
+            raise ValueError("has other rows held out than it counts")
+        return tuple(np.flatnonzero(marks).tolist())
+
+    def in_masks(self, box: Mapping[str, str]) -> tuple[int, ...]:
+        """Return a box of sets of levels as bits for each feature."""
+        full = ((1 << size) - 1 for size in self.sizes)
+        return tuple(int(box.get(str(axis), hex(own)), 16) for axis, own in enumerate(full))
 
     def _levels(self, text: str, count: int) -> NDArray[np.intp]:
         width = len(self.features)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hornlens.counts import plural
 from hornlens.errors import HornlensError
+from hornlens.formats.decisions.lists import DecisionList
 from hornlens.formats.sent import Sent
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.decisions import YES, Decision, Policy, accepts, reason_in_words
@@ -646,6 +647,13 @@ class Findings(JudgedByAnswers):
     def findings(self) -> list[Evidence]:
         """Return the evidence of the rules that are not vacuous, in the order of `rules`."""
         return [self.evidence[place] for place in self.order if not self.vacuous[place]]
+
+    def decision_list(self, otherwise: str | None = None) -> DecisionList:
+        """Return the rules as what decides a row: only those of a classifier do."""
+        raise HornlensError(
+            f"the rules of {self.name} decide no rows, as these formats do: they are for rules of "
+            "a classifier, from `hornlens explain`"
+        )
 
     def entails(self, rule: Rule | NamedRule | str) -> bool:
         """Say whether a rule follows from those found, given the background.

@@ -15,7 +15,7 @@ from math import ceil
 from typing import Any, ClassVar
 
 from hornlens.counts import plural
-from hornlens.logic.scopes import percent
+from hornlens.logic.scopes import Of, Scope, percent
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ class Flips:
     bound: float | None = None
     """But for probability `delta`, at most this share of all inputs do, of all columns at once."""
     delta: float | None = None
+    kept: tuple[int, int] | None = None
+    """Where only plausible inputs are meant: so many of so many rows are like them."""
 
     def __post_init__(self) -> None:
         """Refuse pairs of cells without how many there are, and a bound of nothing."""
@@ -117,9 +119,9 @@ class Flips:
 
     def _of_rows(self) -> str:
         name = self.feature
-        about = "for every input" if self.every_input else "for the binned model"
-        if self.every_input and self.excluded:
-            about += f" (but for {' and '.join(self.excluded)})"
+        of: Of = "every input" if self.kept is None else "plausible"
+        inputs = Scope(of, excluded=self.excluded, kept=self.kept).inputs
+        about = f"for {inputs}" if self.every_input else "for the binned model"
         if not self.ever:
             if self.proved:
                 return f"Changing only {name} never changes the decision: proved, {about}."

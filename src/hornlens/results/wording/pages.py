@@ -241,7 +241,7 @@ def residue_words(envelope: Envelope) -> str:
 
 def meant_by(certificate: Certificate, listed: bool) -> str:
     """Return of what a rule of a classifier speaks; `listed`: not every cell was asked."""
-    if certificate.scope.of == "every input":
+    if certificate.scope.of in ("every input", "plausible"):
         return f"{certificate.scope.inputs}{' and' if certificate.scope.assumed else ''} that meets"
     drawn = certificate.trial or certificate.sift  # from all cells, which are meant
     return (
@@ -253,6 +253,12 @@ def as_general(certificate: Certificate) -> str:
     """Return how general the rules of a classifier are."""
     if certificate.sift is not None:
         return "Each is as general as it can be: whatever is wider has an exception on record."
+    hard = 0 if certificate.coverage is None else certificate.coverage.hard
+    if certificate.ended is None and hard:
+        return (
+            f"No condition can be left out and no interval made wider, but for {hard:,} of them: "
+            "there, more general rules may hold, which were too hard to settle."
+        )
     if certificate.ended is None:
         return (
             "Each is as general as it can be: no condition can be left out and no interval made "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby, product
 from math import prod
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,20 +32,34 @@ from hornlens.targets.classifiers.features import Feature, limits_of
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.spaces import attribute_of
 
+if TYPE_CHECKING:
+    from hornlens.targets.classifiers.plausible import Plausible
+
+Sides: TypeAlias = tuple[tuple[Condition, ...], tuple[Condition, ...] | None]
+"""What a rule has on its left side, and on its right one; None: it is never met."""
+
 
 class Background:
-    """Rules about columns that are taken for granted: what breaks one does not occur."""
+    """Rules about columns that are taken for granted: what breaks one does not occur.
 
-    def __init__(self, rules: Sequence[str], names: Sequence[str]):
+    Of those that say what is `plausible`, some may be broken.
+    """
+
+    def __init__(
+        self, rules: Sequence[str], names: Sequence[str], plausible: Plausible | None = None
+    ):
         """Read the rules."""
-        self.texts = tuple(rules)
+        self.texts, self.plausible = tuple(rules), plausible
         words = Words(tuple(names))
         self.parsed = [parse_rule(text, words) for text in rules]
+        self.counted = () if plausible is None else plausible.sides(names)
 
     @property
     def conditions(self) -> list[Condition]:
         """All conditions in it."""
-        return [one for rule in self.parsed for one in conditions_in(rule.given, rule.follows)]
+        counted = [one for left, right in self.counted for one in (*left, *(right or ()))]
+        own = (one for rule in self.parsed for one in conditions_in(rule.given, rule.follows))
+        return [*own, *counted]
 
     def cuts(self, table: Table, more: Sequence[Condition] = ()) -> dict[str, Cuts]:
         """Return for each column of numbers the cuts that its conditions, and more, ask for."""
@@ -65,12 +80,22 @@ class Background:
         rules = [rule for parsed in self.parsed for rule in _rules_of(parsed, features)]
         return tuple(rule for rule in rules if rule.is_negative or rule.new)
 
+    def counted_in(self, features: Sequence[Feature], table: Table) -> Background:
+        """Return the same, once the rows of X are counted in the cells of features."""
+        if self.plausible is None:
+            return self
+        return Background(self.texts, table.names, self.plausible.over(features, table))
+
     def over(self, features: Sequence[Feature]) -> Forbidden:
         """Return the cells of features that it rules out; columns with one level are no part."""
-        if not self.parsed:  # no space is made that nobody needs
+        if not self.parsed and self.plausible is None:  # no space is made that nobody needs
             return Forbidden(Space((), complete=True))
         attributes = tuple(attribute_of(feature) for feature in features if feature.size > 1)
-        return Forbidden(Space(attributes, assumed=self.rules(features), complete=True))
+        space = Space(attributes, assumed=self.rules(features), complete=True)
+        if self.plausible is None:
+            return Forbidden(space)
+        boxes = (broken_box(sides, features) for sides in self.counted)
+        return Forbidden(space, tuple(box for box in boxes if all(box)), self.plausible.most_broken)
 
 
 def _mask(conditions: Iterable[Condition], features: Sequence[Feature]) -> int | None:
@@ -185,3 +210,48 @@ def _masks(levels: Sequence[int], leaves: Sequence[int]) -> list[int]:
         for run in runs
         for part in ([run] if is_exact(run) else [[level] for level in run])
     ]
+
+
+def broken_box(sides: Sides, features: Sequence[Feature]) -> tuple[int, ...]:
+    """Return the levels with which a rule is broken, as bits for each feature of several levels.
+
+    Its right side is about one column at most. Where no level will do, the rule is never broken.
+    """
+    left, right = sides
+    names = {one.name for one in right or ()}
+    masks = []
+    for feature in features:
+        met = _allowed(left, feature)
+        if feature.name in names:
+            met &= ~_allowed(right or (), feature)
+        if feature.size > 1:
+            masks.append(sum(1 << level for level in np.flatnonzero(met).tolist()))
+        elif not met.any():
+            masks.append(0)
+    return tuple(masks)
+
+
+def _allowed(conditions: Iterable[Condition], feature: Feature) -> NDArray[np.bool_]:
+    """Say of each level whether it meets all conditions about its column.
+
+    A category that no row of X has is met by no level.
+    """
+    allowed = np.ones(feature.size, dtype=np.bool_)
+    for one in conditions:
+        if one.name == feature.name:
+            try:
+                allowed &= _met(one, feature)
+            except InputError:
+                if feature.cuts is not None or one.sign != "=":
+                    raise
+                allowed[:] = False
+    return allowed
+
+
+def sides_of(text: str, names: Sequence[str]) -> Sides:
+    """Return the two sides of a rule about columns, whose conditions are joined by "and"."""
+    parsed = parse_rule(text, Words(tuple(names)))
+    left, right = _joined(parsed.given), _joined(parsed.follows)
+    if left is None or (right is None and parsed.follows != Either()):
+        raise InputError(f'not conditions that are joined by "and": {text!r}')
+    return left, right

@@ -51,12 +51,12 @@ def bin_columns(
     count: int,
     more: Mapping[str, Cuts] | None = None,
     meter: Meter | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Binning:
     """Return the columns of X in levels; `more` are cuts that rules about columns ask for.
 
-    To cut a model where it changes, it is asked: the `meter` counts that, and the `seed` is that of
-    the inputs that are drawn.
+    With a `seed`, a model that cannot be read is asked where it changes, and cut there: the `meter`
+    counts that.
     """
     more = more or {}
     table = classifier.table
@@ -68,10 +68,8 @@ def bin_columns(
     if isinstance(bins, str) and bins in ("auto", "model"):
         model, fallback = _trees_of(clf, table)
         if model is None and bins == "model":
-            why = fallback or f"{classifier.name} has none that can be read"
-            raise InputError(
-                f"bins='model' reads the thresholds of trees; {why}: use bins='quantile'"
-            )
+            why = fallback or f"{classifier.name} has none that can be read; use bins='quantile'"
+            raise InputError(f"bins='model' reads the thresholds of trees: {why}")
     if model is not None:
         return Binning(
             _model_features(model, table, more), True, "the model's own thresholds", model
@@ -92,7 +90,7 @@ def bin_columns(
         features.append(number_feature(name, kind, column, cuts))
     exact = all(feature.cuts is None for feature in features)
     how = "the values of each column" if exact else _in_words(bins, count)
-    if isinstance(bins, str) and bins == "auto" and not exact:
+    if isinstance(bins, str) and bins == "auto" and not exact and seed is not None:
         chooser = Chooser.of(classifier, features, count, meter, seed)
         chosen = chooser.features([p for p, one in enumerate(features) if one.cuts is not None])
         how = WHERE_IT_CHANGES.format(count) if chosen != tuple(features) else how
@@ -110,7 +108,7 @@ def _trees_of(clf: Any, table: Table) -> tuple[TreeModel | None, str]:
     try:
         return read_tree_model(clf, table), ""
     except NotExact as error:
-        return None, str(error)
+        return None, f"its trees could not be read because {error}"
 
 
 def _number(edge: Any) -> float:

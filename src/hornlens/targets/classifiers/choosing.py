@@ -8,7 +8,7 @@ more often with the model is taken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 
@@ -26,7 +26,7 @@ from hornlens.targets.classifiers.points import Binned
 PAIRS = 1_500
 """About so many pairs of inputs are compared, for all columns together."""
 FEWEST, MOST = 8, 150
-"""So many pairs at least, and at most, are compared for a column."""
+"""So many pairs at least, and at most, are compared for a column; with more columns, none."""
 BISECTED = 250
 """So many pairs with different classes are bisected, for all columns together."""
 STEPS = 8
@@ -39,7 +39,7 @@ SHARE = 4
 
 def most_calls(columns: int) -> int:
     """Return how many rows the model is given at most, to choose the cuts of so many columns."""
-    pairs = min(max(PAIRS // columns, FEWEST), MOST)
+    pairs = min(PAIRS // columns, MOST)
     return pairs * (columns + 1) + BISECTED * STEPS + 3 * 2 * COMPARED
 
 
@@ -74,19 +74,15 @@ class Chooser:
     def features(self, places: Sequence[int]) -> tuple[Feature, ...]:
         """Return the features with other cuts in some columns, or as they were if that is better.
 
-        They stay as they were, too, where limits leave no room to look.
+        They stay as they were, too, where limits leave no room, or there are hundreds of columns.
         """
-        if not places or self.count < 2 or not self._has_room(len(places)):
+        too_many = len(places) * FEWEST > PAIRS
+        if not places or too_many or self.count < 2 or not self._has_room(len(places)):
             return self.binned.every
         changes = self._changes(places)
         if changes is None:
             return self.binned.every
-        every = list(self.binned.every)
-        for place in places:
-            cuts = self._cuts(place, changes[place])
-            column = self.classifier.table.columns[place]
-            every[place] = number_feature(every[place].name, every[place].kind, column, cuts)
-        return self._better(tuple(every))
+        return self._better(self._cut_at(changes))
 
     def _has_room(self, columns: int) -> bool:
         limits = None if self.meter is None else self.meter.limits
@@ -98,8 +94,8 @@ class Chooser:
         decide = self.classifier.decide
         if self.meter is None:
             return decide(columns)
-        said = self.meter.measured(decide, columns, grace=False)
-        return said if len(said) == len(columns[0]) else None
+        answers = self.meter.measured(decide, columns, grace=False)
+        return answers if len(answers) == len(columns[0]) else None
 
     # --- where it changes ---
 
@@ -113,32 +109,31 @@ class Chooser:
 
     def _changes(self, places: Sequence[int]) -> dict[int, list[tuple[float, float]]] | None:
         """Return for each column between which numbers the class of some input changes."""
-        count = min(max(PAIRS // len(places), FEWEST), MOST)
+        count = min(PAIRS // len(places), MOST)
         bases, others = self._inputs(count), self._inputs(count)
         order = self.rng.permutation(count)  # rows meet uniform inputs, and the other way round
-        own, width = np.tile(np.arange(count), len(places)), len(places) * count
+        own = np.tile(np.arange(count), len(places))
         columns = [column[own] for column in bases]
         for number, place in enumerate(places):
             part = slice(number * count, (number + 1) * count)
             columns[place] = columns[place].copy()
             columns[place][part] = others[place][order]
-        said, changed = self._ask(bases), self._ask(columns)
-        if said is None or changed is None:
+        answers, changed = self._ask(bases), self._ask(columns)
+        if answers is None or changed is None:
             return None
         of = np.repeat(np.array(places), count)
         low = np.concatenate([bases[place] for place in places]).astype(np.float64)
         high = np.concatenate([others[place][order] for place in places]).astype(np.float64)
-        differ = (changed != said[own]) & np.isfinite(low) & np.isfinite(high)
+        differ = (changed != answers[own]) & np.isfinite(low) & np.isfinite(high)
         pairs = np.flatnonzero(differ)
         if len(pairs) > BISECTED:
             pairs = np.sort(self.rng.choice(pairs, BISECTED, replace=False))
         near, far = self._bisected(
             [column[own[pairs]] for column in bases],
-            *(of[pairs], low[pairs], high[pairs], said[own[pairs]]),
+            *(of[pairs], low[pairs], high[pairs], answers[own[pairs]]),
         )
         if near is None:
             return None
-        assert width == len(of)
         ends = np.sort(np.stack([near, far]), axis=0)
         return {
             place: [(a, b) for a, b in ends[:, of[pairs] == place].T.tolist() if a < b]
@@ -151,7 +146,7 @@ class Chooser:
         of: NDArray[np.intp],
         near: NDArray[np.float64],
         far: NDArray[np.float64],
-        said: Levels,
+        answers: Levels,
     ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64]]:
         """Bring two numbers of a column together that an input gets different classes with."""
         whole = np.array([feature.kind == "whole" for feature in self.binned.every])[of]
@@ -168,14 +163,26 @@ class Chooser:
             classes = self._ask(columns)
             if classes is None:
                 return None, far
-            same = classes == said
+            same = classes == answers
             near, far = np.where(same, middle, near), np.where(same, far, middle)
         return near, far
 
     # --- which changes become cuts ---
 
+    def _cut_at(self, changes: Mapping[int, list[tuple[float, float]]]) -> tuple[Feature, ...]:
+        """Return the features, cut at some of the changes."""
+        every = list(self.binned.every)
+        for place, own in changes.items():
+            cuts = self._cuts(place, own)
+            column = self.classifier.table.columns[place]
+            every[place] = number_feature(every[place].name, every[place].kind, column, cuts)
+        return tuple(every)
+
     def _cuts(self, place: int, changes: list[tuple[float, float]]) -> Cuts:
-        """Return the cuts of a column: the changes that are nearest to all of them."""
+        """Return the cuts of a column: the changes that are nearest to all of them.
+
+        Two are near if few rows lie between them, and few of the numbers that can be drawn.
+        """
         if not changes:
             return Cuts.at([])
         ends = sorted(changes, key=sum)
@@ -188,26 +195,24 @@ class Chooser:
         whole = self.binned.every[place].kind == "whole"
         return Cuts.at(_between(low, high, whole) for low, high in kept)
 
-    def _better(self, every: tuple[Feature, ...]) -> tuple[Feature, ...]:
-        """Return these features, or those by quantiles if they agree more often with the model."""
+    def _better(self, chosen: tuple[Feature, ...]) -> tuple[Feature, ...]:
+        """Return these features, or those by quantiles if they agree as often with the model."""
         table = self.classifier.table
         rows = self.rng.permutation(len(table))[:COMPARED]
         drawn = [feature.draw_uniform(COMPARED, self.rng) for feature in self.binned.every]
         columns = [np.concatenate([a[rows], b]) for a, b in zip(table.columns, drawn, strict=True)]
-        said = self._ask(columns)
-        if said is None:
-            return self.binned.every
+        answers = self._ask(columns)
         shares = []
-        for features in (every, self.binned.every):
+        for features in (chosen, self.binned.every):
             binned = replace(self.binned, every=features)
             cells = binned.places(replace(table, columns=tuple(columns)))
             distinct, where, _ = distinct_cells(cells, binned.shape)
-            points = self._ask(binned.columns(distinct))
-            if points is None:
+            points = None if answers is None else self._ask(binned.columns(distinct))
+            if points is None:  # a limit came before
                 return self.binned.every
-            same = points[where] == said
+            same = points[where] == answers
             shares.append(same[: len(rows)].mean() + same[len(rows) :].mean())
-        return every if shares[0] >= shares[1] else self.binned.every
+        return chosen if shares[0] > shares[1] else self.binned.every
 
 
 def _between(low: float, high: float, whole: bool) -> float:

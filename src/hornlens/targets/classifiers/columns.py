@@ -40,6 +40,10 @@ class Table:
         """Return the first so many rows."""
         return replace(self, columns=tuple(column[:count] for column in self.columns))
 
+    def where(self, chosen: NDArray[np.bool_]) -> Table:
+        """Return some of the rows."""
+        return replace(self, columns=tuple(column[chosen] for column in self.columns))
+
     def like(self, rows: Any) -> Table:
         """Return other rows with the same columns; rows that do not have them are an InputError."""
         other = read_table(rows, self.names)

@@ -35,7 +35,9 @@ def box_engine(search_of: Callable[[Meter | None], Search]) -> RuleEngine:
             lines = Rules(list(lines)[:most])
             kept = [BoxRule(row.box or (), row.place or 0) for row in lines]
             sifted = None if sifted is None else sifted.first(kept)
-            certificate = search.first_of(certificate, outcome.labelled, most, sifted)
+            certificate = search.first_of(
+                certificate, outcome.labelled, kept, sifted, outcome.covering
+            )
         if progress is not None:
             progress(len(lines), 1.0)
         cells = int((outcome.labelled.labels >= 0).sum())

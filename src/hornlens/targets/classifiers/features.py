@@ -100,6 +100,18 @@ class Feature:
         found[absent] = self.known
         return found
 
+    def knows(self, column: Column) -> NDArray[np.bool_]:
+        """Return whether each value has a level: it may be missing, or no value that is known."""
+        absent = is_missing(column)
+        known = ~absent
+        if self.kind == "whole" and column.dtype.kind not in "iu":
+            numbers = np.where(absent, 0.0, column).astype(np.float64)
+            known &= numbers == np.floor(numbers)
+        elif self.cuts is None:
+            level = set(self.values)
+            known &= np.fromiter((value in level for value in column), np.bool_, len(column))
+        return np.where(absent, self.missing, known)
+
     def column(self, places: NDArray[np.integer[Any]]) -> Column:
         """Return the points of levels, as a column."""
         return np.asarray(self._points[places])
@@ -169,7 +181,7 @@ def number_feature(name: str, kind: Kind, column: Column, cuts: Cuts) -> Feature
     if known.dtype.kind not in "iu" or not _is_large(known, cuts):
         known = known.astype(np.float64)
     places = cuts.places(known)
-    low, high = (_plain(known[0]), _plain(known[-1])) if len(known) else (0.0, 0.0)
+    low, high = (exact_number(known[0]), exact_number(known[-1])) if len(known) else (0.0, 0.0)
     step = (high - low) / cuts.bins or 1.0
     points: list[float] = []
     spans: list[tuple[float, float]] = []
@@ -178,15 +190,15 @@ def number_feature(name: str, kind: Kind, column: Column, cuts: Cuts) -> Feature
         last = cuts.values[place] if place < len(cuts.values) else None
         inside = known[places == place]
         points.append(
-            _plain(inside[(len(inside) - 1) // 2])
+            exact_number(inside[(len(inside) - 1) // 2])
             if len(inside)
             else _middle(first, last, step, kind == "whole")
         )
         least = points[-1] if first is None else first
         largest = points[-1] if last is None else last
         if len(inside):
-            least = _plain(inside[0]) if first is None else first
-            largest = _plain(inside[-1]) if last is None else last
+            least = exact_number(inside[0]) if first is None else first
+            largest = exact_number(inside[-1]) if last is None else last
         spans.append((least, largest))
     has_missing = bool(absent.any())
     every = (*points, np.nan) if has_missing else tuple(points)

@@ -1,4 +1,4 @@
-"""Classifiers and tables from files: ONNX and skops models, CSV tables. Never pickle.
+"""Classifiers and tables from files: ONNX, skops, boosters' own; CSV tables. Never pickle.
 
 A pickle runs whatever its author wrote, so it is refused. ONNX holds arithmetic only.
 """
@@ -15,6 +15,7 @@ import numpy as np
 from hornlens.errors import HornlensError, InputError
 from hornlens.formats.csvfiles import check_points, csv_rows
 from hornlens.formats.files import read_text
+from hornlens.targets.classifiers.boosterfiles import SUFFIXES, booster_table, read_booster
 from hornlens.targets.classifiers.columns import Column, Kind, Table
 from hornlens.targets.classifiers.onnxfiles import OnnxClassifier
 from hornlens.targets.classifiers.skopsfiles import read_skops
@@ -50,8 +51,12 @@ def open_classifier(
         model = OnnxClassifier(path, names, labels)
         made = _table(names, columns, kinds, model.rebuild)
         return model, made
+    if kind in SUFFIXES:
+        booster = read_booster(path)
+        return booster, booster_table(booster, names, columns, kinds)
     if kind != ".skops":
-        raise InputError("unknown kind of model; expected .onnx or .skops", path)
+        known = ", ".join((".onnx", *SUFFIXES))
+        raise InputError(f"unknown kind of model; expected {known} or .skops", path)
     model = read_skops(path, trusted)
     return model, _table(names, columns, kinds, _rows_for(model, names))
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import OPEN, GridCells, Levels, ListedCells, distinct_cells
 from hornlens.limits import Stopped
-from hornlens.logic.scopes import Agreement, Scope
+from hornlens.logic.scopes import Agreement, Of, Scope
 from hornlens.targets.classifiers.columns import Column, Table, is_missing
 from hornlens.targets.classifiers.measured import Measured, counts_of
 from hornlens.targets.classifiers.metering import Decide, Meter
@@ -132,16 +132,19 @@ def scope_of(
     part: bool = False,
     assumed: bool = False,
     excluded: Callable[[], tuple[str, ...]] = tuple,
+    kept: tuple[int, int] | None = None,
 ) -> Scope:
     """Return of what rules over the cells of a classifier speak.
 
     `exact_bins`: all inputs of a cell get one class, as far as the model was read; `part`: only
     some cells are meant; `assumed`: only what the background allows. What was measured decides.
-    `excluded` returns what the model accepts and no level stands for; see `unlike`.
+    `excluded` returns what the model accepts and no level stands for; see `unlike`. `kept`: only
+    what is plausible is meant, as so many of so many rows are.
     """
     if not (exact_bins and is_measured(agreement)):
-        return Scope("surrogate", words, how, assumed, agreement)
-    return Scope("part" if part else "every input", words, how, assumed, agreement, excluded())
+        return Scope("surrogate", words, how, assumed, agreement, kept=kept)
+    of: Of = "part" if part else "every input" if kept is None else "plausible"
+    return Scope(of, words, how, assumed, agreement, excluded(), kept)
 
 
 def is_measured(agreement: Agreement) -> bool:

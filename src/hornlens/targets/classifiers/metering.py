@@ -94,6 +94,11 @@ class Meter:
 
         return stops
 
+    def part_of_time(self, share: float) -> Callable[[], bool]:
+        """Return what says whether such a share of the time that is left has passed."""
+        seconds, start = None if self.limits is None else self.limits.time_left, time.perf_counter()
+        return lambda: seconds is not None and time.perf_counter() - start >= share * seconds
+
     def answers(self, decide: Decide, columns: Sequence[Column]) -> Places:
         """Return what is said of cells: of all, or of as many as the limits allow.
 

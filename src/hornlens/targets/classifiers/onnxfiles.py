@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,9 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError, InputError
 from hornlens.models.privacy import keep_private
 from hornlens.targets.classifiers.columns import Column, Table
+from hornlens.targets.classifiers.ensembles.trees import NotExact
 from hornlens.targets.classifiers.onnxgraphs import Graph, Unreadable, read_graph
+from hornlens.targets.classifiers.onnxruns import UpTo, session_of
 from hornlens.targets.classifiers.pipelines import TreeModel
 
 INSTALL = "pip install 'hornlens[onnx]'"
@@ -29,7 +30,7 @@ class OnnxClassifier:
         keep_private()
         self._content = path.read_bytes()
         try:
-            self._session = _session_of(self._content)
+            self._session = session_of(self._content)
         except HornlensError:
             raise
         except Exception as error:
@@ -82,35 +83,30 @@ class OnnxClassifier:
     def _graph(self) -> Graph | str:
         """What is read of the file, or why nothing is."""
         try:
-            import onnx
+            import onnx  # noqa: F401
         except ImportError:
-            return f"the trees in {self._path.name} are asked, not read: {INSTALL}"
+            return f"trees in ONNX files are read with onnx: {INSTALL}"
         places = {name: place for place, name in enumerate(self._names)}
         given = [one.name for one in self._inputs]
         every = tuple(range(len(self._names)))
         inputs = {name: (places[name],) for name in given} if len(given) > 1 else {given[0]: every}
         try:
-            return read_graph(onnx.load_from_string(self._content), inputs)
+            return read_graph(self._content, inputs)
         except Unreadable as error:
-            return f"{self._path.name} is asked, its trees are not read: {error}"
-
-    @property
-    def why_not_read(self) -> str:
-        """Why its trees are not read; empty if they are."""
-        return self._graph if isinstance(self._graph, str) else ""
+            return f"{self._path.name} is not read: {error}"
 
     @property
     def classes_(self) -> tuple[Any, ...] | None:
         """All classes that it says, if its trees say them; None if that is not known."""
         return None if isinstance(self._graph, str) else self._graph.labels
 
-    def tree_model(self, table: Table) -> TreeModel | None:
-        """Return its trees, over the columns of a table; None if they cannot be read."""
+    def tree_model(self, table: Table) -> TreeModel:
+        """Return its trees, over the columns of a table; raise NotExact if they cannot be read."""
         graph = self._graph
         if isinstance(graph, str):
-            return None
+            raise NotExact(graph)
         direct = frozenset(range(len(table.names))) - graph.changed - graph.encoded
-        prepare = UpToTrees(self._content, graph.tensors)
+        prepare = UpTo(self._content, graph.tensors)
         return TreeModel(graph.trees, prepare, graph.source, graph.encoded, direct)
 
     def classes_among(self, answers: set[Any]) -> set[Any]:
@@ -121,51 +117,6 @@ class OnnxClassifier:
                 with suppress(ValueError):
                     classes.add(make(value))
         return classes
-
-
-@dataclass(frozen=True, eq=False)
-class UpToTrees:
-    """Runs a file up to its trees: what they see of rows."""
-
-    content: bytes
-    tensors: tuple[str, ...]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: the file, and no session."""
-        return {"content": self.content, "tensors": self.tensors}
-
-    @cached_property
-    def _session(self) -> Any:
-        import onnx
-
-        model = onnx.load_from_string(self.content)
-        del model.graph.output[:]
-        model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self.computed)
-        return _session_of(model.SerializeToString())
-
-    @cached_property
-    def computed(self) -> list[str]:
-        """The tensors that are no inputs."""
-        import onnx
-
-        given = {one.name for one in onnx.load_from_string(self.content).graph.input}
-        return [name for name in self.tensors if name not in given]
-
-    def __call__(self, rows: dict[str, NDArray[Any]]) -> NDArray[Any]:
-        """Return the values that the trees compare, side by side."""
-        values = dict(rows)
-        if self.computed:
-            values |= zip(self.computed, self._session.run(self.computed, rows), strict=True)
-        parts = [np.asarray(values[name]) for name in self.tensors]
-        return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
-
-
-def _session_of(content: bytes) -> Any:
-    try:
-        import onnxruntime
-    except ImportError:
-        raise HornlensError("ONNX models need onnxruntime: pip install 'hornlens[demo]'") from None
-    return onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
 
 
 def _dtype(kind: str) -> Any:

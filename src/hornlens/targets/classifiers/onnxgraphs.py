@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.targets.classifiers.ensembles.combining import moved
-from hornlens.targets.classifiers.ensembles.onnx import KINDS, labels_of, read_onnx_trees
+from hornlens.targets.classifiers.ensembles.combining import moved, only_breaks
+from hornlens.targets.classifiers.ensembles.onnx import KINDS, classes_named, read_onnx_trees
 from hornlens.targets.classifiers.ensembles.trees import Trees
+from hornlens.targets.classifiers.onnxruns import UpTo
 
 AS_THEY_ARE = {"Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Clip", "Relu", "Floor", "Ceil"}
 """Nodes that keep the columns and their order (where a Reshape leaves as many columns)."""
@@ -47,14 +48,14 @@ class Graph:
     """All classes that the file says, if trees say them."""
 
 
-def read_graph(model: Any, inputs: Mapping[str, Origin]) -> Graph:
+def read_graph(content: bytes, inputs: Mapping[str, Origin]) -> Graph:
     """Return what a model's label depends on; raise Unreadable if that is not trees alone.
 
     `inputs` has for each input the columns of the table that it consists of.
     """
-    from onnx import numpy_helper
+    from onnx import load_from_string, numpy_helper
 
-    graph = model.graph
+    graph = load_from_string(content).graph
     made_by = {name: node for node in graph.node for name in node.output}
     constants = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
     for node in graph.node:
@@ -62,7 +63,8 @@ def read_graph(model: Any, inputs: Mapping[str, Origin]) -> Graph:
             constants[node.output[0]] = np.asarray(_attributes(node)["value"])
     label = graph.output[0].name
     ensembles = _ensembles_behind(label, made_by, inputs)
-    trace = _Trace(made_by, constants, inputs, _kinds(graph), set(), set())
+    trace = _Trace(made_by, constants, inputs, set(), set())
+    single = _is_single(content, [node.input[0] for node in ensembles])
     parts: dict[str, int] = {}
     source: list[int] = []
     every: list[Trees] = []
@@ -71,20 +73,15 @@ def read_graph(model: Any, inputs: Mapping[str, Origin]) -> Graph:
         if tensor not in parts:
             parts[tensor] = len(source)
             source += trace.origin(tensor)
-        given = _attributes(node)
-        trees = read_onnx_trees(node.op_type, given, _is_single(model, tensor))
+        trees = read_onnx_trees(node.op_type, _attributes(node), single)
         if trees is None:
             raise Unreadable(f"a node {node.op_type} compares in a way that is not read")
         every.append(moved(trees, parts[tensor]))
-    labels = None
-    says_it = len(ensembles) == 1 and _says(label, ensembles[0], made_by)
-    if says_it:
-        trees, labels = every[0], tuple(labels_of(_attributes(ensembles[0])))
+    if len(every) == 1 and _says(label, ensembles[0], made_by):
+        (trees,) = every
+        labels = tuple(classes_named(_attributes(ensembles[0])))
     else:
-        inner = tuple(tree for one in every for tree in one.trees)
-        if len({one.single for one in every}) > 1:
-            raise Unreadable("some trees compare in single precision, others in double")
-        trees = Trees(inner, every[0].single, summed=False)
+        trees, labels = only_breaks(every), None
     encoded, changed = frozenset(trace.encoded), frozenset(trace.changed)
     return Graph(trees, tuple(parts), tuple(source), encoded, changed, labels)
 
@@ -137,24 +134,14 @@ def _says(label: str, trees: Any, made_by: Mapping[str, Any]) -> bool:
     return True
 
 
-def _kinds(graph: Any) -> dict[str, int]:
-    every = (*graph.input, *graph.value_info, *graph.output)
-    return {one.name: one.type.tensor_type.elem_type for one in every}
-
-
-def _is_single(model: Any, tensor: str) -> bool:
-    """Return whether a tensor has single precision; raise Unreadable if it has no numbers."""
-    from onnx import TensorProto, shape_inference
-
-    kinds = _kinds(model.graph)
-    if not kinds.get(tensor):
-        kinds = _kinds(shape_inference.infer_shapes(model).graph)
-    kind = kinds.get(tensor)
-    if kind == TensorProto.DOUBLE:
+def _is_single(content: bytes, tensors: Sequence[str]) -> bool:
+    """Return whether tensors have single precision; raise Unreadable if they have none, or two."""
+    kinds = set(UpTo(content, tuple(tensors)).kinds())
+    if kinds == {"tensor(double)"}:
         return False
-    if kind == TensorProto.FLOAT:
+    if kinds == {"tensor(float)"}:
         return True
-    raise Unreadable("its trees compare neither in single nor in double precision")
+    raise Unreadable("its trees compare neither all in single nor all in double precision")
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +151,6 @@ class _Trace:
     made_by: Mapping[str, Any]
     constants: Mapping[str, NDArray[Any]]
     inputs: Mapping[str, Origin]
-    kinds: Mapping[str, int]
     encoded: set[int]
     changed: set[int]
 

@@ -10,8 +10,9 @@ from hornlens.errors import InputError
 from hornlens.logic.certificates import check_tolerances
 from hornlens.results.documents.settings import Settings
 from hornlens.targets.classifiers.binning import Bins
+from hornlens.targets.classifiers.plausible import Plausible
 
-Domain = Literal["grid", "data"]
+Domain = Literal["grid", "data", "plausible"]
 Which = Literal["cover", "all"]
 
 
@@ -36,8 +37,12 @@ class Options:
     label: str = "class"
     sift: bool = False
     """Whether rules are sifted, though all cells could be asked, or trees be looked into."""
+    cover: float = 0.99
+    """Which share of the rows is to be decided, where the rules of trees cannot decide all."""
     counts_class: bool = False
     """Whether the class is one of the `max_conditions` of a sift, as in the settings of extract."""
+    plausible: Plausible | None = None
+    """What is plausible; None: what the rows of X show, where that is the domain."""
 
     @property
     def settings(self) -> Settings:
@@ -64,13 +69,24 @@ class Options:
     def __post_init__(self) -> None:
         """Refuse what makes no sense; what the background says twice, it says once."""
         object.__setattr__(self, "background", tuple(dict.fromkeys(self.background)))
-        for name, known in (("domain", ("grid", "data")), ("rules", ("cover", "all"))):
+        domains = ("grid", "data", "plausible")
+        for name, known in (("domain", domains), ("rules", ("cover", "all"))):
             if getattr(self, name) not in known:
                 raise InputError(
                     f"{name} must be {' or '.join(known)}, not {getattr(self, name)!r}"
                 )
+        if self.plausible is not None and self.domain == "data":
+            raise InputError("domain='data' are cells near rows: leave it out, or plausible=")
+        if self.plausible is not None:
+            object.__setattr__(self, "domain", "plausible")
         if not isinstance(self.label, str):
             raise InputError(f"label must be a text, not {self.label!r}")
+        if (
+            isinstance(self.cover, bool)
+            or not isinstance(self.cover, int | float)
+            or (not 0 <= self.cover <= 1)
+        ):
+            raise InputError(f"cover must be a share between 0 and 1, not {self.cover!r}")
         check_tolerances(self.epsilon, self.delta)
         least = {"n_bins": 2, "changes": 0, "limit": 1, "budget": 1, "max_conditions": 0}
         for name, bound in least.items():

@@ -16,7 +16,7 @@ from hornlens.targets.classifiers.ensembles.combining import moved, widened
 from hornlens.targets.classifiers.ensembles.readers import Coding, read_trees, rows_before
 from hornlens.targets.classifiers.ensembles.trees import NotExact, Trees
 from hornlens.targets.classifiers.ensembles.wrappers import Wrapper, read_wrapper
-from hornlens.targets.classifiers.steps import Trace
+from hornlens.targets.classifiers.steps import PREPARE, Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ class View:
             *(replaced, trace.categories),
         )
         if self.steps and model.seen(table, table.first(1).columns).shape[1] != len(self.source):
-            raise NotExact("its steps make another number of columns than was expected")
+            raise NotExact(f"its steps make other columns than expected; {PREPARE}")
         return model
 
 

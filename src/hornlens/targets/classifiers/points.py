@@ -91,6 +91,13 @@ class Binned:
             return np.zeros((len(table), 0), dtype=np.intp)
         return np.column_stack([columns[place] for place in self.telling])
 
+    def knows(self, table: Table) -> NDArray[np.bool_]:
+        """Return whether each row lies in a cell: whether all of its values have a level."""
+        known = np.ones(len(table), dtype=np.bool_)
+        for feature, column in zip(self.every, table.columns, strict=True):
+            known &= feature.knows(column)
+        return known
+
     def label_grid(self) -> Labels:
         """Return the class of every cell, as an array with an axis for each feature."""
         labels = np.empty(self.cell_count, dtype=np.int8)

@@ -5,7 +5,7 @@ All cells of a grid, those near the rows, the votes of trees, or a sift: whichev
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.counts import plural
 from hornlens.errors import HornlensError, InputError
 from hornlens.exact.boxes.cells import (
     OPEN,
@@ -45,6 +46,7 @@ from hornlens.targets.classifiers.answering import Classifier, Predictions
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Binning
 from hornlens.targets.classifiers.columns import Table
+from hornlens.targets.classifiers.covering import Covering, cover_rows
 from hornlens.targets.classifiers.guard import (
     Inputs,
     is_measured,
@@ -55,13 +57,35 @@ from hornlens.targets.classifiers.guard import (
 from hornlens.targets.classifiers.measured import Measured
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.options import Options
+from hornlens.targets.classifiers.plausible import Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.ruletables import SiftedBoxes
+from hornlens.targets.classifiers.short import (
+    known_cells,
+    longest_within_reach,
+    short_rules_of_vote,
+)
 from hornlens.targets.classifiers.spaces import space_apart
 
 USUAL = 2
 """How many conditions rules have, where not all cells can be asked and nothing is said of it."""
 OF_EVERY_INPUT = "of every input"
+ROUNDED_NOTE = (
+    "thresholds are shown rounded by less than a millionth, with no row between what is shown and "
+    "what is meant; the file has them exactly"
+)
+
+
+def fewer_conditions(most: int) -> str:
+    """Return the note that complete lists have fewer conditions than usual.
+
+    >>> print(fewer_conditions(1))
+    every rule with at most 1 condition is here: those with 2 are too many to be gone through
+    """
+    return (
+        f"every rule with at most {plural(most, 'condition')} is here: those with {most + 1} are "
+        "too many to be gone through"
+    )
 
 
 class Searched(NamedTuple):
@@ -80,6 +104,7 @@ class Searched(NamedTuple):
     sifted: SiftedBoxes | None = None
     inputs: Inputs | None = None
     """The inputs by which the agreement is measured, if their cells were asked."""
+    covering: Covering | None = None
 
 
 class Outcome(NamedTuple):
@@ -97,6 +122,7 @@ class Outcome(NamedTuple):
     sifted: SiftedBoxes | None = None
     counted: Mapping[str, int] = {}
     """What is counted beside cells and rows."""
+    covering: Covering | None = None
 
     @property
     def is_exact(self) -> bool:
@@ -120,6 +146,8 @@ class Search:
     meter: Meter | None = None
     assumed: tuple[Rule, ...] = ()
     """The background, as rules of the space."""
+    plausible: Plausible | None = None
+    """What is plausible, if nothing else is meant."""
 
     @classmethod
     def of(
@@ -152,7 +180,7 @@ class Search:
         assumed = background.rules(binned.every)
         return cls(
             *(classifier, binning, binned, forbidden, options, classes),
-            *(classifier.given or len(table), meter, assumed),
+            *(classifier.given or len(table), meter, assumed, background.plausible),
         )
 
     @property
@@ -179,6 +207,11 @@ class Search:
         if measured is None:
             measured = self._measured(rows, searched.labelled, searched)
         certificate = self._certificate(searched, measured.agreement)
+        covering = searched.covering
+        if covering is not None:
+            uniform = None if self._asks_no_more(searched.labelled) else measured
+            covering = covering.measured_on(self.binned.axes, rows, self.said, uniform)
+            certificate = replace(certificate, coverage=covering.of(searched.boxes))
         total = self._predictions
         compared += total - asked
         return Outcome(
@@ -195,6 +228,7 @@ class Search:
                 "measured": compared,
                 "predicted": total,
             },
+            covering,
         )
 
     @property
@@ -220,14 +254,14 @@ class Search:
         options = self.options
         if options.sift:
             return False
-        return options.domain == "grid" and self.binned.cell_count <= options.limit
+        return options.domain != "data" and self.binned.cell_count <= options.limit
 
     def _grid(self, rows: Levels) -> Labels:
         """Return what is said in every cell; OPEN where a limit came before."""
         if self.meter is None:
             return self.binned.label_grid()
         allowed = None
-        if self.options.background:
+        if self._leaves_out:
             allowed = self.forbidden.allows(self._all_cells())
         return self.asking.part_of_grid(_commonest(rows, self.binned.shape), allowed)
 
@@ -241,21 +275,26 @@ class Search:
 
         The same after a sift: whatever is known of a cell was held against the rules.
         """
-        meter, is_grid = self.meter, isinstance(labelled, GridCells)
+        meter = self.meter
         if searched is not None and searched.sifted is not None:
             return measured_by(
                 *(self.binned, rows, self.said, self.options.seed),
                 *(labelled, meter, True, searched.inputs),
             )
-        counted = meter is not None and meter.limits is not None and meter.room is not None
-        only = meter is not None and (meter.ended is not None or (counted and not is_grid))
-        only = only or labelled.open > 0
+        only = self._asks_no_more(labelled)
         return measured_by(
             *(self.binned, rows, self.said, self.options.seed),
             labelled,
             meter,
             only,
         )
+
+    def _asks_no_more(self, labelled: GridCells | ListedCells) -> bool:
+        """Return whether the agreement is measured in cells that were asked, for lack of others."""
+        meter = self.meter
+        if labelled.open or meter is None or meter.ended is not None:
+            return labelled.open > 0 or meter is not None
+        return meter.room is not None and not isinstance(labelled, GridCells)
 
     def _certificate(self, searched: Searched, agreement: Agreement) -> Certificate:
         """Return what may be claimed: nothing is complete if anything was left out."""
@@ -264,11 +303,13 @@ class Search:
             *(self.binning.exact, self.binning.how, agreement, searched.words, searched.part),
             bool(self.options.background),
             lambda: unlike(self.asking),
+            None if self.plausible is None else (self.plausible.kept, self.plausible.held_out),
         )
         ended = None if self.meter is None else self.meter.ended
         if sifted is not None and not sifted.done:
             ended = ended or "max_questions"
-        if scope.excluded and searched.words == OF_EVERY_INPUT:
+        is_proved = searched.words == OF_EVERY_INPUT
+        if is_proved and (scope.excluded or (scope.direct and scope.kept is not None)):
             scope = replace(scope, words=f"of {scope.inputs}")
         asked = int(np.count_nonzero(searched.labelled.labels >= 0))
         unasked = searched.labelled.open + searched.unasked
@@ -288,12 +329,13 @@ class Search:
         self,
         certificate: Certificate,
         labelled: GridCells | ListedCells,
-        rules: int,
+        kept: Sequence[BoxRule],
         sifted: SiftedBoxes | None = None,
+        covering: Covering | None = None,
     ) -> Certificate:
-        """Return what may be claimed of the first rules, where there are more.
+        """Return what may be claimed of the rules that are kept, where there are more.
 
-        `sifted` is what is left of a sift: the others are open.
+        `sifted` is what is left of a sift: the others are open. `covering` counts what they decide.
         """
         limits = None if self.meter is None else self.meter.limits
         reason = None if limits is None else limits.reached(certificate.rules)
@@ -303,8 +345,9 @@ class Search:
             weakest=certificate.weakest if sifted is None else sifted.weakest,
             complete=NOTHING,
             ended=certificate.ended or Ending(reason or "max_rules"),
-            rules=rules,
+            rules=len(kept),
             open=0 if sifted is None else sifted.open_count,
+            coverage=None if covering is None else covering.of(kept, inputs=False),
             cells=(certificate.cells or 0) - certificate.unasked + unasked,
             unasked=unasked,
         )
@@ -315,7 +358,13 @@ class Search:
             return None
         from hornlens.targets.classifiers.voting import Vote
 
-        return Vote(self.asking, trees, None, self.forbidden.boxes)
+        forbidden = self.forbidden
+        return Vote(self.asking, trees, None, forbidden.weighted, forbidden.most_broken)
+
+    @property
+    def _leaves_out(self) -> bool:
+        """Whether some cells may not be meant."""
+        return bool(self.options.background) or self.plausible is not None
 
     @property
     def _stops(self) -> Stops:
@@ -336,17 +385,31 @@ class Search:
                 "too many to list every rule: raise the limit, or give max_conditions"
             )
         if vote is not None:
-            return self._by_proofs(rows, vote, USUAL if most is None else most)
+            return self._by_proofs(rows, vote, most)
+        if self.plausible is not None:
+            raise HornlensError(
+                f"there are {self.binned.cell_count:,} cells, more than limit={options.limit:,}, "
+                "and no trees to look into: what is plausible cannot be sifted; raise the limit, "
+                "or give fewer columns"
+            )
         return self._by_sifting(rows)
 
     # --- which cells ---
 
+    @property
+    def _meant_cells(self) -> str:
+        """Which cells of a grid are meant, where not all are."""
+        if self.plausible is None:
+            return "all that the background allows"
+        allowed = " and that the background allows" if self.options.background else ""
+        return f"all that are plausible{allowed}"
+
     def _by_grid(self, rows: Levels, labels: Labels) -> Searched:
         options, of = self.options, "all that there are"
-        if options.background:
+        if self._leaves_out:
             flat = labels.reshape(-1)
             flat[~self.forbidden.allows(self._all_cells())] = OUTSIDE
-            of = "all that the background allows"
+            of = self._meant_cells
             if (flat == OUTSIDE).all():
                 raise InputError("the background allows no cell: nothing is left to explain")
         grid, most = GridCells(self.binned.axes, labels), options.max_conditions
@@ -392,15 +455,26 @@ class Search:
         labels[order[: len(said)]] = said
         return labels
 
-    def _by_proofs(self, rows: Levels, vote: Any, most: int) -> Searched:
-        from hornlens.targets.classifiers.short import short_rules_of_vote
-
-        done = short_rules_of_vote(vote, most, rows, self.options.seed)
-        of = OF_EVERY_INPUT + (" that the background allows" if self.options.background else "")
+    def _by_proofs(self, rows: Levels, vote: Any, most: int | None) -> Searched:
+        """Prove rules that cover the rows, unless a length is wanted, and then all short ones."""
+        known = known_cells(vote, rows, self.options.seed)
+        covering = None
+        if most is None and self.options.cover:
+            covering = cover_rows(vote, known, rows, self.options, self.meter)
+        if most is None:
+            most = longest_within_reach(self.binned.axes, USUAL)
+        done = short_rules_of_vote(vote, most, known)
+        boxes = [*(() if covering is None else covering.rules), *done.rules]
+        assumed = self.options.background and self.plausible is None
+        of = OF_EVERY_INPUT + (" that the background allows" if assumed else "")
         complete = Complete(max_conditions=most, unsettled=done.unsettled)
         is_ended = self.meter is not None and self.meter.ended is not None
-        unasked = 0 if is_ended else self.binned.cell_count - len(done.rows.cells)
-        return Searched(done.rules, done.rows, complete, of, unasked=unasked)
+        unasked = 0 if is_ended else self.binned.cell_count - len(known.rows.cells)
+        return Searched(
+            *(list(dict.fromkeys(boxes)), known.rows, complete, of),
+            unasked=unasked,
+            covering=covering,
+        )
 
     def _by_sifting(self, rows: Levels) -> Searched:
         """Find all rules with few conditions from few cells: see `sifting`."""
@@ -426,8 +500,11 @@ class Search:
         values = (tuple(map(str, feature.values)) for feature in self.binned.every)
         notes = [text for group in (names, *values) for text in look_alike_sentences(group)]
         record, most = None if sifted is None else sifted.record, self.options.max_conditions
+        if self.binning.fallback:
+            notes.append(self.binning.fallback)
         if record is not None and most is None and record.conditions < USUAL:
             notes.append("rules have at most 1 condition: those with 2 are too many to sift")
+        notes += self._shortened()
         if len(self.said) < self.given:
             notes.append(
                 f"the run was ended after {len(self.said):,} of {self.given:,} rows of X were asked"
@@ -437,7 +514,9 @@ class Search:
                 continue
             if feature.cuts is not None and len(np.unique(column)) > 1:
                 model = "the model" if agreement.whole else "the model, as it was read,"
-                notes.append(f"{model} never asks for column {feature.name!r}")
+                never = f"{model} never asks for column {feature.name!r}"
+                unparted = f"column {feature.name!r} has one bin: rules are silent on it"
+                notes.append(never if self.binning.exact else unparted)
             else:
                 value = feature.points[0]
                 shown = f"{value:g}" if isinstance(value, float) else str(value)
@@ -445,6 +524,19 @@ class Search:
                     f"column {feature.name!r} is constant ({shown}): rules are silent on it"
                 )
         return tuple(notes)
+
+    def _shortened(self) -> list[str]:
+        """Return what is shown shorter, or looked for in fewer lengths, than one might think."""
+        notes = []
+        looks_inside = not (self._is_whole or self.options.sift) and self._vote() is not None
+        if looks_inside and self.options.domain == "grid" and self.options.max_conditions is None:
+            most = longest_within_reach(self.binned.axes, USUAL)
+            if most < USUAL:
+                notes.append(fewer_conditions(most))
+        columns = [each.name for each in self.binned.every if each.cuts and each.cuts.rounded]
+        if columns:
+            notes.append(f"{ROUNDED_NOTE} ({', '.join(columns)})")
+        return notes
 
 
 def _commonest(rows: Levels, shape: tuple[int, ...]) -> Levels:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hornlens.exact.boxes.cells import OPEN, Levels, ListedCells
+from hornlens.exact.boxes.axes import Axis
+from hornlens.exact.boxes.cells import OPEN, Levels, ListedCells, distinct_cells
 from hornlens.exact.boxes.rulesets import (
     Bits,
     BoxRule,
@@ -26,6 +27,8 @@ from hornlens.targets.classifiers.voting import Vote
 
 POOL = 20_000
 """How many random cells are asked first."""
+MOST_CELLS = 5_000_000
+"""So many cells of sets of features are gone through, where nobody wants rules of one length."""
 CHUNK = 4_096
 """How many questions are put together."""
 MIXED = np.uint64((1 << 64) - 1)
@@ -33,15 +36,24 @@ MIXED = np.uint64((1 << 64) - 1)
 
 
 class ShortRules(NamedTuple):
-    """The rules; how many sets of conditions were proved, and how many given up.
-
-    `rows` are the cells of the rows of X that were asked.
-    """
+    """The rules; how many sets of conditions were proved, and how many given up."""
 
     rules: list[BoxRule]
     proved: int
     unsettled: int
-    rows: ListedCells
+
+
+def longest_within_reach(axes: Sequence[Axis], most: int) -> int:
+    """Return how many conditions rules may have so that their cells are not too many to go through.
+
+    At most `most`; each set of so many features has a cell for each of their levels.
+    """
+    cells = [1] + [0] * most
+    for axis in axes:
+        if axis.size > 1:
+            for count in range(most, 0, -1):
+                cells[count] += axis.size * cells[count - 1]
+    return max(count for count in range(most + 1) if max(cells[: count + 1]) <= MOST_CELLS)
 
 
 def random_cells(vote_features: Sequence[int], count: int, rng: np.random.Generator) -> Levels:
@@ -50,46 +62,55 @@ def random_cells(vote_features: Sequence[int], count: int, rng: np.random.Genera
     return np.column_stack(parts) if parts else np.zeros((count, 0), dtype=np.intp)
 
 
-def short_rules_of_vote(vote: Vote, most: int, rows: Levels, seed: int = 0) -> ShortRules:
+class KnownCells(NamedTuple):
+    """Cells whose classes are known: those of the rows of X, and the same with random ones."""
+
+    rows: ListedCells
+    pool: ListedCells
+
+
+def known_cells(vote: Vote, rows: Levels, seed: int = 0) -> KnownCells:
+    """Ask the cells of rows and random ones; of limited questions, half are left for proofs."""
+    axes, meter = vote.binned.axes, vote.binned.meter
+    cells, _, _ = distinct_cells(rows, vote.binned.shape)
+    cells = cells[vote.occur(cells)]
+    labels = vote.binned.ask_first(cells)
+    listed = ListedCells(axes, cells[: len(labels)], labels)
+    if len(labels) < len(cells):
+        return KnownCells(listed, listed)
+    room = None if meter is None else meter.room
+    count = POOL if room is None else min(POOL, room // 2)
+    drawn = random_cells([axis.size for axis in axes], POOL, np.random.default_rng(seed))[:count]
+    drawn = np.unique(drawn, axis=0)
+    new = drawn[vote.occur(drawn) & (listed.at(drawn) == OPEN)]
+    labels = vote.binned.ask_first(new)
+    pool = ListedCells(
+        axes,
+        np.concatenate([listed.cells, new[: len(labels)]]),
+        np.concatenate([listed.labels, labels]),
+    )
+    return KnownCells(listed, pool)
+
+
+def short_rules_of_vote(vote: Vote, most: int, known: KnownCells) -> ShortRules:
     """Return every rule of the ensemble with at most so many conditions, each proved.
 
     If a limit is reached, those are returned that are proved by then.
     """
-    return _Search(vote, most, rows, seed).run()
+    return _Search(vote, most, known.pool).run()
 
 
 class _Search:
-    def __init__(self, vote: Vote, most: int, rows: Levels, seed: int):
-        self.vote, self.most, self.axes = vote, most, vote.binned.axes
-        cells = np.unique(rows, axis=0)
-        cells = cells[vote.occur(cells)]
-        labels = vote.binned.ask_first(cells)
-        self.rows = ListedCells(self.axes, cells[: len(labels)], labels)
-        self.pool = self._with_drawn(seed) if len(labels) == len(cells) else self.rows
+    def __init__(self, vote: Vote, most: int, pool: ListedCells):
+        self.vote, self.most, self.axes, self.pool = vote, most, vote.binned.axes, pool
         self.tables: dict[tuple[int, ...], Bits] = {}
         self.rules: list[BoxRule] = []
         self.proved = self.unsettled = 0
 
-    def _with_drawn(self, seed: int) -> ListedCells:
-        """Return the cells of rows and random ones; half of the questions are left for proofs."""
-        sizes, vote = [axis.size for axis in self.axes], self.vote
-        meter = vote.binned.meter
-        room = None if meter is None else meter.room
-        count = POOL if room is None else min(POOL, room // 2)
-        drawn = random_cells(sizes, POOL, np.random.default_rng(seed))[:count]
-        cells = np.unique(np.concatenate([self.rows.cells, drawn]), axis=0)
-        new = cells[vote.occur(cells) & (self.rows.at(cells) == OPEN)]
-        labels = vote.binned.ask_first(new)
-        return ListedCells(
-            self.axes,
-            np.concatenate([self.rows.cells, new[: len(labels)]]),
-            np.concatenate([self.rows.labels, labels]),
-        )
-
     def run(self) -> ShortRules:
         with suppress(Stopped):
             self._search()
-        return ShortRules(self.rules, self.proved, self.unsettled, self.rows)
+        return ShortRules(self.rules, self.proved, self.unsettled)
 
     def _search(self) -> None:
         waiting: list[tuple[int, ...]] = []

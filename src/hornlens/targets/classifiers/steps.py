@@ -15,6 +15,8 @@ from hornlens.targets.classifiers.ensembles.trees import NotExact
 SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"}
 """Steps that give a column for each column, and keep the order of its values."""
 ENCODERS = {"OneHotEncoder", "OrdinalEncoder"}
+PREPARE = "explain what is behind it, with rows as it makes them"
+"""What to do about a step that cannot be looked into."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +43,11 @@ class Trace:
         if step is None or step == "passthrough":
             return source, names
         if not type(step).__module__.startswith("sklearn."):
-            raise NotExact(f"{kind} is a step that hornlens does not know")
+            raise NotExact(f"{kind} is no step of scikit-learn; {PREPARE}")
         if kind == "FunctionTransformer":
             if step.func is not None:
                 name = getattr(step.func, "__name__", "its function")
-                raise NotExact(f"nobody can look into {name} of FunctionTransformer")
+                raise NotExact(f"FunctionTransformer calls {name}; {PREPARE}")
             return source, names
         if kind in SCALERS:
             self.changed.update(source)
@@ -75,7 +77,7 @@ class Trace:
             return source, names
         if kind == "ColumnTransformer":
             return self._side_by_side(step, source, names), None
-        raise NotExact(f"thresholds cannot be traced back through {kind}")
+        raise NotExact(f"{kind} makes columns of several, or in another order; {PREPARE}")
 
     def _filled(self, step: Any, source: Sequence[int]) -> list[int]:
         """Return the sources of what a SimpleImputer makes: it looks at one column at a time."""
@@ -94,7 +96,7 @@ class Trace:
         """Return the same columns, if none of them is missing in X: others decide what it gets."""
         gaps = any(is_missing(self.table.columns[place]).any() for place in source)
         if gaps or step.add_indicator or not _is_empty(step.missing_values):
-            raise NotExact("KNNImputer fills a column by others: use SimpleImputer, or fill X")
+            raise NotExact("KNNImputer fills a column by others; use SimpleImputer")
         self.changed.update(source)
         return source
 
@@ -105,7 +107,7 @@ class Trace:
             if self.table.kinds[place] not in ("number", "whole") or place in self.encoded:
                 continue
             if place in self.changed:
-                raise NotExact(f"{value!r} is replaced behind another step: impute first")
+                raise NotExact(f"{value!r} is replaced behind another step; impute first")
             column = self.table.columns[place]
             own = column.dtype.type(value) if column.dtype.kind == "f" else value
             self.replaced.setdefault(place, set()).add(exact_number(own))
@@ -118,13 +120,13 @@ class Trace:
                 continue
             places = _places(columns, names, len(source))
             if places is None:
-                raise NotExact(f"the columns of {name!r} are named behind a step without names")
+                raise NotExact(f"{name!r} names columns that have no names; give their places")
             own = [source[place] for place in places]
             if not isinstance(inner, str):
                 own_names = None if names is None else [names[place] for place in places]
                 own, _ = self.through(inner, own, own_names)
             if len(own) != where.stop - where.start:
-                raise NotExact(f"{name!r} makes another number of columns than was expected")
+                raise NotExact(f"{name!r} makes other columns than expected; {PREPARE}")
             made[where.start] = own
         return [place for start in sorted(made) for place in made[start]]
 
@@ -138,7 +140,7 @@ def _encoded(step: Any, source: Sequence[int], kind: str) -> list[int]:
     if kind == "OrdinalEncoder":
         return list(source)
     if getattr(step, "_infrequent_enabled", False):
-        raise NotExact("OneHotEncoder makes one column of rare values: give min_frequency=None")
+        raise NotExact("OneHotEncoder joins rare values; leave min_frequency out")
     kept: list[int] = []
     dropped = step.drop_idx_ if getattr(step, "drop_idx_", None) is not None else None
     for at, (place, values) in enumerate(zip(source, step.categories_, strict=True)):

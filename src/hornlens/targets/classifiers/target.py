@@ -181,6 +181,7 @@ class ClassifierTarget:
             limit=settings.limit,
             budget=settings.limit,
             sift=settings.equivalence == "sift",
+            cover=0,
             counts_class=True,
             epsilon=settings.epsilon,
             delta=settings.delta,

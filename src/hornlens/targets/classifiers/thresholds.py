@@ -8,14 +8,15 @@ the pipeline's own arithmetic, so that it is exact, conversion to single precisi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.logic.cuts import Cuts, number_text
+from hornlens.logic.cuts import Cuts, number_text, rounded_text
 from hornlens.logic.numbers import exact_number
 from hornlens.targets.classifiers.columns import Column, Table, is_missing
 from hornlens.targets.classifiers.pipelines import TreeModel
@@ -38,11 +39,28 @@ def exact_cuts(model: TreeModel, table: Table) -> dict[int, Cuts]:
             as_seen = place in model.direct and table.kinds[place] != "whole"
             text = model.trees.text(value) if as_seen else (number_text(first), False)
             texts.setdefault(place, {}).setdefault(first, text)
+    for place, own in texts.items():
+        if place not in model.direct and table.kinds[place] != "whole":
+            texts[place] = _rounded(own, table.columns[place])
     for place, values in model.replaced.items():
         for value in values:
             for first, text in _just(value, table.kinds[place] == "whole"):
                 texts.setdefault(place, {})[first] = text
     return {place: _cuts(own) for place, own in texts.items()}
+
+
+def _rounded(values: Iterable[float], column: Column) -> dict[float, tuple[str, bool]]:
+    """Return texts in few digits for cuts of a column that the trees see through other steps.
+
+    Such cuts have all digits of a double: what scaling adds and rounds off, nobody wants to read.
+    """
+    values = sorted(values)
+    numbers = np.sort(column[~is_missing(column)].astype(np.float64))
+    ends = [-np.inf, *((low + high) / 2 for low, high in pairwise(values)), np.inf]
+    return {
+        value: rounded_text(value, numbers, low, high)
+        for value, (low, high) in zip(values, pairwise(ends), strict=True)
+    }
 
 
 def _just(value: float, is_whole: bool) -> list[tuple[float, tuple[str, bool]]]:

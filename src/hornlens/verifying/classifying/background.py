@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hornlens.verifying.attributes import Rule
 from hornlens.verifying.classifying.cells import OUTSIDE
 from hornlens.verifying.classifying.document import ClassifierFile
+from hornlens.verifying.classifying.plausible import Plausible
 from hornlens.verifying.grids import Space, Wrong
 from hornlens.verifying.levels import Layout
 
@@ -37,6 +38,7 @@ class Assumed:
         texts = recorded.section["background"]
         if recorded.is_recent and len(set(texts)) < len(texts):
             raise Wrong("background: a rule stands there twice")
+        self.plausible = Plausible(recorded)
 
     @cached_property
     def _marks(self) -> list[tuple[list[Marks], list[Marks] | None]]:
@@ -49,8 +51,8 @@ class Assumed:
         return [(having(a), None if both is None else having(both)) for a, both in self.rules]
 
     def allows(self, cells: NDArray[np.intp]) -> Marks:
-        """Return which cells break no rule."""
-        allowed = np.ones(len(cells), dtype=np.bool_)
+        """Return which cells break no rule, and are plausible if only such cells are meant."""
+        allowed: Marks = self.plausible.counts(cells) <= self.plausible.most
         for first, both in self._marks:
             broken = _inside(first, cells)
             allowed &= ~(broken & ~_inside(both, cells)) if both is not None else ~broken
@@ -63,19 +65,20 @@ class Assumed:
             every = self._grid(np.arange(len(cells.labels)))
             outside = np.array(cells.labels) == OUTSIDE
             if (outside != ~self.allows(every)).any():
-                raise Wrong("cells: those that do not occur are not those of the background")
+                raise Wrong("cells: those that do not occur are not those that are ruled out")
         elif not self.allows(np.array(cells.listed, dtype=np.intp).reshape(cells.shape)).all():
-            raise Wrong("cells: one was asked that the background rules out")
+            raise Wrong("cells: one was asked that is ruled out")
         boxes = section.get("forbidden") or ()
         if boxes and section.get("trees") is None:
             raise Wrong("forbidden: boxes of trees that are not there")
+        checked, not_checked = self.plausible.check()
         if not self.rules and not boxes:
-            return [], []
+            return checked, not_checked
         if section.get("trees") is not None and list(boxes) != self._boxes():
             raise Wrong("forbidden: not what the background rules out")
         return (
-            ["background: the cells that do not occur are those that its rules rule out"],
-            ["that the background holds: whoever gave it answers for it"],
+            [*checked, "background: the cells that do not occur are those that its rules rule out"],
+            [*not_checked, "that the background holds: whoever gave it answers for it"],
         )
 
     def _boxes(self) -> list[dict[str, str]]:

@@ -14,20 +14,22 @@ from numpy.typing import NDArray
 
 from hornlens.verifying.claims import Claim
 from hornlens.verifying.classifying.conditions import RANGED
+from hornlens.verifying.classifying.coverage import check_coverage
 from hornlens.verifying.classifying.document import ClassifierFile
 from hornlens.verifying.grids import Wrong
 
 USUAL = 2
-"""How many conditions rules have that are proved by trees, where the settings do not say."""
+"""How many conditions rules have at most that are proved by trees, where nobody wanted a number."""
 NEAR = "those of the rows of X and all that differ from one in at most "
 EVERY = "of every input"
+EVERY_PLAUSIBLE = "of every plausible input"
 COMPLETE = {"decides", "max_conditions", "unsettled"}
 """What a certificate of a classifier may call complete."""
 REASONS = ("time_limit", "max_rules", "interrupt", "max_questions", "max_calls", "max_cost")
 """What may end the run of a classifier."""
 PARTS = {
     *("kind", "weakest", "complete", "scope", "rules", "open", "cells", "unasked", "ended"),
-    *("trial", "sift"),
+    *("trial", "sift", "coverage"),
 }
 """What the certificate of a classifier may hold."""
 ALWAYS = {
@@ -112,6 +114,11 @@ def check_certificate(
     _check_counts(recorded, claim)
     _check_settings(recorded, claim)
     check_warrants(recorded, claim)
+    checked = ["certificate: its scope and warrants are those of the cells"]
+    if "coverage" in line:
+        if claim.sift or claim.trial or recorded.cells.is_grid or is_near_rows(claim):
+            raise Wrong("certificate: a coverage, though no trees were looked into")
+        checked.append(check_coverage(recorded))
     not_checked = []
     if recorded.section["exact_bins"]:
         not_checked.append(
@@ -119,7 +126,7 @@ def check_certificate(
             "inputs do not contradict it"
         )
         not_checked.append("which missing or new values the model accepts: ask it again")
-    return ["certificate: its scope and warrants are those of the cells"], not_checked
+    return checked, not_checked
 
 
 def _kind(claim: Claim) -> str:
@@ -132,7 +139,7 @@ def _kind(claim: Claim) -> str:
         return "tested"
     if not (claim.decides or claim.bounded):
         return "partial"
-    names = {"surrogate": "surrogate", "part": "partial"}
+    names = {"surrogate": "surrogate", "part": "partial", "plausible": "partial"}
     return names.get(claim.scope["of"]) or ("exact" if claim.decides else "bounded")
 
 
@@ -154,7 +161,8 @@ def _check_complete(recorded: ClassifierFile, claim: Claim) -> None:
     if claim.decides and (claim.most is not None or most is not None):
         raise Wrong("certificate: of every cell, though only short rules were wanted")
     by_trees = not recorded.cells.is_grid and not is_near_rows(claim)
-    if claim.most is not None and claim.most != (USUAL if by_trees and most is None else most):
+    usual = by_trees and most is None and claim.most is not None and claim.most <= USUAL
+    if claim.most is not None and claim.most != most and not usual:
         raise Wrong(f"certificate: {claim.most} conditions, and the settings say {most}")
     if claim.unsettled and (not by_trees or claim.most is None or claim.unsettled < 0):
         raise Wrong("certificate: nothing can be left unsettled")
@@ -167,12 +175,16 @@ def _check_scope(recorded: ClassifierFile, claim: Claim) -> None:
     section, scope = recorded.section, claim.scope
     exact, background = section["exact_bins"], bool(section["background"])
     some = not recorded.cells.is_grid and not (claim.trial or claim.sift)
-    if scope["of"] == "every input" and some and (claim.decides or not section.get("trees")):
+    if (
+        scope["of"] in ("every input", "plausible")
+        and some
+        and (claim.decides or not section.get("trees"))
+    ):
         raise Wrong("certificate: of every input, though only some cells were asked")
-    of = "surrogate"
+    of, plausible = "surrogate", section.get("plausible")
     if exact:
-        of = "part" if is_near_rows(claim) else "every input"
-    if scope["of"] not in ("every input", "surrogate", "part"):
+        of = "part" if is_near_rows(claim) else "every input" if plausible is None else "plausible"
+    if scope["of"] not in ("every input", "plausible", "surrogate", "part"):
         raise Wrong(f"certificate: a classifier is not asked of {scope['of']!r}")
     if scope["of"] == "part" and of != "part":
         raise Wrong("certificate: of a part, though that is not what was asked")
@@ -185,7 +197,10 @@ def _check_scope(recorded: ClassifierFile, claim: Claim) -> None:
     excluded = scope.get("excluded", [])
     if "excluded" in scope and not (exact and excluded and all(type(e) is str for e in excluded)):
         raise Wrong("certificate: it excludes inputs, though it is of a stand-in")
-    known = {"of", "words", "how", "assumed", "agreement", "excluded"}
+    kept = None if plausible is None else [plausible["kept"], plausible["held_out"]]
+    if scope.get("kept") != kept:
+        raise Wrong("certificate: it is of other inputs than what is plausible")
+    known = {"of", "words", "how", "assumed", "agreement", "excluded", "kept"}
     if set(scope) - known or scope.get("words", "") != _words(recorded, claim):
         raise Wrong("certificate: the words of its scope are not those of these cells")
 
@@ -195,15 +210,36 @@ def _words(recorded: ClassifierFile, claim: Claim) -> str:
     background, words = bool(recorded.section["background"]), claim.scope.get("words", "")
     if claim.sift is not None or claim.trial is not None:
         return "" if claim.sift is not None else words
+    plausible = recorded.section.get("plausible")
+    if recorded.cells.is_grid and plausible is not None:
+        return f"all that are plausible{' and that the background allows' if background else ''}"
     if recorded.cells.is_grid:
         return "all that the background allows" if background else "all that there are"
     if is_near_rows(claim):
         changes = _changes(words)
         return f"{NEAR}{changes} feature{'' if changes == 1 else 's'}"
+    allowed = " that the background allows" if background else ""
+    if plausible is not None:
+        every = EVERY
+        if recorded.section["exact_bins"]:
+            every = f"{EVERY_PLAUSIBLE} ({_alike(plausible)}){allowed}"
+            excluded = claim.scope.get("excluded")
+            every += f" (but for {' and '.join(excluded)})" if excluded else ""
+        return every
     if background:
-        return f"{EVERY} that the background allows"
+        return f"{EVERY}{allowed}"
     excluded = claim.scope.get("excluded")
     return f"{EVERY} (but for {' and '.join(excluded)})" if excluded else EVERY
+
+
+def _alike(plausible: Mapping[str, Any]) -> str:
+    """Return how many rows are like what is plausible, in words."""
+    kept, rows = plausible["kept"], plausible["held_out"]
+    if not rows:
+        return "by the rules that were given"
+    share = f"{min(max(100 * kept / rows, 0.01), 99.99):.2f}%"
+    share = "100%" if kept == rows else "0%" if not kept else share
+    return f"as {share} of {rows:,} rows held out are"
 
 
 def _changes(words: str) -> int:

@@ -19,7 +19,7 @@ EXAMPLES = 5
 MOST_KEPT = 4_000_000
 """More answers about changed rows than these are not kept."""
 PLAIN = {"feature", "rows", "of_rows", "pairs", "of_pairs", "proved", "every_input", "examples"}
-WRITTEN = {"ever", "sentence", "excluded"}
+WRITTEN = {"ever", "sentence", "excluded", "kept"}
 """What is written of flips beside the counts."""
 OLD_FLIPS = "which rows flip: what the model said of changed rows is not kept"
 Line = Mapping[str, Any]
@@ -64,6 +64,8 @@ def _check_line(recorded: ClassifierFile, axis: int, line: Line) -> None:
     excluded = recorded.certificate["scope"].get("excluded", []) if section["exact_bins"] else []
     if line.get("excluded", []) != excluded:
         raise Wrong(f"flips of {name}: they exclude other inputs than the certificate")
+    if line.get("kept") != recorded.certificate["scope"].get("kept"):
+        raise Wrong(f"flips of {name}: they are of other inputs than the certificate")
     for key in set(line) - PLAIN - WRITTEN:
         if line[key]:
             raise Wrong(f"flips of {name}: {key} is nothing that was counted")

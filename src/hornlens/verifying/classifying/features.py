@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import ceil, floor, inf, isfinite, nextafter
 from typing import Any
 
 import numpy as np
 
-from hornlens.verifying.attributes import is_single
+from hornlens.verifying.attributes import is_close, is_single
 from hornlens.verifying.classifying.conditions import say
 from hornlens.verifying.classifying.document import ENDED_AFTER, ClassifierFile
 from hornlens.verifying.grids import Wrong
 
+EXACT = ("the model's own thresholds", "the values of each column")
+"""How bins are called of which each has one class, as far as the model was read."""
+MOST_SHORT = 5_000_000
+"""Rules with so few conditions are listed that these can be met in no more cells than that."""
+ROUNDED_NOTE = (
+    "thresholds are shown rounded by less than a millionth, with no row between what is shown and "
+    "what is meant; the file has them exactly"
+)
 KINDS = ("number", "whole", "boolean", "category", "ordered")
 Feature = Mapping[str, Any]
+LARGEST_EXACT = 1 << 53
+"""Up to here, every whole number is a float."""
 
 
 def check_features(recorded: ClassifierFile) -> tuple[list[str], list[str]]:
@@ -87,16 +97,44 @@ def _check_cuts(feature: Feature, known: int) -> None:
     ):
         raise Wrong(f"{name}: a threshold that is none")
     for place, (cut, text) in enumerate(zip(cuts, texts, strict=True)):
-        own = text == shown_number(cut) or is_single(text, cut)
-        if not (_is_just_after(cut, text) if place in after else own):
+        if not (_is_exact(feature, place) or _is_rounded(feature, place)):
             raise Wrong(f"{name}: a threshold {cut} is shown as {text}")
+    if len(set(zip(texts, (place in after for place in range(len(cuts))), strict=True))) < len(
+        cuts
+    ):
+        raise Wrong(f"{name}: two thresholds are shown alike")
     for level, point in enumerate(feature["points"][:known]):
         if type(point) not in (int, float) or bisect_right(cuts, point) != level:
             raise Wrong(f"{name}: {point} stands for a level that it is not in")
 
 
+def _is_exact(feature: Feature, place: int) -> bool:
+    """Return whether a threshold is shown as it is, in single or full precision."""
+    cut, text = feature["cuts"][place], feature["texts"][place]
+    if place in feature["after"]:
+        return _is_just_after(cut, text)
+    return text == shown_number(cut) or is_single(text, cut)
+
+
+def _is_rounded(feature: Feature, place: int) -> bool:
+    """Return whether a threshold is shown rounded, on its own side of its neighbours."""
+    cuts, number = feature["cuts"], float(feature["texts"][place])
+    low = cuts[place - 1] if place else -inf
+    high = cuts[place + 1] if place + 1 < len(cuts) else inf
+    below = place not in feature["after"] or number < cuts[place]
+    text = shown_number(number) == feature["texts"][place]
+    return text and low < number < high and below and is_close(str(number), cuts[place])
+
+
+def rounded_cuts(feature: Feature) -> list[int]:
+    """Return the places of the thresholds of a column that are shown rounded."""
+    return [place for place in range(len(feature.get("cuts", ()))) if not _is_exact(feature, place)]
+
+
 def shown_number(value: float) -> str:
     """Return a number in the fewest digits that read back as it."""
+    if type(value) is int:
+        return str(value)
     return str(int(value)) if abs(value) < 1e16 and value == floor(value) else repr(float(value))
 
 
@@ -126,6 +164,14 @@ def _check_rows(recorded: ClassifierFile, feature: Feature, column: int) -> None
         stands = 0 if axis is None else int(recorded.row_cells[row, axis])
         if level != stands:
             raise Wrong(f"rows: {name} = {value} is in another cell than row {row + 1} says")
+    for place in rounded_cuts(feature):
+        cut, shown = feature["cuts"][place], float(feature["texts"][place])
+        is_after = place in feature["after"]
+        for value in values:
+            if value is not None and (value >= cut) != (
+                value > shown if is_after else value >= shown
+            ):
+                raise Wrong(f"{name}: {value} lies between the threshold {cut} and {shown}")
     if "cuts" not in feature or not recorded.has_all_rows:
         return
     numbers = [value for value in values if value is not None]
@@ -134,7 +180,7 @@ def _check_rows(recorded: ClassifierFile, feature: Feature, column: int) -> None
         raise Wrong(f"{name}: its numbers are {'' if whole else 'not '}whole")
     if bool(feature["missing"]) != (len(numbers) < len(values)):
         raise Wrong(f"{name}: whether values are missing is not what the rows say")
-    wanted = _points(feature["cuts"], sorted(map(float, numbers)), whole)
+    wanted = _points(feature["cuts"], sorted(numbers), whole)
     for point, middle in zip(feature["points"], wanted, strict=False):
         if point != middle:
             raise Wrong(f"{name}: {middle} stands for its level, not {point}")
@@ -148,7 +194,7 @@ def level_of(feature: Feature, value: Any) -> int | None:
     if "cuts" in feature:
         if type(value) not in (int, float):
             return None
-        return bisect_right(feature["cuts"], float(value))
+        return bisect_right(feature["cuts"], value)  # exact for whole numbers of any size
     places = [place for place, text in enumerate(feature["values"]) if text == str(value)]
     return places[0] if places else None
 
@@ -169,6 +215,8 @@ def _points(cuts: Sequence[float], numbers: Sequence[float], whole: bool) -> lis
 
 def _middle(first: float | None, last: float | None, step: float, whole: bool) -> float:
     """Return the middle of a bin in which no row lies."""
+    if whole and max(abs(first or 0), abs(last or 0)) > LARGEST_EXACT:
+        return _whole_middle(first, last)
     if last is None:
         if first is None:
             return 0.0
@@ -180,6 +228,13 @@ def _middle(first: float | None, last: float | None, step: float, whole: bool) -
     if whole:
         middle = float(floor(middle)) if floor(middle) >= first else float(ceil(first))
     return middle if first <= middle < last else first
+
+
+def _whole_middle(first: float | None, last: float | None) -> int:
+    """Return the middle of a bin of whole numbers that no float holds."""
+    if last is None:
+        return ceil(first or 0)
+    return ceil(last) - 1 if first is None else (ceil(first) + ceil(last) - 1) // 2
 
 
 # --- the space ---
@@ -233,10 +288,20 @@ def _check_notes(recorded: ClassifierFile) -> None:
     """Write the notes on columns again."""
     assert recorded.whole is not None
     section, notes = recorded.section, list(recorded.section["notes"])
-    sift = recorded.whole.get("sift")
+    sift, fallback = recorded.whole.get("sift"), section.get("fallback", "")
+    if fallback:
+        if notes[:1] != [fallback]:
+            raise Wrong(f"notes: lack {fallback!r}")
+        if section["bins"] in EXACT:
+            raise Wrong("fallback: the trees were read, and were not")
+        del notes[0]
     most = recorded.whole["settings"]["max_conditions"]
     if sift is not None and most is None and sift["conditions"] < 2:
         wanted = "rules have at most 1 condition: those with 2 are too many to sift"
+        if notes[:1] != [wanted]:
+            raise Wrong(f"notes: lack {wanted!r}")
+        del notes[0]
+    for wanted in _shortened(recorded):
         if notes[:1] != [wanted]:
             raise Wrong(f"notes: lack {wanted!r}")
         del notes[0]
@@ -263,6 +328,26 @@ def _check_notes(recorded: ClassifierFile) -> None:
             raise Wrong(f"notes: {note!r} is not so")
 
 
+def _shortened(recorded: ClassifierFile) -> list[str]:
+    """Return the notes on short rules that are too many, and on thresholds that are rounded."""
+    assert recorded.whole is not None
+    section, notes = recorded.section, []
+    words = recorded.certificate.get("scope", {}).get("words", "")
+    usual = recorded.whole["settings"]["max_conditions"] is None
+    if section.get("trees") is not None and usual and words.startswith("of every input"):
+        cells = 1, sum(recorded.sizes), sum(a * b for a, b in combinations(recorded.sizes, 2))
+        most = next((count for count in (1, 2) if cells[count] > MOST_SHORT), 3) - 1
+        if most < 2:
+            notes.append(
+                f"every rule with at most {most} condition{'' if most == 1 else 's'} is here: "
+                f"those with {most + 1} are too many to be gone through"
+            )
+    every = {line["name"]: line for line in (*recorded.features, *section["silent"])}
+    if columns := [name for name in section["columns"] if rounded_cuts(every[name])]:
+        notes.append(f"{ROUNDED_NOTE} ({', '.join(columns)})")
+    return notes
+
+
 def _notes_on(recorded: ClassifierFile, feature: Feature) -> list[str]:
     """Return what a note on a column with one level may say; more than one if not all is kept."""
     section, name = recorded.section, feature["name"]
@@ -275,6 +360,8 @@ def _notes_on(recorded: ClassifierFile, feature: Feature) -> list[str]:
     same = same and not agreement["mixed"] and not agreement.get("varied", 0)
     model = "the model" if same else "the model, as it was read,"
     never = f"{model} never asks for column {name!r}"
+    if recorded.is_recent and section["bins"] not in EXACT:
+        never = f"column {name!r} has one bin: rules are silent on it"
     several = len({row[column] for row in section["rows"]["values"]}) > 1
     if "cuts" in feature and several:
         return [never]

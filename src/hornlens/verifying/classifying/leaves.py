@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.verifying.classifying.cells import Box, RecordedCells
+from hornlens.verifying.classifying.plausible import Plausible
 from hornlens.verifying.grids import Wrong
 
 CLOSE = 1e-9
@@ -28,7 +29,7 @@ WORK, LEAST = 20_000_000, 500
 class Leaves:
     """An ensemble by its leaves: sets of levels, and what each adds to the classes."""
 
-    def __init__(self, content: Any, sizes: Sequence[int]):
+    def __init__(self, content: Any, sizes: Sequence[int], plausible: Plausible):
         """Read them; the leaves of a tree must part what can be."""
         trees, classes = content["trees"], len(content["classes"])
         self.sizes, self.classes = sizes, classes
@@ -45,6 +46,7 @@ class Leaves:
         largest = sum(max(max(map(abs, s)) for _, s in tree) for tree in self.trees)
         self.close = self._rounding(content) * max(1.0, largest)
         self.forbidden = [self._box(levels) for levels in content.get("forbidden", ())]
+        self.plausible = plausible
 
     def _rounding(self, content: Mapping[str, Any]) -> float:
         """Return how close two sums may be, for each unit, so that the model would be asked."""
@@ -85,7 +87,34 @@ class Leaves:
                     whole.append([*box[:axis], mask & ~bad[axis], *box[axis + 1 :]])
                     whole.append([*box[:axis], mask & bad[axis], *box[axis + 1 :]])
                     break
-        return sure
+        return [box for box in sure if self._occurs(box)]
+
+    def _occurs(self, box: list[int]) -> bool:
+        """Return whether some cell of a box is plausible, or may be, if that is too hard."""
+        stack, looked = [box], 0
+        while stack:
+            part = stack.pop()
+            looked += 1
+            split = self._parted(part)
+            if split == [] or looked > PATIENCE:
+                return True
+            stack += split or ()
+        return False
+
+    def _parted(self, box: list[int]) -> list[list[int]] | None:
+        """Return the parts of a box that differ in the rules they break; none if all is plausible.
+
+        None if nothing of it is plausible.
+        """
+        meeting = [bad for bad in self.plausible.boxes if _meet(bad, box)]
+        if len(meeting) <= self.plausible.most:
+            return []
+        partly = [bad for bad in meeting if any(m & ~b for m, b in zip(box, bad, strict=True))]
+        if len(meeting) - len(partly) > self.plausible.most:
+            return None
+        axis = next(a for a, mask in enumerate(box) if mask & ~partly[0][a])
+        inside, outside = box[axis] & partly[0][axis], box[axis] & ~partly[0][axis]
+        return [[*box[:axis], mask, *box[axis + 1 :]] for mask in (inside, outside)]
 
     def decided(self, masks: list[int], place: int) -> bool | None:
         """Say whether every cell of a box gets a class; None if that is too close or too hard."""
@@ -106,9 +135,12 @@ class Leaves:
                 ),
                 default=-1.0,
             )
-            if lead < -self.close:
+            if lead < -self.close or (parts := self._parted(box)) is None:
                 continue
             open_ = max(left, key=len)
+            if len(open_) == 1 and parts:
+                stack += parts
+                continue
             if len(open_) == 1:
                 if lead > self.close:
                     return False

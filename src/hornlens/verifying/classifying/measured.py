@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hornlens.verifying.classifying.cells import OPEN
 from hornlens.verifying.classifying.document import ClassifierFile
+from hornlens.verifying.classifying.features import EXACT
 from hornlens.verifying.grids import Wrong
 from hornlens.verifying.packed import numbers_in
 
@@ -17,8 +18,6 @@ DRAWN = 10_000
 """So many inputs were drawn where a claim is of every input."""
 TWICE = 200
 """So many inputs are asked a second time at most: half of them rows, half of them drawn."""
-EXACT = ("the model's own thresholds", "the values of each column")
-"""How bins are called of which each has one class, as far as the model was read."""
 OLD_AGREEMENT = "the agreement on uniform inputs: they are not kept"
 
 
@@ -30,8 +29,10 @@ def check_agreement(recorded: ClassifierFile) -> tuple[list[str], list[str]]:
         if recorded.is_recent:
             raise Wrong("measured: what the agreement was measured by is missing")
         return [line], [OLD_AGREEMENT]
-    counted = _Measured(recorded).agreement()
-    stated = dict(recorded.section["agreement"])
+    measured, stated = _Measured(recorded), dict(recorded.section["agreement"])
+    counted = measured.agreement()
+    if "ruled" in stated:
+        counted["ruled"] = measured.ruled()
     stated.pop("sentence", None)
     usual = {"repeated": 0, "varied": 0, "compared": None}
     for key, value in counted.items():
@@ -139,6 +140,17 @@ class _Measured:
             "varied": int((self.first != self.again).sum()),
             "compared": None if compared == int(self.rows.sum()) else compared,
         }
+
+    def ruled(self) -> float:
+        """Count how often the first rule that applies says of inputs what the model says."""
+        undecided, right = np.ones(len(self.cells), dtype=np.bool_), 0
+        for rule in self.recorded.rules:
+            inside = undecided.copy()
+            for axis, low, high in rule["box"]:
+                inside &= (self.cells[:, axis] >= low) & (self.cells[:, axis] <= high)
+            right += int(self.inputs[inside, self.recorded.classes.index(rule["then"])].sum())
+            undecided &= ~inside
+        return right / max(1, int(self.inputs.sum()))
 
 
 def _classes(text: str, count: int, classes: int, least: int = 0) -> NDArray[np.intp]:

@@ -88,6 +88,12 @@ def check_in_variables(content: Mapping[str, Any], lines: Sequence[Mapping[str, 
             raise Wrong(f"{line['class']}: in variables it is {label[place]}")
 
 
+def is_short(box: Box, claim: Claim, sizes: Sequence[int]) -> bool:
+    """Return whether a rule has no more conditions than all rules of a claim that are there."""
+    conditions = sum(span != (0, size - 1) for span, size in zip(box, sizes, strict=True))
+    return conditions <= (claim.most or 0)
+
+
 def check_general(
     boxes: Sequence[tuple[Box, int]],
     cells: RecordedCells,

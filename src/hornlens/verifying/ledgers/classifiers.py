@@ -8,6 +8,7 @@ SET = intact("how the run was set: seed, ε and δ (but for a sift), limits of c
 ENDED = intact("why the run was ended")
 EXCLUDED = intact("which missing or new values the model accepts, of which nothing is claimed")
 BINS = intact("how the bins were chosen: by the model's thresholds, by quantiles, or by hand")
+FALLBACK = intact("why the trees of the model could not be read")
 ROWS = intact("the values of the rows of X, but for the levels in which they lie")
 TREES = intact("the leaves of the trees, but for the rules and classes that follow from them")
 ROUNDING = intact("how close two sums of leaves may be, so that the model itself was asked")
@@ -15,6 +16,9 @@ CHOSEN = intact("which cells were asked, where they were chosen for a sift")
 CHANGED = intact("what the model said of changed rows, but for the flips that follow from it")
 COUNTED = intact("how many rows the model was given: in all, to measure, and for flips")
 FIXED = intact("when the families of rules were fixed, before what was drawn for them")
+WANTED = intact("which share of the rows was to be decided, and how many rules may be wider")
+PLAUSIBLE = intact("which rules of the rows say what is plausible")
+HELD_OUT = intact("which rows showed what is plausible, and which were held out to count")
 UNSETTLED = intact("how many short sets of conditions were too hard to settle")
 
 
@@ -42,8 +46,11 @@ CLASSIFIER: Ledger | None = Ledger(
         **_all(RECOMPUTED, "certificate.", "kind", "weakest", "rules", "open", "cells", "unasked"),
         **_all(RECOMPUTED, "certificate.", "sift.**", "trial.**", "complete.**"),
         "certificate.complete.unsettled": UNSETTLED,
+        "certificate.coverage.**": RECOMPUTED,
+        **_all(WANTED, "certificate.coverage.", "wanted", "hard"),
         "certificate.ended.reason": ENDED,
         **_all(RECOMPUTED, "certificate.scope.", "of", "words", "how", "assumed", "agreement.**"),
+        "certificate.scope.kept[]": RECOMPUTED,
         "certificate.scope.excluded[]": EXCLUDED,
         **_all(RECOMPUTED, "statistics.", "cells", "questions", "rows"),
         **_all(RECOMPUTED, "statistics.", "drawn", "candidates", "refuted"),
@@ -63,6 +70,7 @@ CLASSIFIER: Ledger | None = Ledger(
         **_all(RECOMPUTED, "classifier.", "classes[]", "labels[]", "columns[]"),
         **_all(RECOMPUTED, "classifier.", "features.**", "silent.**", "notes[]", "exact_bins"),
         "classifier.bins": BINS,
+        "classifier.fallback": FALLBACK,
         "classifier.background[]": REWRITTEN,
         "classifier.agreement.**": RECOMPUTED,
         "classifier.agreement.sentence": REWRITTEN,
@@ -75,8 +83,13 @@ CLASSIFIER: Ledger | None = Ledger(
         "classifier.flips[].excluded[]": RECOMPUTED,
         "classifier.measured.**": RECOMPUTED,
         "classifier.changed[]": CHANGED,
+        "classifier.headline.**": RECOMPUTED,
         "classifier.trees.**": TREES,
         "classifier.forbidden.**": RECOMPUTED,
+        "classifier.plausible.rules": PLAUSIBLE,
+        "classifier.plausible.rules[].**": RECOMPUTED,
+        **_all(HELD_OUT, "classifier.plausible.", "rows", "held_out", "kept", "measured"),
+        "classifier.plausible.most_broken": HELD_OUT,
         "classifier.rounding": ROUNDING,
         **_all(REWRITTEN, "", "warnings.**"),
         "digest": RECOMPUTED,

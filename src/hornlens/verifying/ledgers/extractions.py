@@ -12,7 +12,7 @@ from typing import Any
 
 from hornlens.verifying.ledger import RECOMPUTED, REWRITTEN, Fate, Ledger, harmless, intact
 
-MAJORITIES = intact("that majorities were asked more than once, where counts are missing")
+MAJORITIES = intact("how often each label was given, beyond what the majority needs")
 FIXED = intact("when the families of rules were fixed, before what was drawn for them")
 EXAMPLES = intact("which non-Horn negatives are shown as examples, and in which order")
 TARGET = intact("the target's name and identity: only who asked it knows whom")
@@ -28,10 +28,12 @@ CHOSEN = intact("that each level has the best rules for it")
 REASKED = intact("how many prompts were asked again, and how far their scores drifted")
 SAMPLES = intact("how many samples were accepted, and what they are drawn from")
 ENDED = intact("why the run ended, and after what")
+QUERIES = intact("how many membership queries a run that was ended stands for")
 VERSION = intact("the version that wrote the file")
 COMPARED = intact("what was asked and answered, of answers that are compared")
 DROPPED = intact("what a file can leave out: it is then among what is not checked")
 UNUSED = intact("what slots say of values that were never asked about")
+CURVE = harmless("each point is counted again; which are shown claims nothing")
 UNSCORED = harmless("with scores, answers are decided by it again; without, it decides nothing")
 
 OWN: dict[str, Fate] = {
@@ -203,6 +205,8 @@ FATES: dict[str, Fate] = {
     "orders.**": REWRITTEN,
     "warnings[].**": REWRITTEN,
     "sift.**": RECOMPUTED,
+    "sift.curve[]": CURVE,
+    "sift.curve[][]": CURVE,
     "sent": DROPPED,
     "sent[].**": SENT,
     "sent[].variant": RECOMPUTED,
@@ -249,6 +253,11 @@ def extraction_ledger(content: Mapping[str, Any]) -> Ledger:
     if "refinement" in content["statistics"]:
         fates |= {"statistics.equivalence_queries": LEARNER}
         fates |= {"variants[].statistics.equivalence_queries": LEARNER}
+    if content["certificate"].get("noise") is None:
+        fates |= {"answers[].repeats[]": MAJORITIES}
+    if any("ended" in line["certificate"] for line in (content, *variants)):
+        fates |= {"statistics.membership_queries": QUERIES}
+        fates |= {"variants[].statistics.membership_queries": QUERIES}
     if {"unasked", "sift", "joint", "ended"} & {*content["certificate"]}:
         fates |= {"probe.slots[].*[]": UNUSED, "variants[].slots[].*[]": UNUSED}
     if not any(answer["scores"] for answer in content["answers"]):

@@ -70,7 +70,7 @@ function showClass(result, rules, values) {
   const { place, how } = classOf(result, cell);
   const label = place === null ? null : el("em", {}, bdi(classes[place]));
   const subject = result.view.exact_bins ? "The model" : "The binned model";
-  if (how === "outside") verdict.replaceChildren("This does not occur: the background rules it out.");
+  if (how === "outside") verdict.replaceChildren(result.plausible.boxes.length ? "This is not plausible: it breaks too many rules of the rows." : "This does not occur: the background rules it out.");
   else if (place === null) verdict.replaceChildren("Not asked, and no rule decides it.");
   else if (how === "rule") verdict.replaceChildren(content.certificate.proved ? `${subject} says ` : "Not asked. The rules predict ", label, ".");
   else verdict.replaceChildren(`${subject} says `, label, ".");

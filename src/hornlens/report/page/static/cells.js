@@ -17,7 +17,8 @@ function readExplanation(given, view) {
   const listed = view.cells === null ? null : new Map(view.cells.map((cell, at) => [cell.join(), at]));
   const trees = readTrees(content);
   const forbidden = (content.forbidden ?? []).map(readBox);
-  return { forbidden, content, view, features, classes, sizes, steps, rules, labels, listed, cells: view.cells, trees };
+  const plausible = { most: content.plausible?.most_broken ?? 0, boxes: (content.plausible?.rules ?? []).map(({ box }) => readBox(box)) };
+  return { forbidden, plausible, content, view, features, classes, sizes, steps, rules, labels, listed, cells: view.cells, trees };
 }
 
 /** The rules in conditions, with what they rest on: envelope.json has them in variables too. */
@@ -51,6 +52,12 @@ function levelOf(feature, value) {
   return at < 0 ? null : at;
 }
 
+/** Whether a cell occurs: whether no rule of the background rules it out, and it is plausible. */
+function occurs({ forbidden, plausible }, cell) {
+  const broken = plausible.boxes.filter((box) => isIn(box, cell)).length;
+  return broken <= plausible.most && !forbidden.some((box) => isIn(box, cell));
+}
+
 /** The class of a cell: {place, how}; place is null where nothing in the page says it. */
 function classOf(result, cell) {
   if (result.labels && !result.listed) {
@@ -61,7 +68,7 @@ function classOf(result, cell) {
   const at = result.listed?.get(cell.join());
   if (at !== undefined && result.labels[at] !== NOT_ASKED) return { place: result.labels[at], how: "asked" };
   if (result.trees) {
-    if (result.forbidden.some((box) => isIn(box, cell))) return { place: null, how: "outside" };
+    if (!occurs(result, cell)) return { place: null, how: "outside" };
     const place = voteOf(result.trees, cell);
     if (place !== null) return { place, how: "trees" };
   }

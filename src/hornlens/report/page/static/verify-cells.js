@@ -59,7 +59,7 @@
   v.checkClassifier = function* (content, notes, parts) {
     const section = content.classifier;
     const lines = v.list(content, "readable");
-    notes.leave("the agreement with the model, flips, thresholds, warrants, generality, and rules in variables", [
+    notes.leave("the agreement with the model, coverage, the short list, flips, thresholds, warrants, generality, and rules in variables", [
       ...["classifier", "readable[].if", "readable[].then", "readable[].conditions", "readable[].warrant", "readable[].class", "readable", "certificate", "statistics", "space", "background", "variables", "rules", "non_horn", "open", "sift"],
     ]);
     notes.leave("that the classes are the model's own: ask it again");

@@ -105,7 +105,7 @@ def _of_catboost(booster: Any, name: str) -> BoosterClassifier:
     if objective not in catboost.OBJECTIVES or not len(classes):
         raise InputError(f"{name} is no classifier: its objective is {objective}")
     names = booster.feature_names_
-    return _named(booster, classes, int(booster.n_features_in_), names, name)
+    return _named(booster, classes, len(names), names, name)
 
 
 def _named(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hornlens.errors import InputError
 from hornlens.targets.classifiers.columns import is_missing
+from hornlens.targets.classifiers.ensembles.links import CHANCES, UNKNOWN
 from hornlens.targets.classifiers.ensembles.rows import frame_columns, frame_numbers, frame_values
 from hornlens.targets.classifiers.ensembles.trees import (
     NotExact,
@@ -60,7 +61,8 @@ def read_catboost(clf: Any) -> Trees:
     if not several:
         share = float(model["model_info"].get("binclass_probability_threshold", 0.5))
         start = np.array([np.log(share / (1 - share)) if share != 0.5 else 0.0, float(bias[0])])
-    return Trees((*made, Tree.constant(start)), single=True)
+    link = CHANCES if objective in ("Logloss", "CrossEntropy") else UNKNOWN
+    return Trees((*made, Tree.constant(start)), single=True, link=link)
 
 
 def objective_of(clf: Any) -> str:

@@ -127,7 +127,7 @@ def decided(
     says = says if sign > 0 else ~says
     if says.all() or not says.any():  # one class only: all sums are on one side
         at = low - scale if says.all() else high + scale
-        return _cut(trees, at, sign, CLOSE, link)
+        return _cut(trees, at, sign, trees.rounding, link)
     first, last = int(says.argmax()), len(says) - 1 - int((~says)[::-1].argmax())
     if first < last:  # to and fro
         at, wide = (probes[first] + probes[last]) / 2, probes[last] - probes[first]
@@ -137,9 +137,9 @@ def decided(
         differs = (np.asarray(is_second(near)) == (sign > 0)) != (near >= at)
         differs |= _may_be_same(trees.link, near, at)
         wide = 4 * float(np.abs(near - at)[differs].max(initial=0.0))
-    rounding = max(CLOSE, trees.rounding, wide / scale)
-    if rounding > MOST_ASKED:
+    if wide / scale > MOST_ASKED:
         return only_breaks([trees])
+    rounding = trees.rounding + wide / scale
     return _cut(trees, at, sign, rounding, link)
 
 

@@ -6,11 +6,12 @@ are infinite.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from hornlens.targets.classifiers.ensembles.links import CHANCES, UNKNOWN
 from hornlens.targets.classifiers.ensembles.rows import CodedRows
 from hornlens.targets.classifiers.ensembles.trees import (
     CLOSE,
@@ -51,7 +52,14 @@ def read_lightgbm(clf: Any) -> Trees:
     ]
     close = _rounding(trees, objective, dict(o.split(":") for o in options if ":" in o))
     start = Tree.constant(np.zeros(classes))
-    return Trees((*trees, start), single=False, summed=close <= MOST_ROUNDED, rounding=close)
+    is_plain = objective == "binary" and options == ["sigmoid:1"]
+    return Trees(
+        (*trees, start),
+        single=False,
+        summed=close <= MOST_ROUNDED,
+        rounding=close,
+        link=CHANCES if is_plain and "\naverage_output" not in head else UNKNOWN,
+    )
 
 
 EARLY = ("pred_early_stop", "prediction_early_stop", "predict_early_stop")
@@ -72,6 +80,17 @@ def rows_of_lightgbm(clf: Any) -> CodedRows:
     names = booster.pandas_categorical or []
     codes = tuple({name: code for code, name in enumerate(own)} for own in names)
     return CodedRows(codes, is_new_missing=True, is_whole_single=True)
+
+
+def categories_by_column(booster: Any) -> dict[int, Sequence[Any]]:
+    """Return the columns that a Booster was fitted with as categories, and which these were."""
+    names = booster.pandas_categorical or []
+    lines = booster.model_to_string(num_iteration=1).splitlines()
+    infos = next(line for line in lines if line.startswith("feature_infos=")).split("=", 1)[1]
+    places = [at for at, info in enumerate(infos.split()) if info[0] not in "[n"]
+    if len(places) != len(names):
+        raise NotExact("which columns of LightGBM's model are categories cannot be told")
+    return dict(zip(places, names, strict=True))
 
 
 def _tree(text: str, place: int, classes: int) -> Tree:

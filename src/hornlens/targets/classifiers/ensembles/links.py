@@ -77,3 +77,7 @@ VALUES = Link(prediction=sum_itself)
 """Of a regressor: its sum is what it predicts."""
 LOGARITHMS = Link(prediction=np.exp)
 """Of a regressor: its sum is the logarithm of what it predicts."""
+CHANCES = Link(probability=share_of_log_odds, error=1e-8)
+"""A library's own logistic function of the sum, in double precision."""
+SINGLE_CHANCES = Link(probability=share_of_log_odds, error=1e-6)
+"""The same in single precision."""

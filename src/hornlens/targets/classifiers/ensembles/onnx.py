@@ -70,7 +70,7 @@ def read_onnx_trees(kind: str, given: Mapping[str, Any], single: bool) -> Trees 
     word = "class" if kind == "TreeEnsembleClassifier" else "target"
     weights = given.get(f"{word}_weights_as_tensor")
     weights = np.asarray(given[f"{word}_weights"] if weights is None else weights, dtype=np.float64)
-    count = len(labels_of(given)) if word == "class" else int(given["n_targets"])
+    count = len(classes_named(given)) if word == "class" else int(given["n_targets"])
     scores = np.zeros((len(nodes.trees), count))
     weighted = np.zeros((len(nodes.trees), count), dtype=np.bool_)
     place = nodes.place()
@@ -95,7 +95,7 @@ def read_onnx_trees(kind: str, given: Mapping[str, Any], single: bool) -> Trees 
     return Trees((*made, Tree.constant(start)), single, rounding=rounding)
 
 
-def labels_of(given: Mapping[str, Any]) -> list[Any]:
+def classes_named(given: Mapping[str, Any]) -> list[Any]:
     """Return the classes that a TreeEnsembleClassifier says."""
     texts = given.get("classlabels_strings")
     return [text.decode() for text in texts] if texts else list(given.get("classlabels_int64s", ()))

@@ -93,6 +93,24 @@ class Tree:
     splits: tuple[Split | None, ...]
     scores: Scores
 
+    def is_whole(self, columns: int) -> bool:
+        """Return whether all nodes hang together as a tree, over so many columns."""
+        inner = self.left >= 0
+        children = np.concatenate([self.left[inner], self.right[inner]])
+        count = len(self.left)
+        if len(children) != count - 1 or len(np.unique(children)) != count - 1:
+            return False
+        if count > 1 and not 1 <= children.min() <= children.max() < count:
+            return False
+        # Each node but the first has one parent: what the first leads to is a tree. Is that all?
+        seen, level = 0, np.zeros(1, dtype=np.intp)
+        while len(level):
+            seen += len(level)
+            level = level[self.left[level] >= 0]
+            level = np.concatenate([self.left[level], self.right[level]])
+        asked = self.column[inner]
+        return seen == count and bool(((asked >= 0) & (asked < columns)).all())
+
     @classmethod
     def constant(cls, scores: Scores) -> Tree:
         """Return a tree of one leaf: what is added for every row."""

@@ -271,7 +271,7 @@ def _from_stack(clf: Any, members: Sequence[Trees]) -> Trees:
     ]
     if not _is_linear(last) or len(last.classes_) != count or None in features:
         return only_breaks(members)
-    coef = np.asarray(last.coef_, dtype=np.float64)
+    coef = np.atleast_2d(np.asarray(last.coef_, dtype=np.float64))
     made, start = [], 0
     for trees, own in zip(members, features, strict=True):
         assert own is not None
@@ -322,8 +322,9 @@ def _from_rest(count: int, members: Sequence[Trees]) -> Trees:
     return all_in_one(made)
 
 
-def _any_of_leaves(clf: Any) -> Wrapper:
-    return Wrapper(tuple(clf.estimators_), only_breaks)
+def _any_of_leaves(clf: Any) -> Wrapper | None:
+    members = [one for one in clf.estimators_ if type(one).__name__ != "_ConstantPredictor"]
+    return Wrapper(tuple(members), only_breaks) if members else None
 
 
 INNER = {

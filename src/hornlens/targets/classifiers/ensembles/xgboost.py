@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hornlens.targets.classifiers.ensembles.links import SINGLE_CHANCES, UNKNOWN
 from hornlens.targets.classifiers.ensembles.rows import CodedRows
 from hornlens.targets.classifiers.ensembles.trees import NotExact, Scores, Split, Tree, Trees
 
@@ -53,6 +54,7 @@ def read_xgboost(clf: Any) -> Trees:
         single=True,
         at_most=False,
         rounding=(len(trees) + MORE) * ULP,
+        link=SINGLE_CHANCES if objective == "binary:logistic" else UNKNOWN,
     )
 
 

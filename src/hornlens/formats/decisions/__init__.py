@@ -1,0 +1,1 @@
+"""Rules for classes as code that decides: SQL, Python, PMML, and JSON."""

@@ -152,8 +152,10 @@ def prove(
                 return _not_told(proof, "whether a row like yours breaks it takes rows to tell")
             if plausible is None and len(table) < LEAST:
                 few = f"{plural(len(table), 'row')} of {LEAST} that it takes to tell"
-                proof = _not_told(proof, f"X has {few} whether such an input can occur")
-                return _beside_row(proof, table)
+                beside = _beside_row(proof, table)
+                if beside.nearest is not None and not beside.nearest.differs:
+                    return beside  # it does occur
+                return _not_told(beside, f"X has {few} whether such an input can occur")
             usual = plausible or Plausible.of(table, seed)
             proof = _told_apart(
                 proof, lambda: _proved(clf, classifier, asked, options, meter, usual), usual

@@ -131,8 +131,9 @@ def peers(rows: int, trees: int) -> dict[str, Any]:
         text=True,
         check=True,
     )
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return {**found, "not_installed": missing}
+    # PyXAI prints a line of its own when Python ends.
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("{"))
+    return {**json.loads(line), "not_installed": missing}
 
 
 def people(count: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:

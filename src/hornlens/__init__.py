@@ -32,7 +32,9 @@ __all__ = [
     "Policy",
     "Probe",
     "PromptedModel",
+    "Proof",
     "Rates",
+    "Recourse",
     "RepeatedTarget",
     "Repeats",
     "Result",
@@ -44,6 +46,7 @@ __all__ = [
     "Taxonomy",
     "Verification",
     "Warrant",
+    "WhereItMatters",
     "Worlds",
     "changes",
     "compare",
@@ -57,6 +60,8 @@ __all__ = [
     "load",
     "load_probe",
     "prove",
+    "recourse",
+    "recourses",
     "seal",
     "verify",
 ]
@@ -67,7 +72,10 @@ if TYPE_CHECKING:
     from hornlens.api import compare, envelope, extract, load
     from hornlens.classifiers.explain import explain
     from hornlens.classifiers.flipping import flips
+    from hornlens.classifiers.mattering import WhereItMatters
+    from hornlens.classifiers.proofs import Proof
     from hornlens.classifiers.proving import prove
+    from hornlens.classifiers.recourse import Recourse, recourse, recourses
     from hornlens.classifiers.result import Explanation
     from hornlens.differing import changes, differences
     from hornlens.errors import HornlensError, InputError
@@ -110,7 +118,10 @@ else:
         "api": "compare envelope extract load",
         "classifiers.explain": "explain",
         "classifiers.flipping": "flips",
+        "classifiers.mattering": "WhereItMatters",
+        "classifiers.proofs": "Proof",
         "classifiers.proving": "prove",
+        "classifiers.recourse": "Recourse recourse recourses",
         "classifiers.result": "Explanation",
         "targets.classifiers.plausible": "Plausible",
         "targets.classifiers.target": "ClassifierTarget",

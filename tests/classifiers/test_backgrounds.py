@@ -17,6 +17,7 @@ from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import bin_columns
 from hornlens.targets.classifiers.boxes import levels_of
+from hornlens.targets.classifiers.conditions import Both, Either, Not
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.target import ClassifierTarget
 
@@ -45,6 +46,8 @@ CONDITIONS = (
     *("income > 3", "income is missing", "income is known", "sex = f", "sex = m", "sex is missing"),
     *("sex is known", "pregnant", "not pregnant", "size = M", "size >= M", "size < L", "same = 1"),
     *("age < 30 and age > 45", "sex = f and sex = m", "age >= 30 and income <= 1.5"),
+    *("sex != f", "sex in {f, m}", "(age < 30 or income > 3)", "size not in {M}", "not (age < 60)"),
+    *("(pregnant or size = L)", "not (sex = f and age < 45)"),
 )
 
 
@@ -61,14 +64,18 @@ def says(table):
     return np.where(table["age"] + 10 * table["income"].fillna(0) > 60, "yes", "no")
 
 
-def meets(conditions, cell, features):
-    """Whether a cell meets conditions, each by itself; a column of one level meets all."""
+def meets(expression, cell, features):
+    """Whether a cell meets an expression; a column of one level meets all conditions."""
+    if isinstance(expression, Not):
+        return not meets(expression.inner, cell, features)
+    if isinstance(expression, Both | Either):
+        parts = [meets(part, cell, features) for part in expression.parts]
+        return all(parts) if isinstance(expression, Both) else any(parts)
     by_name = {feature.name: place for place, feature in enumerate(features)}
-    return all(
-        bool(levels_of(one, features[by_name[one.name]])[cell[by_name[one.name]]])
-        for one in conditions
-        if one.name in by_name
-    )
+    if expression.name not in by_name:
+        return True
+    place = by_name[expression.name]
+    return bool(levels_of(expression, features[place])[cell[place]])
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -86,8 +93,8 @@ def test_the_rules_of_the_space_rule_out_what_breaks_the_background(seed):
     some = cells[rng.choice(len(cells), min(len(cells), 400), replace=False)]
     expected = [
         all(
-            not meets(left, cell, features) or (right is not None and meets(right, cell, features))
-            for left, right in background.sides
+            not meets(rule.given, cell, features) or meets(rule.follows, cell, features)
+            for rule in background.parsed
         )
         for cell in some.tolist()
     ]

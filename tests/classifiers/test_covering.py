@@ -202,3 +202,43 @@ def test_a_coverage_of_a_grid_is_refused(tmp_path):
     path = tmp_path / "envelope.json"
     path.write_text(json_text(with_digest(content)))
     assert not accepted(path)
+
+
+def test_where_rules_with_two_conditions_are_too_many_a_note_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr("hornlens.targets.classifiers.short.MOST_CELLS", 60)
+    monkeypatch.setattr("hornlens.verifying.classifying.features.MOST_SHORT", 60)
+    model, rows, options = ensemble(1)
+    result = hornlens.explain(model, rows, **options)
+    assert result.certificate.complete.max_conditions == 1
+    assert result.notes[0] == (
+        "every rule with at most 1 condition is here: those with 2 are too many to be gone through"
+    )
+    assert result.certificate.coverage.rows == len(rows)
+    result.save(tmp_path)
+    assert hornlens.verify(tmp_path).ok
+    content = json.loads((tmp_path / "envelope.json").read_text())
+    content["classifier"]["notes"].pop(0)
+    (tmp_path / "envelope.json").write_text(json_text(with_digest(content)))
+    assert not accepted(tmp_path / "envelope.json")
+
+
+def test_an_ensemble_over_many_columns_has_rules(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(100, 30))
+    model = RandomForestClassifier(3, max_depth=3, random_state=0)
+    model.fit(rows, rows[:, 0] + rows[:, 1] > rows[:, 2])
+    result = hornlens.explain(model, rows, cover=0.9, limit=LIMIT)
+    assert result.certificate.coverage.rows >= 0.9 * len(rows)
+    assert result.headline().rules
+
+
+def test_saving_a_large_table_changes_the_first_rows_only(monkeypatch, tmp_path):
+    monkeypatch.setattr("hornlens.classifiers.flips.MOST_CHANGED", 200)
+    model, rows, options = ensemble(1)
+    result = hornlens.explain(model, rows, **options)
+    result.save(tmp_path)
+    lines = json.loads((tmp_path / "envelope.json").read_text())["classifier"]["flips"]
+    most = 200 // sum(feature.size for feature in result.binned.features)
+    assert {line["of_rows"] for line in lines} == {most} and most < len(rows)
+    assert hornlens.verify(tmp_path).ok
+    assert hornlens.load(tmp_path).flips("x0").of_rows == most

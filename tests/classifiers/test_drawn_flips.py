@@ -12,7 +12,7 @@ from hornlens import Limits
 from hornlens.logic.shares import most_share
 
 ROWS = np.random.default_rng(0).random((64, 8))
-LARGE = {"n_bins": 6}
+LARGE = {"n_bins": 6, "bins": "quantile"}
 """Six to the eighth cells: too many to ask all."""
 
 
@@ -114,7 +114,7 @@ def test_a_limit_ends_the_drawing_with_what_was_asked():
 
 
 def test_what_is_proved_needs_no_draws_and_saving_draws_none(tmp_path):
-    proved = hornlens.flips(fair, "x2", ROWS[:, [0, 1, 7]])
+    proved = hornlens.flips(fair, "x2", ROWS[:, [0, 1, 7]], bins="quantile")
     assert proved.drawn == 0
     calls = []
 

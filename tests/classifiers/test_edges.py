@@ -249,7 +249,7 @@ def test_a_column_with_one_bin_is_tried_by_other_values_before_anything_is_said(
     result = hornlens.explain(lambda x: x["capital_gain"] > 5000, rows, bins=edges)
     assert result.notes == ("column 'capital_gain' has one bin: rules are silent on it",)
     flips = result.flips("capital_gain")
-    assert flips.rows == flips.of_rows == len(rows) and flips.examples
+    assert flips.of_rows == len(rows) and flips.rows > 1000 and flips.examples
     still = hornlens.explain(lambda x: x["age"] > 40, rows, bins=edges).flips("capital_gain")
     assert not still.ever and not still.proved and still.of_rows == len(rows)
 

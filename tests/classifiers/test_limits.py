@@ -537,7 +537,8 @@ def test_calls_of_prove_and_flips_are_counted_and_limited(most):
         proof = hornlens.prove(FOREST, rule, ROWS, limits=limits)
         assert limits.calls <= most
         if limits.reason == "max_calls":
-            assert proof.status == "not refuted" and "by the limit on calls" in proof.sentence
+            # What is refuted stays so, though the search for a row like those of X was ended.
+            assert proof.status == "refuted" or "by the limit on calls" in proof.sentence
 
 
 @pytest.mark.parametrize("most", [1, 30, 500, 100_000])

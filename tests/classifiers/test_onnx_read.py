@@ -314,7 +314,21 @@ def test_a_file_without_trees_is_asked(tmp_path):
         helper.make_node("ArgMax", ["scores"], ["label"], axis=1, keepdims=0),
     ]
     clf = opened(graph_of(nodes, more=[weights]), tmp_path, 4)
-    with pytest.raises(NotExact, match="no tree asks for"):
+    assert clf.tree_model(read_table(np.zeros((2, 4)))) is None
+
+
+def test_trees_beside_other_arithmetic_are_asked(tmp_path):
+    weights = helper.make_tensor("w", TensorProto.FLOAT, [4, 2], list(range(8)))
+    node, _, _ = random_node(np.random.default_rng(5))
+    node.output[0] = "own"
+    nodes = [
+        node,
+        helper.make_node("MatMul", ["X", "w"], ["more"]),
+        helper.make_node("Add", ["more", "scores"], ["every"]),
+        helper.make_node("ArgMax", ["every"], ["label"], axis=1, keepdims=0),
+    ]
+    clf = opened(graph_of(nodes, more=[weights]), tmp_path, 4)
+    with pytest.raises(NotExact, match="its classes depend on columns that no tree asks for"):
         clf.tree_model(read_table(np.zeros((2, 4))))
 
 

@@ -21,6 +21,7 @@ from hornlens.results.documents.settings import Settings
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
+from hornlens.targets.classifiers.deciding import Bands, label_of, with_decision
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.options import Domain, Options, Which
 from hornlens.targets.classifiers.plausible import Plausible
@@ -47,6 +48,8 @@ def explain(
     delta: float = 0.05,
     seed: int = 0,
     label: str = "class",
+    threshold: float | None = None,
+    bands: Bands | None = None,
     limits: Limits | None = None,
     progress: Progress | bool | None = None,
     watch: Watch | None = None,
@@ -86,6 +89,11 @@ def explain(
         delta: For sifted rules: the probability that any of them is broken more often than that.
         seed: The seed of all that is drawn at random.
         label: What the predicted column is called in rules.
+        threshold: For a classifier of two classes with `predict_proba`: it says the second class
+            where its score is this or more.
+        bands: For a regressor: the numbers at which one band of its predictions ends and the next
+            begins, or where each named band ends (`{"cheap": 100, "dear": None}`). Its classes are
+            these bands.
         limits: What may end the run early: by time, questions or rules. The rules that hold however
             the other cells are answered are returned. Questions are cells: the rows of X, and the
             inputs by which the agreement is measured, do not count. `Limits(max_calls=…)` limits
@@ -131,6 +139,9 @@ def explain(
         cover=cover,
         plausible=plausible,
     )
+    if bands is not None:
+        options = replace(options, label=label_of(label))
+    clf = with_decision(clf, threshold, bands, label)
     classifier = read_classifier(clf, X, limits)
     doing = AskedModel(classifier.name, watch)
     with shown(progress, doing) as advance:

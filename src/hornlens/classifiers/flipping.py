@@ -12,6 +12,7 @@ from hornlens.limits import Limits
 from hornlens.results.documents.flips import Flips
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.columns import column_of
+from hornlens.targets.classifiers.deciding import Bands, with_decision
 from hornlens.targets.classifiers.metering import Progress, meter_of
 from hornlens.targets.classifiers.options import Options
 
@@ -21,6 +22,8 @@ def flips(
     feature: str,
     X: Any,  # noqa: N803
     *,
+    threshold: float | None = None,
+    bands: Bands | None = None,
     limits: Limits | None = None,
     progress: Progress | bool | None = None,
     **options: Any,
@@ -34,6 +37,8 @@ def flips(
         clf: A classifier, as `explain` takes it.
         feature: The column that is changed.
         X: Rows as the classifier takes them.
+        threshold: The score from which on the second class is said, as in `explain`.
+        bands: The bands of a regressor's predictions, as in `explain`.
         limits: What may end it early, by time or questions (cells, and rows in which the column is
             changed), or by calls (every row that the model is given; `limits.calls` counts them).
             Nothing is proved then, and what was asked by then is counted.
@@ -55,6 +60,7 @@ def flips(
     """
     if not isinstance(feature, str):
         raise HornlensError("flips needs the name of a column")
+    clf = with_decision(clf, threshold, bands, options.get("label", "class"))
     classifier = read_classifier(clf, X, limits)
     column_of(classifier.table, feature)
     # Rules are not asked for: of what cannot be enumerated, none are searched.

@@ -35,6 +35,8 @@ MOST_ROWS = 50_000_000
 """The classifier is asked about so many rows at most, where several columns are changed at once."""
 BINS = 4
 """Into so many bins a column of one bin is cut, to try other values of it."""
+MOST_CHANGED = 20_000_000
+"""To save a result, the classifier is asked about so many changed rows at most, in all columns."""
 MOST_KEPT = 4_000_000
 """So many answers about changed rows are kept in a file."""
 
@@ -93,11 +95,14 @@ def _with_bins(result: AnyExplained, place: int) -> AnyExplained:
 def recorded_flips(result: Explained, meter: Meter | None = None) -> RecordedFlips:
     """Return what changing each feature does to the rows of X, with what the model said of them.
 
-    Proofs by trees may take long: they are left to those who ask for the flips of a column.
+    Proofs by trees may take long: they are left to those who ask for the flips of a column. Where
+    there are too many changed rows, the first rows of X are changed only.
     """
     flips, answers = [], []
+    levels = sum(feature.size for feature in result.binned.features)
+    most = max(1, MOST_CHANGED // max(1, levels))
     for axis, feature in enumerate(result.binned.features):
-        own, replies = _asked_flips(result, feature.name, [axis], False, meter)
+        own, replies = _asked_flips(result, feature.name, [axis], False, meter, most)
         flips.append(own)
         answers.append(replies)
     if sum(replies.size for replies in answers) > MOST_KEPT:
@@ -106,11 +111,19 @@ def recorded_flips(result: Explained, meter: Meter | None = None) -> RecordedFli
 
 
 def _asked_flips(
-    result: Explained, name: str, axes: Sequence[int], by_proofs: bool, meter: Meter | None
+    result: Explained,
+    name: str,
+    axes: Sequence[int],
+    by_proofs: bool,
+    meter: Meter | None,
+    most: int | None = None,
 ) -> tuple[Flips, NDArray[np.int8]]:
-    """Ask for the flips of some features; return what the model said of the changed rows, too."""
+    """Ask for the flips of some features; return what the model said of the changed rows, too.
+
+    With `most`, so many rows are changed at most.
+    """
     try:
-        answers = _answers(result, axes, meter)
+        answers = _answers(result, axes, meter, most)
     except (NotKept, Stopped):
         answers = np.zeros((0, 1), dtype=np.int8)
     changes = answers != result.said[: len(answers), None]
@@ -179,7 +192,9 @@ def _recorded(result: Explained, feature: str, axis: int, by_proofs: bool) -> Fl
     return replace(before, proved=status != -1, examples=examples)
 
 
-def _answers(result: Explained, axes: Sequence[int], meter: Meter | None) -> NDArray[np.int8]:
+def _answers(
+    result: Explained, axes: Sequence[int], meter: Meter | None, most: int | None = None
+) -> NDArray[np.int8]:
     """Ask the classifier of every row with every level of some features; the rest as it is.
 
     Return a row for each row of X that was asked, of which there are fewer if a limit comes before,
@@ -188,6 +203,7 @@ def _answers(result: Explained, axes: Sequence[int], meter: Meter | None) -> NDA
     """
     features = [result.binned.features[axis] for axis in axes]
     size, count = prod(feature.size for feature in features), len(result.rows)
+    count = count if most is None else min(most, count)
     if len(axes) > 1 and size * count > MOST_ROWS:
         raise HornlensError(
             f"changing {', '.join(feature.name for feature in features)} at once gives "

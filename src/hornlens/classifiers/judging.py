@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.explanation import Explained
-from hornlens.errors import InputError
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import GridCells, Levels, cells_at
 from hornlens.limits import Stopped
@@ -25,39 +24,56 @@ from hornlens.results.analysis.judging import SHOWN, Exceptions, Judgement
 from hornlens.results.analysis.truth import Truth
 from hornlens.results.documents.checks import ShownAnswer
 from hornlens.targets.classifiers.answering import NotKept
-from hornlens.targets.classifiers.boxes import (
-    NO_VALUE,
-    box_of,
-    exactly,
-    levels_of,
-    never_missing,
-    opposites,
-    value_in,
+from hornlens.targets.classifiers.boxes import NO_VALUE, exactly, levels_of, opposites
+from hornlens.targets.classifiers.cases import Case, Cases
+from hornlens.targets.classifiers.conditions import (
+    Either,
+    ParsedRule,
+    atoms,
+    conditions_in,
+    replaced,
 )
-from hornlens.targets.classifiers.conditions import Condition, parse_conditions
+from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.grammar import Words, parse_expression
 
 TRIED = 100
 """In so many cells, the model itself is asked for an input that breaks a rule."""
 BINNED_ALONE = "the binned model breaks it, but no input is known that does"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Read:
-    """A rule in conditions and classes (bits): what is given, and what follows from it."""
+    """A rule as it was read: in which cases it speaks of an input, and in which one breaks it."""
 
-    given: tuple[Condition, ...]
-    classes: int
-    follows: tuple[Condition, ...]
+    rule: ParsedRule
+    given: list[Case]
+    exceptions: list[Case]
+    unseen: list[str]
+    """Columns that it asks to be missing, of which X has no missing values."""
     wanted: int
+    """The classes that it allows; all, where it says something of columns as well."""
 
-    def searches(self, result: Explained) -> list[tuple[tuple[Condition, ...], int]]:
-        """Return what breaks the rule: conditions, and classes of which one is said there."""
-        by_name = {feature.name: feature for feature in result.binned.every}
-        searches = [(self.given, self.classes & ~self.wanted)]
-        for one in self.follows:
-            for other in opposites(one, by_name[one.name]):
-                searches.append(((*self.given, other), self.classes & self.wanted))
-        return [(conditions, classes) for conditions, classes in searches if classes]
+    @classmethod
+    def of(cls, result: Explained, rule: ParsedRule) -> _Read:
+        """Return a rule in cases over the features of a result."""
+        features = {feature.name: feature for feature in result.binned.every}
+        every = (1 << len(result.binned.classifier.labels)) - 1
+        cases = Cases(features, result.binned.classifier.bits_of, every)
+        exceptions = cases.of(rule.exceptions)
+        unseen = list(cases.unseen)
+        given = cases.of(rule.given)
+        wanted = every
+        if not conditions_in(rule.follows):
+            wanted = 0
+            for case in cases.of(rule.follows):
+                wanted |= case.classes
+        return cls(rule, given, exceptions, unseen, wanted)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its left side has conditions on columns only, and its right side classes only."""
+        left = len(conditions_in(self.rule.given)) == len(list(atoms(self.rule.given)))
+        return left and not conditions_in(self.rule.follows)
 
 
 class _Witness(NamedTuple):
@@ -81,59 +97,54 @@ def judge_by_cells(result: Explained, rule: NamedRule, owner: Explained | None =
 
 
 def _judged(result: Explained, rule: NamedRule, owner: Explained | None) -> Judgement:
-    read = _read(result, rule)
+    parsed = _parsed(result, rule)
     if owner is not None:
         columns = {feature.name: feature for feature in owner.binned.every}
-        read = replace(read, given=tuple(exactly(one, columns[one.name]) for one in read.given))
+        meant = replaced(parsed.given, lambda one: exactly(one, columns[one.name]))
+        parsed = ParsedRule(meant, parsed.follows)
+    read = _Read.of(result, parsed)
+    if read.unseen:
+        return Judgement(Truth("open"), f"Not known: no row of X has a missing {read.unseen[0]}.")
     small = _small(result, read.given)
-    known = (Condition(one.name, "missing") for one in read.follows if one.sign == "known")
-    unseen = never_missing((*read.given, *known), result.binned.every)
-    if unseen is not None:
-        return Judgement(Truth("open"), f"Not known: no row of X has a missing {unseen}.")
-    if small is None:
+    if not small:
         return Judgement(Truth("vacuous", PROVED), "No input meets its conditions.")
-    of = result.labelled.count_in(small)
+    of = sum(result.labelled.count_in(box) for box in small)
     # Rules of others are compared over the cells, whatever lies between the points.
-    results = [_search(result, *each, owner is None) for each in read.searches(result)]
-    shown = next((found.shown for found in results if found.shown is not None), None)
+    results = [_search(result, case, owner is None) for case in read.exceptions]
+    shown = next((one.shown for one in results if one.shown is not None), None)
     if shown is not None:
         finding = f"The model says {shown.said} where it should not."
         return Judgement(Truth("broken"), finding, (shown,), 1, of)
-    if all(found.outcome == "none" for found in results):
-        why = next((found.why for found in results if found.why), "")
+    if all(one.outcome == "none" for one in results):
+        why = next((one.why for one in results if one.why), "")
         finding = why or f"Each of {of:,} cells that it speaks of agrees."
         vacuous = _is_vacuous(result, read, small)
         return Judgement(Truth("vacuous" if vacuous else "holds", PROVED), finding, of=of)
-    if why := next((found.why for found in results if found.outcome == "open" and found.why), ""):
+    if why := next((one.why for one in results if one.outcome == "open" and one.why), ""):
         return Judgement(Truth("open"), f"Not proved: {why}.", of=of)
     warrant = _listed_warrant(result, small, read)
     if warrant.proved:
         return Judgement(Truth("holds", PROVED), f"Each of {of:,} cells agrees.", of=of)
     if warrant.known:
         return Judgement(Truth("tested", warrant), f"Not proved. {warrant.sentence}", of=of)
-    asked = of - result.labelled.open_in(small)
+    asked = of - sum(result.labelled.open_in(box) for box in small)
     finding = f"Not proved: none of {asked:,} cells that were asked breaks it."
     return Judgement(Truth("open"), finding, of=of)
 
 
 def exceptions_by_cells(result: Explained, rule: NamedRule) -> Exceptions:
     """Count the asked cells that break a rule: those whose points meet its conditions."""
-    read = _read(result, _meant(result, rule))
-    whole = tuple(axis.whole for axis in result.binned.axes)
-    given, follows = (_fits(result, each)[0] for each in (read.given, read.follows))
-    both = [one & other for one, other in zip(given, follows, strict=True)]
-    every = result.labelled.count_in(whole)
-    spoken = _cells_of(result, whole, read.classes, given, every)
-    agreeing = len(_cells_of(result, whole, read.classes & read.wanted, both, every))
-    of, broken = len(spoken), len(spoken) - agreeing
-    breaking = _cells_of(result, whole, read.classes & ~read.wanted, given, SHOWN)
+    read = _Read.of(result, _parsed(result, _meant(result, rule)))
+    every = result.labelled.count_in(tuple(axis.whole for axis in result.binned.axes))
+    of = len(_cells_meeting(result, read.given, every))
+    breaking = _cells_meeting(result, read.exceptions, every)
     return Exceptions(
-        broken,
+        len(breaking),
         of,
         (isinstance(result.labelled, GridCells) and not result.labelled.open)
         or result.certificate.settled,
-        f"{agreeing:,} of {of:,} cells that it speaks of agree.",
-        tuple(_shown_cell(result, cell) for cell in breaking),
+        f"{of - len(breaking):,} of {of:,} cells that it speaks of agree.",
+        tuple(_shown_cell(result, cell) for cell in breaking[:SHOWN]),
         "not all cells were asked",
     )
 
@@ -157,29 +168,23 @@ def _meant(result: Explained, rule: NamedRule) -> NamedRule:
     return replace(rule, consequent=(f"class = {labels[0]}",)) if labels else rule
 
 
-def _read(result: Explained, rule: NamedRule) -> _Read:
-    """Return what the names of a rule mean: conditions about columns, or classes."""
-    names, every = result.feature_names, (1 << len(result.binned.classifier.labels)) - 1
-    classes, texts = every, []
-    for name in rule.antecedent:
-        place = _class_of(result, name)
-        if place is None or _conditions(name, names):
-            texts.append(name)
-        else:
-            classes &= 1 << place
-    given = parse_conditions(" and ".join(texts), names)
-    follows: list[Condition] = []
-    wanted = 0 if rule.consequent is None else every
-    for name in rule.consequent or ():
-        place, conditions = _class_of(result, name), _conditions(name, names)
-        if place is not None:
-            wanted &= 1 << place
-        elif conditions is not None:
-            follows += conditions
-        else:
-            there = ", ".join(result.binned.classifier.labels[:8])
-            raise InputError(f"there is no class {name!r} (there are: {there})")
-    return _Read(given, classes, tuple(follows), wanted)
+def _parsed(result: Explained, rule: NamedRule) -> ParsedRule:
+    """Return what the names of a rule mean: conditions about columns, or classes.
+
+    A rule is split into names at each "and", also inside of parentheses: it is read as a whole.
+    """
+    classifier = result.binned.classifier
+    labels = classifier.labels
+    values = {
+        feature.name: tuple(map(str, feature.values))
+        for feature in result.binned.every
+        if feature.values
+    }
+    words = Words(result.feature_names, labels, result.target, values)
+    given = parse_expression(" & ".join(rule.antecedent), words)
+    if rule.consequent is None:
+        return ParsedRule(given, Either())
+    return ParsedRule(given, parse_expression(" & ".join(rule.consequent), words, is_right=True))
 
 
 def _class_of(result: Explained, name: str) -> int | None:
@@ -191,27 +196,43 @@ def _class_of(result: Explained, name: str) -> int | None:
     return None
 
 
-def _conditions(text: str, names: Sequence[str]) -> tuple[Condition, ...] | None:
-    try:
-        return parse_conditions(text, names)
-    except InputError:
-        return None
+def _small(result: Explained, cases: Sequence[Case]) -> list[Box]:
+    """Return boxes without a common cell that have all cells in which a case can be met."""
+    apart: list[Box] = []
+    for case in cases:
+        boxes = case.boxes(result.binned.every)
+        parts = [tuple(box[place] for place in result.binned.telling) for box in boxes]
+        for other in tuple(apart):
+            parts = [rest for part in parts for rest in _without(part, other)]
+        apart += parts
+    return apart
 
 
-def _small(result: Explained, conditions: Sequence[Condition]) -> Box | None:
-    """Return the cells in which conditions can be met; None if they cannot be."""
-    box = box_of(conditions, result.binned.every)
-    return None if box is None else tuple(box[place] for place in result.binned.telling)
+def _without(box: Box, other: Box) -> list[Box]:
+    """Return boxes without a common cell that have the cells of a box that are not in another."""
+    if any(
+        high < first or last < low for (low, high), (first, last) in zip(box, other, strict=True)
+    ):
+        return [box]
+    rest: list[Box] = []
+    inner = list(box)
+    for axis, ((low, high), (first, last)) in enumerate(zip(box, other, strict=True)):
+        for part in ((low, first - 1), (last + 1, high)):
+            if part[0] <= part[1]:
+                rest.append((*inner[:axis], part, *inner[axis + 1 :]))
+        inner[axis] = (max(low, first), min(high, last))
+    return rest
 
 
-def _listed_warrant(result: Explained, box: Box, read: _Read) -> Warrant:
+def _listed_warrant(result: Explained, boxes: Sequence[Box], read: _Read) -> Warrant:
     """Return what draws show of a rule that is listed; a special case is proved if that one is.
 
     What was shown of the cells of a box says nothing of a part of them.
     """
     drawn = result.certificate.trial or result.certificate.sift
-    if drawn is None or read.follows or read.classes != (1 << len(result.classes)) - 1:
+    if drawn is None or not read.is_plain or len(boxes) > 1:
         return OPEN
+    (box,) = boxes
     for row in result.rules:
         if row.box is None or read.wanted != 1 << (row.place or 0):
             continue
@@ -225,50 +246,50 @@ def _lies_in(box: Box, other: Box) -> bool:
     return all(c <= a and b <= d for (a, b), (c, d) in zip(box, other, strict=True))
 
 
-def _is_vacuous(result: Explained, read: _Read, small: Box) -> bool:
+def _is_vacuous(result: Explained, read: _Read, boxes: Sequence[Box]) -> bool:
     """Return whether nothing occurs that a rule speaks of, or always what it says and no else."""
-    if not isinstance(result.labelled, GridCells) or result.labelled.open:
+    labelled = result.labelled
+    if not isinstance(labelled, GridCells) or labelled.open:
         return False
-    if not result.labelled.classes_in(small) & read.classes:
+    if not _cells_meeting(result, read.given, 1, points=False).size and result.binned.features:
         return True
-    plain = bool(read.given) and not read.follows and read.wanted & (read.wanted - 1) == 0
-    return plain and result.labelled.classes == read.wanted
+    has_conditions = bool(conditions_in(read.rule.given))
+    plain = has_conditions and read.is_plain and read.wanted & (read.wanted - 1) == 0
+    return plain and labelled.classes == read.wanted
 
 
 # --- searching ---
 
 
-def _search(
-    result: Explained, conditions: tuple[Condition, ...], classes: int, inside_bins: bool
-) -> _Witness:
-    """Look for an input that meets conditions and is of one of some classes.
+def _search(result: Explained, case: Case, inside_bins: bool) -> _Witness:
+    """Look for an input of a case.
 
     With `inside_bins`, cells do not stand for a part of a bin.
     """
-    small = _small(result, conditions)
-    if small is None:
+    small = _small(result, [case])
+    if not small:
         return _Witness("none")
-    labelled = result.labelled
-    if labelled.classes_in(small) & classes:
-        found = _among_cells(result, conditions, small, classes)
-        if found.outcome != "none":
-            return found
+    labelled, classes = result.labelled, case.classes
+    if any(labelled.classes_in(box) & classes for box in small):
+        witness = _among_cells(result, case)
+        if witness.outcome != "none":
+            return witness
     if inside_bins and not result.exact_bins:
-        parted = _parts_a_bin(result, conditions)
+        parted = _parts_a_bin(result, case)
         if parted is not None:
-            return _inside_bins(result, conditions, small, classes, parted)
-    if isinstance(labelled, GridCells) and not labelled.open_in(small):
+            return _inside_bins(result, case, parted)
+    if isinstance(labelled, GridCells) and not any(map(labelled.open_in, small)):
         return _Witness("none")
     if result.vote is not None:
         try:
-            cell, settled = result.vote.any_of(result.vote.mask(small), classes)
+            cell, settled = result.vote.any_of(case.masks(result.binned.features), classes)
         except (NotKept, Stopped):
             cell, settled = None, False
         if cell is not None:
-            return _asked_in(result, conditions, cell[None, :], classes)
+            return _asked_in(result, case, cell[None, :])
         if settled and result.exact_bins:
             return _Witness("none", f"Proved for {result.certificate.scope.inputs}.")
-    of = labelled.count_in(small)
+    of = sum(map(labelled.count_in, small))
     if result.certificate.settled and of:
         return _Witness(
             "none", f"Each of {of:,} cells that were asked and that it speaks of agrees."
@@ -276,61 +297,55 @@ def _search(
     return _Witness("open")
 
 
-def _among_cells(
-    result: Explained, conditions: tuple[Condition, ...], small: Box, classes: int
-) -> _Witness:
+def _among_cells(result: Explained, case: Case) -> _Witness:
     """Look among the cells that were asked, at first where the point itself meets conditions."""
-    points, values = _fits(result, conditions)
-    own = _cells_of(result, small, classes, points, 1)
+    own = _cells_meeting(result, [case], 1)
     if len(own):
         return _Witness("broken", "", _shown_cell(result, own[0]))
-    able = _cells_of(result, small, classes, values, TRIED)
-    return _asked_in(result, conditions, able, classes) if len(able) else _Witness("none")
+    able = _cells_meeting(result, [case], TRIED, points=False)
+    return _asked_in(result, case, able) if len(able) else _Witness("none")
 
 
-def _parts_a_bin(result: Explained, conditions: Sequence[Condition]) -> str | None:
-    """Return a column of which conditions ask for a part of a bin: cells say nothing of that."""
+def _parts_a_bin(result: Explained, case: Case) -> str | None:
+    """Return a column of which a case asks for a part of a bin: cells say nothing of that."""
     for feature in result.binned.every:
-        own = [one for one in conditions if one.name == feature.name]
-        if feature.cuts is None or not own:
+        if feature.cuts is None or feature.name not in case.tests:
             continue
-        met = np.ones(feature.size, dtype=np.bool_)
-        missed = np.zeros(feature.size, dtype=np.bool_)
-        for one in own:
-            met &= levels_of(one, feature)
-            for other in opposites(one, feature):
-                missed |= levels_of(other, feature)
-        if (met & missed).any():
+        wholly = np.zeros(feature.size, dtype=np.bool_)
+        for conditions in case.tests[feature.name]:
+            own = np.ones(feature.size, dtype=np.bool_)
+            for one in conditions:
+                own &= levels_of(one, feature)
+                for other in opposites(one, feature):
+                    own &= ~levels_of(other, feature)
+            wholly |= own
+        if (case.levels(feature) & ~wholly).any():
             return feature.name
     return None
 
 
-def _inside_bins(
-    result: Explained, conditions: tuple[Condition, ...], small: Box, classes: int, column: str
-) -> _Witness:
-    """Look for an input where conditions ask for a part of a bin: the model itself is asked."""
-    every, fits = (1 << len(result.classes)) - 1, _fits(result, conditions)[1]
-    if not all(own.any() for own in fits):
+def _inside_bins(result: Explained, case: Case, column: str) -> _Witness:
+    """Look for an input where a case asks for a part of a bin: the model itself is asked."""
+    anything = Case(case.tests, (1 << len(result.classes)) - 1)
+    if not all(_fits(case, feature, False).any() for feature in result.binned.every):
         return _Witness("none", "No input meets its conditions.")
-    cells = _cells_of(result, small, every, fits, TRIED)
-    asked = _asked_in(result, conditions, cells, classes) if len(cells) else _Witness("open")
+    cells = _cells_meeting(result, [anything], TRIED, points=False)
+    asked = _asked_in(result, case, cells) if len(cells) else _Witness("open")
     if asked.outcome == "broken":
         return asked
     return _Witness("open", f"it asks for a part of a bin of {column}, and no input breaks it")
 
 
-def _asked_in(
-    result: Explained, conditions: tuple[Condition, ...], cells: Levels, classes: int
-) -> _Witness:
-    """Return an input of some cells that meets conditions, and what the model says of it."""
-    binned, names = result.binned, {one.name for one in conditions}
+def _asked_in(result: Explained, case: Case, cells: Levels) -> _Witness:
+    """Return an input of some cells that a case speaks of, and what the model says of it."""
+    binned, classes = result.binned, case.classes
     columns = binned.columns(cells)
     for place, feature in enumerate(binned.every):
-        if feature.name not in names:
+        if feature.name not in case.tests:
             continue
         axis = binned.telling.index(place) if place in binned.telling else None
         levels = [0] * len(cells) if axis is None else cells[:, axis].tolist()
-        values = [value_in(feature, level, conditions) for level in levels]
+        values = [case.value(feature, level) for level in levels]
         if any(value is NO_VALUE for value in values):
             return _Witness("open")
         column = np.empty(len(cells), dtype=columns[place].dtype)
@@ -339,7 +354,7 @@ def _asked_in(
     try:
         said = binned.ask(cells) if result.exact_bins else binned.classifier.decide(columns)
     except (NotKept, Stopped):
-        return _Witness("open", BINNED_ALONE)
+        return _Witness("open", "only the model could tell")
     hits = np.flatnonzero(_is_one_of(result, said, classes))
     if not len(hits):
         return _Witness("open", BINNED_ALONE)
@@ -353,40 +368,49 @@ def _asked_in(
 
 # --- cells ---
 
-Fits: TypeAlias = list[NDArray[np.bool_]]
-"""For each column, which of its levels will do."""
+
+def _cells_meeting(
+    result: Explained, cases: Sequence[Case], most: int, points: bool = True
+) -> Levels:
+    """Return the first cells that were asked and that cases speak of, each of them once.
+
+    With `points`, their points meet the conditions; else some value of each level does.
+    """
+    parts = [_cells_of(result, case, most, points) for case in cases]
+    if len(parts) == 1:
+        return parts[0]
+    every = np.concatenate([np.zeros((0, len(result.binned.features)), dtype=np.intp), *parts])
+    return np.unique(every, axis=0)[:most] if every.shape[1] else every[:1]
 
 
-def _fits(result: Explained, conditions: Sequence[Condition]) -> tuple[Fits, Fits]:
-    """Say of each level of each column whether its point, and whether a value, meets conditions."""
-    points, values = [], []
-    for feature in result.binned.every:
-        met = [value_in(feature, level, conditions) for level in range(feature.size)]
-        pairs = zip(met, feature.points, strict=True)
-        points.append(np.array([value is point or value == point for value, point in pairs]))
-        values.append(np.array([value is not NO_VALUE for value in met]))
-    return points, values
-
-
-def _cells_of(result: Explained, box: Box, classes: int, fits: Fits, most: int) -> Levels:
-    """Return the first cells of a box that were asked, are of some classes, and fit."""
+def _cells_of(result: Explained, case: Case, most: int, points: bool) -> Levels:
     binned, labelled = result.binned, result.labelled
+    fits = [_fits(case, feature, points) for feature in binned.every]
     silent = (own for place, own in enumerate(fits) if place not in binned.telling)
     telling = [fits[place] for place in binned.telling]
     if not all(own.all() for own in silent):
         return np.zeros((0, len(telling)), dtype=np.intp)
     if not isinstance(labelled, GridCells):
-        inside = labelled.inside(box) & _is_one_of(result, labelled.labels, classes)
+        inside = _is_one_of(result, labelled.labels, case.classes)
         for axis, own in enumerate(telling):
             inside &= own[labelled.cells[:, axis]]
         return labelled.cells[np.flatnonzero(inside)[:most]]
-    ranges = [slice(low, high + 1) for low, high in box]
-    inside = _is_one_of(result, labelled.labels[tuple(ranges)], classes)
-    for axis, (own, part) in enumerate(zip(telling, ranges, strict=True)):
-        if not own[part].all():
-            inside &= own[part].reshape([-1 if at == axis else 1 for at in range(inside.ndim)])
-    first = cells_at(np.flatnonzero(inside.ravel())[:most], inside.shape)
-    return first + np.array([low for low, _ in box], dtype=np.intp)
+    inside = _is_one_of(result, labelled.labels, case.classes)
+    for axis, own in enumerate(telling):
+        if not own.all():
+            inside &= own.reshape([-1 if at == axis else 1 for at in range(inside.ndim)])
+    return cells_at(np.flatnonzero(inside.ravel())[:most], inside.shape)
+
+
+def _fits(case: Case, feature: Feature, points: bool) -> NDArray[np.bool_]:
+    """Say of each level whether its point, or some value, is what a case asks for."""
+    if feature.name not in case.tests:
+        return np.ones(feature.size, dtype=np.bool_)
+    values = [case.value(feature, level) for level in range(feature.size)]
+    if not points:
+        return np.array([value is not NO_VALUE for value in values])
+    pairs = zip(values, feature.points, strict=True)
+    return np.array([value is point or value == point for value, point in pairs])
 
 
 def _is_one_of(result: Explained, labels: NDArray[Any], classes: int) -> NDArray[np.bool_]:

@@ -1,36 +1,51 @@
-"""`prove`: is anyone's rule true of a classifier, for every input? If not, a row that breaks it.
-
-Of a rule that is refuted it tells whether a row like those of X breaks it, too.
-"""
+"""`prove`: is anyone's rule true of a classifier, for every input? If not, a row that breaks it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hornlens.classifiers.nearest import Nearest, moved_to_rows, nearest_row
+from hornlens.classifiers.monotone import proved_motion
+from hornlens.classifiers.nearest import moved_to_rows, nearest_row
 from hornlens.classifiers.progress import shown
+from hornlens.classifiers.proofs import (
+    Proof,
+    ProofDomain,
+    guarded,
+    not_finished,
+    plain_value,
+    too_hard,
+)
 from hornlens.counts import plural
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
-from hornlens.exact.boxes.axes import Box
-from hornlens.exact.boxes.cells import Levels, cells_at, rows_in
+from hornlens.exact.boxes.cells import Levels, cells_at
 from hornlens.exact.boxes.forbidden import Forbidden
-from hornlens.limits import ENDED, Limits, Stopped
+from hornlens.limits import Limits, Stopped
 from hornlens.logic.scopes import Of, Scope
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
 from hornlens.targets.classifiers.bounding.occurring import TooHard
-from hornlens.targets.classifiers.boxes import box_of, never_missing
-from hornlens.targets.classifiers.columns import Table
-from hornlens.targets.classifiers.conditions import ParsedRule, parse_rule
-from hornlens.targets.classifiers.guard import is_measured, measured_by, unlike
+from hornlens.targets.classifiers.cases import Case, Cases
+from hornlens.targets.classifiers.columns import Table, read_table
+from hornlens.targets.classifiers.conditions import OfClass, OfValue, atoms, conditions_in
+from hornlens.targets.classifiers.deciding import (
+    Banded,
+    Bands,
+    is_regressor,
+    label_of,
+    with_decision,
+)
+from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
+from hornlens.targets.classifiers.moving import Motion, flags_of, parse_motion
 from hornlens.targets.classifiers.plausible import KEPT, LEAST, Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.voting import Vote
@@ -38,37 +53,7 @@ from hornlens.targets.classifiers.voting import Vote
 TRIED = 20_000
 """How many random inputs are tried."""
 HARD = 1_000_000
-"""After so many boxes, a proof by the trees is given up."""
-Status = Literal["proved", "refuted", "not refuted", "vacuous"]
-ProofDomain = Literal["grid", "plausible"]
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What became of a rule; true if it is proved.
-
-    `row` is an input that breaks it, and `said` what the classifier says of it. `domain` says of
-    which inputs it was to be proved: "grid" are all of them. `plausible`: whether an input that is
-    like the rows of X breaks it; None where that is not known. `nearest` is the row of X that is
-    most like `row`.
-    """
-
-    rule: str
-    status: Status
-    sentence: str
-    row: Mapping[str, Any] | None = None
-    said: str | None = None
-    domain: ProofDomain = "grid"
-    plausible: bool | None = None
-    nearest: Nearest | None = None
-
-    def __bool__(self) -> bool:
-        """Say whether the rule is proved, or speaks of nothing that can be."""
-        return self.status in ("proved", "vacuous")
-
-    def __str__(self) -> str:
-        """Return what was found."""
-        return self.sentence
+"""After so many boxes, the search for one case is given up."""
 
 
 @renamed_argument("target", "label", since="0.3", removal="0.5")
@@ -81,6 +66,8 @@ def prove(
     n_bins: int = 4,
     limit: int = 200_000,
     label: str = "class",
+    threshold: float | None = None,
+    bands: Bands | None = None,
     background: Sequence[str] = (),
     seed: int = 0,
     limits: Limits | None = None,
@@ -96,12 +83,17 @@ def prove(
 
     Args:
         clf: A classifier, as `explain` takes it.
-        rule: The rule, as text: "age < 25 & income > 100 -> approved = no".
+        rule: The rule, as text: "age < 25 & income > 100 -> approved = no"; or what moving a column
+            never does: "income up never turns yes into no where age < 30", "race never changes the
+            class".
         X: Rows as the classifier takes them. Not needed for trees over plain numbers.
         bins: How numbers are cut into levels, as in `explain`.
         n_bins: How many bins a column gets at most.
         limit: For other models than trees: up to this many cells, the whole grid is tried.
         label: What the predicted column is called in the rule.
+        threshold: The score from which on the second class is said, as in `explain`.
+        bands: The bands of a regressor's predictions, as in `explain`. Rules may also compare the
+            prediction itself: "rooms > 5 -> price > 300000", with `label="price"`.
         background: Rules that always hold ("pregnant -> sex = female"): inputs that break one do
             not occur.
         seed: The seed of the random inputs.
@@ -129,37 +121,90 @@ def prove(
     if not isinstance(rule, str):
         raise InputError(f"a rule is a text, not {type(rule).__name__}")
     given = (background,) if isinstance(background, str) else tuple(background)
-    classifier = read_classifier(clf, _rows_for(clf) if X is None else X, limits)
+    rows = _rows_for(clf) if X is None else X
+    clf = with_decision(clf, threshold, bands, label)
+    named = clf if isinstance(clf, Banded) else None
+    if named is not None or is_regressor(clf):
+        clf = _with_bands_of(rule, clf if named is None else named.estimator, rows, label, named)
+    classifier = read_classifier(clf, rows, limits)
+    words = _words(classifier, clf, label, named)
     with shown(progress, classifier.name) as advance:
         meter = meter_of(limits, advance)
         if meter is not None:
             meter.begin()
-        options = _Options(bins, n_bins, limit, label, given, seed)
+        options = _Options(bins, n_bins, limit, given, seed)
+        says = classifier.bits_of
+        if isinstance(clf, Banded):
+            says = partial(clf.bits_of, bands=named)
+        asked, table = _Asked(rule, words, says), classifier.table
         if domain not in ("grid", "plausible"):
             raise InputError(f"domain must be grid or plausible, not {domain!r}")
-        table = classifier.table
         if domain == "plausible" and plausible is None:
             plausible = Plausible.of(table, seed)
         try:
             if domain == "plausible":
-                proof = _proved(clf, classifier, rule, options, meter, plausible)
+                proof = _proved(clf, classifier, asked, options, meter, plausible)
                 return _beside_row(proof, table)
-            proof = _proved(clf, classifier, rule, options, meter)
+            proof = _proved(clf, classifier, asked, options, meter)
             if proof.status != "refuted":
                 return proof
             if X is None:
                 return _not_told(proof, "whether a row like yours breaks it takes rows to tell")
             if plausible is None and len(table) < LEAST:
                 few = f"{plural(len(table), 'row')} of {LEAST} that it takes to tell"
-                proof = _not_told(proof, f"X has {few} whether such an input can occur")
-                return _beside_row(proof, table)
+                beside = _beside_row(proof, table)
+                if beside.nearest is not None and not beside.nearest.differs:
+                    return beside  # it does occur
+                return _not_told(beside, f"X has {few} whether such an input can occur")
             usual = plausible or Plausible.of(table, seed)
             proof = _told_apart(
-                proof, lambda: _proved(clf, classifier, rule, options, meter, usual), usual
+                proof, lambda: _proved(clf, classifier, asked, options, meter, usual), usual
             )
             return _beside_row(proof, table)
         except Stopped:  # no call was left to look at what was found
-            return _cut_off(rule, meter, "before it was decided")
+            return not_finished(rule, meter, "before it was decided")
+
+
+def _with_bands_of(
+    rule: str, regressor: Any, rows: Any, label: str, named: Banded | None
+) -> Banded:
+    """Return a regressor with the bands that a rule asks for, beside those that it has."""
+    columns = getattr(regressor, "feature_names_in_", None)
+    table = read_table(rows, None if columns is None else list(map(str, columns)))
+    labels = () if named is None else named.names
+    words = Words.of(table, labels, label_of(label), numbers=True)
+    if parse_motion(rule, words) is not None:
+        if named is None:
+            raise InputError(f"{rule!r} needs bands: bands=[…], where one ends and the next begins")
+        return named
+    parsed = parse_rule(rule, words)
+    every = (*atoms(parsed.given), *atoms(parsed.follows))
+    compared = [atom.condition for atom in every if isinstance(atom, OfValue)]
+    if named is not None and not compared:
+        return named
+    return Banded.asked_by(regressor, compared, label_of(label), named)
+
+
+def _words(classifier: Classifier, clf: Any, label: str, named: Banded | None) -> Words:
+    if not isinstance(clf, Banded):
+        return Words.of(classifier.table, classifier.labels, label)
+    labels = () if named is None else named.names
+    return Words.of(classifier.table, labels, label_of(label), numbers=True)
+
+
+class _Asked(NamedTuple):
+    """A rule as text, the names that it may hold, and which classes it names."""
+
+    rule: str
+    words: Words
+    says: Callable[[OfClass | OfValue], int]
+
+
+class Region(NamedTuple):
+    """Cells of some levels (bits) of each feature that are of one of some classes (bits)."""
+
+    levels: tuple[int, ...]
+    classes: int
 
 
 class _Options(NamedTuple):
@@ -168,7 +213,6 @@ class _Options(NamedTuple):
     bins: Bins
     n_bins: int
     limit: int
-    label: str
     background: tuple[str, ...]
     seed: int
 
@@ -208,41 +252,44 @@ def _told_apart(proof: Proof, again: Callable[[], Proof], plausible: Plausible) 
 def _proved(
     clf: Any,
     classifier: Classifier,
-    rule: str,
+    asked: _Asked,
     options: _Options,
     meter: Meter | None,
     plausible: Plausible | None = None,
 ) -> Proof:
     """Return what becomes of a rule of a classifier, for every input or every plausible one."""
-    table, seed = classifier.table, options.seed
-    parsed = parse_rule(rule, table.names, options.label)
-    wanted = _wanted(parsed, classifier)
+    table, seed, rule = classifier.table, options.seed, asked.rule
+    motion = parse_motion(rule, asked.words)
+    if motion is not None:
+        return _motion_proved(clf, classifier, asked, motion, options, meter, plausible)
+    parsed = parse_rule(rule, asked.words)
     assumed = Background(options.background, table.names, plausible)
-    more = assumed.cuts(table, parsed.conditions)
-    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
+    conditions = conditions_in(parsed.given, parsed.follows)
+    binning = bin_columns(
+        clf, classifier, options.bins, options.n_bins, assumed.cuts(table, conditions)
+    )
     assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
-    every = box_of(parsed.conditions, binned.every)
-    of = _Inputs(assumed)
-    if (unseen := never_missing(parsed.conditions, binned.every)) is not None:
-        but = f"no row of X has a missing {unseen}"
-        return of.meant(Proof(rule, "not refuted", f"Not refuted, but not proved: {but}."))
-    if every is None:
-        return of.meant(Proof(rule, "vacuous", "No input meets its conditions: it says nothing."))
-    box = tuple(every[place] for place in binned.telling)
+    meant = _Inputs(assumed)
+    of = {feature.name: feature for feature in binned.every}
+    cases = Cases(of, asked.says, (1 << len(classifier.classes)) - 1)
+    exceptions = _boxes(cases.of(parsed.exceptions), binned)
+    unseen, is_met = list(cases.unseen), _boxes(cases.of(parsed.given), binned)
+    if not is_met and not unseen:
+        nothing = Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
+        return meant.meant(nothing)
     trees, forbidden = binning.trees, assumed.over(binned.every)
-    tries = _Tries(rule, binned, wanted)
-    is_summed = trees is not None and trees.trees.summed
-    if not is_summed or plausible is not None:
-        row = tries.first_row(box, forbidden)
-        if row is not None:
-            return of.meant(row)
-    if trees is not None and is_summed:
+    search = _Search(rule, binned, options.limit, seed, binning.exact, forbidden, meant)
+    if trees is not None and trees.trees.summed:
         vote = Vote(binned, trees, None, forbidden.weighted, forbidden.most_broken)
-        proof = _by_vote(rule, vote, box, wanted, of)
+        row = None if plausible is None else search.first_row(exceptions)
+        proof = _by_vote(rule, vote, is_met, exceptions, meant) if row is None else row
     else:
-        proof = _by_search(tries, box, options.limit, seed, binning.exact, forbidden, of)
-    return of.meant(_guarded(proof, binned, seed))
+        proof = search.decided(is_met, exceptions)
+    if proof and unseen:
+        but = f"no row of X has a missing {unseen[0]}"
+        return meant.meant(Proof(rule, "not refuted", f"Not refuted, but not proved: {but}."))
+    return meant.meant(guarded(proof, binned, seed))
 
 
 @dataclass(frozen=True)
@@ -276,38 +323,37 @@ class _Inputs:
         return replace(proof, sentence=sentence, domain="plausible", plausible=is_refuted or None)
 
 
-def _guarded(proof: Proof, binned: Binned, seed: int) -> Proof:
-    """Return a proof, unless the model as it was read differs from the model itself."""
-    if proof.status != "proved":
-        return proof
-    table, meter = binned.classifier.table, binned.meter
-    decide = binned.classifier.decide
-    said = decide(table.columns) if meter is None else meter.measured(decide, table.columns)
-    short = replace(binned, classifier=replace(binned.classifier, table=table.first(len(said))))
-    rows = short.places(short.classifier.table)
-    agreement = measured_by(short, rows, said, seed, meter=meter).agreement
-    if is_measured(agreement):
-        excluded = unlike(short)
-        if not excluded:
-            return proof
-        but = f" (but for {' and '.join(excluded)})"
-        return replace(proof, sentence=f"{proof.sentence[:-1]}{but}.")
-    if not agreement.differs:
-        return _cut_off(proof.rule, meter, f"and it {agreement.shares}")
-    varies = f" {agreement.varying}" if agreement.varied else ""
-    return Proof(
-        proof.rule,
-        "not refuted",
-        "Not proved: it holds of the model as it was read, which does not always say what the "
-        f"model itself says. It {agreement.shares}.{varies}",
+def _motion_proved(
+    clf: Any,
+    classifier: Classifier,
+    asked: _Asked,
+    motion: Motion,
+    options: _Options,
+    meter: Meter | None,
+    plausible: Plausible | None,
+) -> Proof:
+    """Return what becomes of a rule about moving a column."""
+    table = classifier.table
+    assumed = Background(options.background, table.names, plausible)
+    more = assumed.cuts(table, conditions_in(motion.where))
+    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
+    assumed = assumed.counted_in(binning.features, table)
+    binned = Binned(classifier, binning.features, meter)
+    forbidden = assumed.over(binned.every)
+    proof = proved_motion(
+        *(asked.rule, motion, binned, binning, forbidden, asked.says),
+        *(options.limit, options.seed),
     )
+    return _Inputs(assumed).meant(guarded(proof, binned, options.seed))
 
 
-def _cut_off(rule: str, meter: Meter | None, known: str) -> Proof:
-    """Return that nothing is proved because a limit was reached, and what is known by then."""
-    reason = None if meter is None or meter.limits is None else meter.limits.reason
-    early = f"the run was ended {ENDED[reason]}" if reason else "it is too hard to prove"
-    return Proof(rule, "not refuted", f"Not refuted, but not proved: {early}, {known}.")
+def _boxes(cases: Sequence[Case], binned: Binned) -> list[Region]:
+    """Return cases as sets of levels of the features that have several."""
+    boxes = []
+    for case in cases:
+        if all(case.levels(feature).any() for feature in binned.every):
+            boxes.append(Region(tuple(case.masks(binned.features)), case.classes))
+    return boxes
 
 
 def _rows_for(clf: Any) -> Any:
@@ -318,7 +364,6 @@ def _rows_for(clf: Any) -> Any:
         raise InputError("prove needs rows: prove(clf, rule, X)")
     if names is None:
         return np.zeros((1, count))
-
     columns = tuple(np.zeros(1) for _ in range(count))
     return Table(
         tuple(map(str, names)),
@@ -342,67 +387,44 @@ def _named_rows(names: Sequence[str]) -> Any:
     return rebuild
 
 
-def _wanted(parsed: ParsedRule, classifier: Classifier) -> int:
-    """Return the classes that a rule allows, as bits."""
-    if parsed.label is None:
-        return 0
-    labels = classifier.labels
-    wanted = parsed.label.strip()
-    if wanted in labels:
-        place = labels.index(wanted)
-    else:
-        folded = [label.lower() for label in labels]
-        if wanted.lower() not in folded:
-            known = ", ".join(labels[:8])
-            raise InputError(f"there is no class {wanted!r} (there are: {known})")
-        place = folded.index(wanted.lower())
-    bit = 1 << place
-    return ((1 << len(labels)) - 1) & ~bit if parsed.negated else bit
-
-
-def _by_vote(rule: str, vote: Vote, box: Box, wanted: int, of: _Inputs) -> Proof:
-    """Decide it for every input that is meant, by the trees themselves."""
-    binned, classes = vote.binned, vote.binned.classifier.classes
-    allowed = [place for place in range(len(classes)) if wanted >> place & 1]
-    try:
-        if vote.cell_in(vote.mask(box)) is None:
+def _by_vote(
+    rule: str, vote: Vote, is_met: Sequence[Region], exceptions: Sequence[Region], of: _Inputs
+) -> Proof:
+    """Decide it for every input that is meant, by the trees themselves: each case by itself."""
+    binned, lead, is_settled = vote.binned, "", True
+    every = (1 << len(binned.classifier.classes)) - 1
+    with suppress(TooHard, Stopped):  # the proof does without
+        if all(vote.cell_in(one.levels) is None for one in is_met):
             return Proof(rule, "vacuous", of.none)
-    except (TooHard, Stopped):  # the proof does without
-        pass
-    if len(allowed) == 1:
-        outcomes = vote.outcomes([vote.mask(box)], allowed, HARD)
-        if outcomes.status[0] == 1:
-            return _refuted(rule, binned, outcomes.cells[0])
-        if outcomes.status[0] == 0:
-            return Proof(rule, "proved", f"Proved for {of.words}.")
-        lead = vote.in_words(float(outcomes.leads[0]), allowed[0])
-        return _too_hard(rule, binned.meter, lead)
-    try:
-        cell, settled = vote.any_of(vote.mask(box), ~wanted, HARD)
-    except Stopped:
-        return _too_hard(rule, binned.meter)
-    if cell is not None:
-        return _refuted(rule, binned, cell)
-    if settled:
-        return Proof(rule, "proved", f"Proved for {of.words}.")
-    return _too_hard(rule, binned.meter)
-
-
-def _too_hard(rule: str, meter: Meter | None, lead: str = "") -> Proof:
-    """Return that a search was not ended, and how far another class can lead as far as known."""
-    if meter is not None and meter.ended is not None:
-        proof = _cut_off(rule, meter, "before the trees were searched to the end")
-    else:
-        proof = Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
-    return replace(proof, sentence=f"{proof.sentence} {lead}") if lead else proof
+    for levels, classes in exceptions:
+        allowed = every & ~classes
+        try:
+            if allowed and not allowed & (allowed - 1):
+                place = allowed.bit_length() - 1
+                outcomes = vote.outcomes([levels], [place], HARD)
+                status = outcomes.status[0]
+                cell, settled = (outcomes.cells[0] if status == 1 else None), status == 0
+                if status == -1:
+                    lead = vote.in_words(float(outcomes.leads[0]), place)
+            else:
+                cell, settled = vote.any_of(levels, classes, HARD)
+        except Stopped:
+            return too_hard(rule, binned.meter)
+        if cell is not None:
+            return _refuted(rule, binned, cell)
+        is_settled &= bool(settled)
+    if not is_settled:
+        return too_hard(rule, binned.meter, lead)
+    return Proof(rule, "proved", f"Proved for {of.words}.")
 
 
 def _refuted(rule: str, binned: Binned, cell: Levels) -> Proof:
     columns, decide = binned.columns(cell[None, :]), binned.classifier.decide
     place = int(decide(columns)[0])
     near = moved_to_rows(binned, cell)
-    if int(decide(near)[0]) == place:
-        columns = near
+    with suppress(Stopped):  # then it stays the point of the cell
+        if int(decide(near)[0]) == place:
+            columns = near
     return _broken_by(rule, binned, [column[0] for column in columns], place)
 
 
@@ -410,71 +432,111 @@ def _broken_by(rule: str, binned: Binned, values: Sequence[Any], place: int) -> 
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     row = dict(zip(binned.classifier.table.names, plain, strict=True))
     said = binned.classifier.labels[place]
-    shown = ", ".join(f"{name} = {_shown(value)}" for name, value in row.items())
+    shown = ", ".join(f"{name} = {plain_value(value)}" for name, value in row.items())
     return Proof(rule, "refuted", f"Refuted: the model says {said} of {shown}.", row, said)
 
 
-def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Rows of X, cells and random inputs that are tried, where no trees can be looked into."""
 
+    rule: str
+    binned: Binned
+    limit: int
+    seed: int
+    exact: bool
+    forbidden: Forbidden
+    of: _Inputs
 
-def _by_search(
-    tries: _Tries,
-    box: Box,
-    limit: int,
-    seed: int,
-    exact: bool,
-    forbidden: Forbidden,
-    of: _Inputs,
-) -> Proof:
-    """Try cells of the box, and random inputs in it, after the rows of X."""
-    rule, binned = tries.rule, tries.binned
-    shape = tuple(high - low + 1 for low, high in box)
-    count = prod(shape)
-    rng = np.random.default_rng(seed)
-    lows = np.array([low for low, _ in box], dtype=np.intp)
-    if count <= limit:
-        cells = cells_at(np.arange(count), shape) + lows
-    else:
-        cells = np.column_stack([rng.integers(low, high + 1, limit) for low, high in box])
-    cells = cells[forbidden.allows(cells)]
-    if not len(cells):
-        return Proof(rule, "vacuous", of.none)
-    if (found := tries.first_other(binned.columns(cells))) is not None:
-        return found
-    if exact and count <= limit and not tries.cut:
-        words = f" for {of.words}" if of.assumed.plausible is not None else ""
-        asked = f"each of {len(cells):,} cells that it speaks of was asked"
-        return Proof(rule, "proved", f"Proved{words}: {asked}.")
-    some = cells[rng.integers(0, len(cells), TRIED)]
-    columns = binned.columns(some)
-    for axis, place in enumerate(binned.telling):
-        columns[place] = binned.every[place].draw(some[:, axis], rng)
-    if (found := tries.first_other(columns)) is not None:
-        return found
-    none = f"none of {tries.count:,} inputs that were tried breaks it"
-    if tries.cut:
-        return _cut_off(rule, binned.meter, f"and {none}")
-    return Proof(rule, "not refuted", f"Not proved: {none}.")
+    def first_row(self, exceptions: Sequence[Region]) -> Proof | None:
+        """Return a row of X that breaks the rule, among those that occur."""
+        tries = _Tries(self.rule, self.binned)
+        for levels, classes in exceptions:
+            tries.wanted(classes)
+            if (proof := self._row_in(levels, tries)) is not None:
+                return proof
+        return None
+
+    def _row_in(self, levels: Sequence[int], tries: _Tries) -> Proof | None:
+        binned, table = self.binned, self.binned.classifier.table
+        rows = binned.places(table)
+        inside = self.forbidden.allows(rows)
+        for axis, bits in enumerate(levels):
+            inside &= flags_of(bits, binned.features[axis].size)[rows[:, axis]]
+        if not inside.any():
+            return None
+        return tries.first_other([column[inside] for column in table.columns], counted=False)
+
+    def decided(self, is_met: Sequence[Region], exceptions: Sequence[Region]) -> Proof:
+        """Return what becomes of the rule: the first case that is refuted refutes it."""
+        tries = _Tries(self.rule, self.binned)
+        if not any(self._occurs(levels) for levels, _ in is_met):
+            return Proof(self.rule, "vacuous", self.of.none)
+        asked = 0
+        for levels, classes in exceptions:
+            tries.wanted(classes)
+            proof, count = self._in_box(levels, tries)
+            if proof is not None:
+                return proof
+            asked = -1 if count is None or asked < 0 else asked + count
+        if asked >= 0:
+            words = f"each of {asked:,} cells that it speaks of was asked"
+            meant = f" for {self.of.words}" if self.of.assumed.plausible is not None else ""
+            return Proof(self.rule, "proved", f"Proved{meant}: {words}.")
+        none = f"none of {tries.count:,} inputs that were tried breaks it"
+        if tries.cut:
+            return not_finished(self.rule, self.binned.meter, f"and {none}")
+        return Proof(self.rule, "not refuted", f"Not proved: {none}.")
+
+    def _occurs(self, levels: Sequence[int]) -> bool:
+        return not self.forbidden.boxes or len(self._cells(levels)) > 0
+
+    def _cells(self, levels: Sequence[int]) -> Levels:
+        """Return all cells of a box that occur, or as many random ones as the limit is."""
+        own = [
+            np.flatnonzero([bits >> at & 1 for at in range(bits.bit_length())]) for bits in levels
+        ]
+        shape, rng = tuple(map(len, own)), np.random.default_rng(self.seed)
+        if prod(shape) <= self.limit:
+            places = cells_at(np.arange(prod(shape)), shape)
+        else:
+            places = np.column_stack([rng.integers(0, size, self.limit) for size in shape])
+        if not own:
+            return places
+        cells = np.column_stack([own[axis][places[:, axis]] for axis in range(len(own))])
+        return cells[self.forbidden.allows(cells)]
+
+    def _in_box(self, levels: Sequence[int], tries: _Tries) -> tuple[Proof | None, int | None]:
+        """Return an input of a box that breaks the rule, and how many cells were all to ask."""
+        binned = self.binned
+        rng = np.random.default_rng(self.seed)
+        if (row := self._row_in(levels, tries)) is not None:
+            return row, None
+        cells = self._cells(levels)
+        if not len(cells):
+            return None, 0
+        if (proof := tries.first_other(binned.columns(cells))) is not None:
+            return proof, None
+        if self.exact and prod(bits.bit_count() for bits in levels) <= self.limit and not tries.cut:
+            return None, len(cells)
+        some = cells[rng.integers(0, len(cells), TRIED)]
+        columns = binned.columns(some)
+        for axis, place in enumerate(binned.telling):
+            columns[place] = binned.every[place].draw(some[:, axis], rng)
+        return tries.first_other(columns), None
 
 
 class _Tries:
     """Inputs that are tried for one that breaks a rule, as many as the limits allow."""
 
-    def __init__(self, rule: str, binned: Binned, wanted: int):
+    def __init__(self, rule: str, binned: Binned):
         self.rule, self.binned = rule, binned
-        places = range(len(binned.classifier.classes))
-        self.allowed = np.array([bool(wanted >> place & 1) for place in places])
         self.count, self.cut = 0, False
+        self.wanted(0)
 
-    def first_row(self, box: Box, forbidden: Forbidden) -> Proof | None:
-        """Return a row of X that breaks the rule, among those of a box that occur."""
-        table = self.binned.classifier.table
-        rows = self.binned.places(table)
-        inside = rows_in(rows, box, self.binned.axes) & forbidden.allows(rows)
-        if not inside.any():
-            return None
-        return self.first_other([column[inside] for column in table.columns], counted=False)
+    def wanted(self, classes: int) -> None:
+        """Look for inputs of these classes (bits)."""
+        self.breaking = flags_of(classes, len(self.binned.classifier.classes))
 
     def first_other(self, columns: Sequence[Any], counted: bool = True) -> Proof | None:
         """Return an input that breaks the rule, if there is one among those that are asked."""
@@ -489,7 +551,7 @@ class _Tries:
             said = meter.measured(decide, columns, grace=False)
         self.count += len(said)
         self.cut = len(said) < len(columns[0])
-        wrong = np.flatnonzero(~self.allowed[said])
+        wrong = np.flatnonzero(self.breaking[said])
         if not len(wrong):
             return None
         row = int(wrong[0])

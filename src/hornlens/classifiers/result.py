@@ -10,6 +10,7 @@ from hornlens.classifiers.explanation import Explained
 from hornlens.exact.boxes.cells import GridCells
 
 if TYPE_CHECKING:
+    from hornlens.classifiers.mattering import WhereItMatters
     from hornlens.formats.decisions.lists import DecisionList
     from hornlens.logic.envelope import Envelope
     from hornlens.logic.named import NamedRule
@@ -75,6 +76,20 @@ class Explanation(Explained):
         from hornlens.classifiers.flips import flips_of
 
         return flips_of(self, attribute)
+
+    def where_it_matters(self, attribute: str, *, most: int = 100) -> WhereItMatters:
+        """Return the rules of where changing only this column changes the decision.
+
+        Where all cells were asked, the rules decide all of them. For ensembles beyond the grid,
+        boxes are proved one by one, those with most rows first, and the share that is open is told.
+
+        Args:
+            attribute: The column.
+            most: For ensembles beyond the grid: into how many boxes the inputs are split, at most.
+        """
+        from hornlens.classifiers.mattering import where_it_matters
+
+        return where_it_matters(self, attribute, most)
 
     def judge(self, rule: NamedRule, scope: Scope = "every variant") -> Judgement:
         """Return what is known of a rule, in words and with the row that shows it."""

@@ -19,6 +19,7 @@ from hornlens.report.terminal import Terminal
 from hornlens.results.wording.classifiers import asked_of_model
 from hornlens.results.wording.sifting import needed
 from hornlens.targets.classifiers.answering import read_classifier
+from hornlens.targets.classifiers.deciding import bands_in, label_of, with_decision
 from hornlens.targets.classifiers.files import identity_of, open_classifier
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.options import Options
@@ -53,7 +54,11 @@ def explain_command(given: ExplainOptions) -> int:
     if given.out is not None:
         check_writable(given.out)
     model, table = open_classifier(given.model, given.data, label, given.trust or ())
-    identity = identity_of(given.model)
+    bands = bands_in(given.bands)
+    model = with_decision(model, given.threshold, bands, options.label)
+    if bands is not None:
+        options = replace(options, label=label_of(options.label))
+    identity = identity_of(given.model, given.threshold, bands)
     terminal, doing = Terminal(given.quiet), AskedModel(given.model.name)
     with ended_by_ctrl_c(limits), terminal.bar(doing, None, "rows") as advance:
         meter = Meter(limits, advance, watch=doing.hear)

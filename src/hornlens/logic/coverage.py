@@ -15,8 +15,8 @@ class Coverage:
     """How many of `of_rows` rows rules decide, and how many of `drawn` uniform inputs.
 
     `wanted` is the share at which no more rules were looked for. Of `right` of the decided rows,
-    the model itself says what the rules say. `hard` many rules may not be as general as can be: a
-    wider box was too hard to settle, or there was no time for it.
+    the model itself says what every rule says that applies to them. `hard` many rules may not be as
+    general as can be: a wider box was too hard to settle, or there was no time for it.
 
     >>> print(Coverage(0.99, 995, 1000, 995, 620, 1000).sentence)
     Together the rules decide 995 of 1,000 rows (99.50%), all of them as the model does, and between

@@ -1,7 +1,8 @@
 r"""Rules in names instead of bits: as people write them, as text and JSON have them.
 
 Read are ``nurse & male -> false`` and ``nurse ∧ male → ⊥`` alike; a name that contains one of the
-signs, or is one of the words, stands in double quotes, with \ before a quote in it.
+signs, or is one of the words, stands in double quotes, with \ before a quote in it. A condition on
+a column may hold quoted names (``"mean radius" < 15``) and parentheses: it is one name, as written.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ TRUE, FALSE = ("⊤", "true"), ("⊥", "false")
 """What an empty side, and a contradiction, are called."""
 _TOKEN = r'\s*(?:"((?:[^"\\]|\\.)*)"|(->|→|=>)|(&|∧)|([^"&∧→]+?)(?=\s*(?:->|=>|[&∧→"]|$)))'
 """A quoted name, an arrow, an "and", or a plain name."""
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_COMPARES = re.compile(r"(?<!-)[<>≤≥≠=]|\s(?:in|is)\s")
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,11 @@ class NamedRule:
         token = re.compile(_TOKEN)
         ready, at = True, 0  # ready for a name: at the start and after a sign
         while at < len(text.rstrip()):
+            end = _end_of_condition(text, at) if ready else None
+            if end is not None:
+                sides[-1].append((text[at:end].strip(), True))
+                at, ready = end, False
+                continue
             match = token.match(text, at)
             if match is None or (match[3] and ready):
                 raise _bad(text)
@@ -85,6 +93,38 @@ class NamedRule:
         """Return {"if": names, "then": names or None for ⊥}."""
         right = None if self.consequent is None else list(self.consequent)
         return {"if": list(self.antecedent), "then": right}
+
+
+def _end_of_condition(text: str, at: int) -> int | None:
+    """Return where a condition ends that holds quotes or an "and" in parentheses; None if none."""
+    place, compares, is_one = at, False, False
+    while place < len(text):
+        if text.startswith(("->", "=>", "→", "&", "∧"), place):
+            break
+        if quote := _QUOTED.match(text, place):
+            place, is_one = quote.end(), True
+        elif text[place] == "(" and (close := _closing(text, place)) is not None:
+            is_one |= bool(re.search(r'["&∧]', text[place:close]))
+            compares |= bool(_COMPARES.search(text, place, close))
+            place = close
+        else:
+            compares |= bool(_COMPARES.match(text, place))
+            place += 1
+    return place if compares and is_one else None
+
+
+def _closing(text: str, at: int) -> int | None:
+    """Return the place behind the parenthesis that closes one; None if none does."""
+    depth, place = 0, at
+    while place < len(text):
+        if quote := _QUOTED.match(text, place):
+            place = quote.end()
+            continue
+        depth += (text[place] == "(") - (text[place] == ")")
+        place += 1
+        if not depth:
+            return place
+    return None
 
 
 def _names(side: list[tuple[str, bool]], text: str) -> tuple[str, ...]:

@@ -107,7 +107,7 @@ def scores(
         if kind == "normalised":
             formula = f"({formula}) / (p({he}) + p({she}))"
         axes.set_xlabel(f"← {she}      {formula}      {he} →")
-        notes = ["mean over people and 95 % interval", cut(models, limit)]
+        notes = ["mean over people and 95 % interval", limit_note(models, limit)]
         if any(lines[name].low is None for lines in found for name in names):
             notes.append("hollow: no interval")
         keys = [
@@ -143,7 +143,7 @@ def strongest(models: Sequence[ModelBias], limit: int) -> list[str]:
     return sorted(means, key=lambda name: (-means[name], name))[:limit]
 
 
-def cut(models: Sequence[ModelBias], limit: int) -> str:
+def limit_note(models: Sequence[ModelBias], limit: int) -> str:
     """Return what a figure says when it does not show every occupation."""
     there = len(models[0].occupations)
     return f"the {limit} most biased of {there} occupations" if there > limit else ""

@@ -42,7 +42,7 @@ def bias_texts(bias: Bias, run: BiasRun | None) -> dict[str, str]:
 
 def _figure_files(bias: Bias, out: Path, limit: int) -> dict[Path, bytes]:
     """Return the two figures."""
-    from hornlens.report.bias_figures import cut, people, scores, strongest
+    from hornlens.report.bias_figures import limit_note, people, scores, strongest
     from hornlens.report.figures import drawn
 
     files: dict[Path, bytes] = {}
@@ -53,7 +53,7 @@ def _figure_files(bias: Bias, out: Path, limit: int) -> dict[Path, bytes]:
         if line.occupation in chosen
     }
     words = bias.words["male"], bias.words["female"]
-    figures = people(recorded, cut(bias.models, limit)), scores(bias.models, limit, words)
+    figures = people(recorded, limit_note(bias.models, limit)), scores(bias.models, limit, words)
     for name, figure in zip(FIGURES, figures, strict=True):
         files |= drawn(figure, out / name)
     return files

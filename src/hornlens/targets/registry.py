@@ -52,8 +52,7 @@ TARGETS = Registry(
         "rows": TargetKind("rows/FILE", "the rows of a table, scaled, or of a context", _rows),
         "classifier": TargetKind(
             "classifier/MODEL,DATA[,COLUMN]",
-            "a model in a file (.onnx, .skops, of XGBoost, LightGBM or CatBoost), "
-            "over the columns of a .csv (COLUMN has the classes)",
+            "a classifier in a file, over the columns of a .csv (COLUMN has the classes)",
             _classifier,
         ),
     },

@@ -20,6 +20,7 @@ COMMANDS = {
         results.export,
         models.bias,
         models.explain,
+        models.recourse,
         installation.doctor,
         installation.completion,
     )

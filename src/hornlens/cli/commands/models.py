@@ -240,6 +240,20 @@ def bias(options: BiasOptions) -> None:
     bias_command(options)
 
 
+Threshold = Annotated[
+    Optional[float],
+    typer.Option(help="Of two classes, the second is said where its score is this or more."),
+]
+Bands = Annotated[
+    Optional[str],
+    typer.Option(
+        help="Of a model that predicts numbers: where one band ends and the next begins, such as "
+        "100,300, or with names: low:100,middle:300,high.",
+        metavar="NUMBERS",
+    ),
+]
+
+
 class ExplainOptions(CommandOptions):
     """The options of `explain`."""
 
@@ -257,6 +271,8 @@ class ExplainOptions(CommandOptions):
             help="The column that the classifier predicts; it is no feature.", metavar="COLUMN"
         ),
     ] = None
+    threshold: Threshold = None
+    bands: Bands = None
     bins: Annotated[
         Literal["auto", "model", "quantile", "uniform"],
         typer.Option(help="How numbers are cut: at the thresholds of trees, or into bins."),
@@ -335,3 +351,65 @@ def explain(options: ExplainOptions) -> None:
     from hornlens.cli.explain import explain_command
 
     raise typer.Exit(explain_command(options))
+
+
+class RecourseOptions(CommandOptions):
+    """The options of `recourse`."""
+
+    model: Annotated[Path, typer.Argument(help="A classifier: .onnx or .skops, never a pickle.")]
+    data: Annotated[Path, typer.Argument(help="A .csv table of rows as it takes them.")]
+    to: Annotated[str, typer.Option(help='The class that is wanted, or several: "yes or maybe".')]
+    row: Annotated[
+        list[int],
+        typer.Option(min=1, help="The number of a row of DATA, from 1; may be repeated."),
+    ]
+    label: Annotated[
+        Optional[str],
+        typer.Option(
+            help="The column that the classifier predicts; it is no feature.", metavar="COLUMN"
+        ),
+    ] = None
+    fixed: Annotated[
+        Optional[list[str]],
+        typer.Option(help="A column that may not be changed; may be repeated.", metavar="COLUMN"),
+    ] = None
+    only_up: Annotated[
+        Optional[list[str]],
+        typer.Option(help="A column that may only grow; may be repeated.", metavar="COLUMN"),
+    ] = None
+    only_down: Annotated[
+        Optional[list[str]],
+        typer.Option(help="A column that may only fall; may be repeated.", metavar="COLUMN"),
+    ] = None
+    most: Annotated[
+        int, typer.Option(min=1, help="How many columns may be changed at once, at most.")
+    ] = 3
+    background: Annotated[
+        Optional[list[str]],
+        typer.Option(help='What a changed row obeys: "pregnant -> sex = f"; may be repeated.'),
+    ] = None
+    threshold: Threshold = None
+    bands: Bands = None
+    limit: Annotated[
+        int, typer.Option(min=1, help="Try so many changes of each set of columns, at most.")
+    ] = 200_000
+    time_limit: TimeLimit = None
+    trust: Annotated[
+        Optional[list[str]],
+        typer.Option(help="Skops: a type that may be loaded; may be repeated."),
+    ] = None
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="What to print: sentences, or JSON.")
+    ] = "text"
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+def recourse(options: RecourseOptions) -> None:
+    """Find the smallest change of a row that makes a classifier say something else.
+
+    The fewest columns, then the smallest total change: proved for trees that can be read.
+    """
+    from hornlens.cli.recourse import recourse_command
+
+    raise typer.Exit(recourse_command(options))

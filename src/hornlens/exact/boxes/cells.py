@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.exact.boxes.axes import Axis, Box
+from hornlens.exact.boxes.axes import Axis, Box, shape_of
 from hornlens.exact.boxes.bitboxes import widest
 
 Levels = NDArray[np.intp]
@@ -31,12 +32,24 @@ def distinct_cells(
     cells: Levels, shape: tuple[int, ...]
 ) -> tuple[Levels, NDArray[np.intp], NDArray[np.intp]]:
     """Return the cells that there are, in order, which of them each was, and how often it was."""
-    if not shape or prod(shape) >= 1 << 62:
-        unique, where, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
-        return unique, where.reshape(-1), counts
-    flat = np.ravel_multi_index(tuple(cells.T), shape)
-    unique, where, counts = np.unique(flat, return_inverse=True, return_counts=True)
-    return cells_at(unique, shape), where, counts
+    _, first, where, counts = np.unique(
+        cell_keys(cells, shape), return_index=True, return_inverse=True, return_counts=True
+    )
+    return cells[first], where.reshape(-1), counts
+
+
+def cell_keys(cells: Levels, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return something for each cell that sorts as the cell does: its place in the grid, or bytes.
+
+    Places are numbers as long as the grid is not too large for that.
+    """
+    if not shape:
+        return np.zeros(len(cells), dtype=np.intp)
+    if prod(shape) < 1 << 62:
+        return np.asarray(np.ravel_multi_index(tuple(np.asarray(cells).T), shape))
+    kind = np.dtype(">u2" if max(shape) <= 1 << 16 else ">u8")
+    rows = np.ascontiguousarray(cells, dtype=kind)
+    return rows.view(f"V{kind.itemsize * len(shape)}").reshape(len(cells))
 
 
 def cells_at(flat: NDArray[np.intp], shape: tuple[int, ...]) -> Levels:
@@ -134,9 +147,20 @@ class ListedCells:
 
     def at(self, cells: Levels) -> Levels:
         """Return the label of each of some cells; OPEN where none is listed."""
-        known = dict(zip(map(tuple, self.cells.tolist()), self.labels.tolist(), strict=True))
-        rows = np.asarray(cells).tolist()
-        return np.array([known.get(tuple(cell), OPEN) for cell in rows], dtype=np.intp)
+        if not len(self.cells):
+            return np.full(len(cells), OPEN, dtype=np.intp)
+        order, keys = self._in_order
+        wanted = cell_keys(np.asarray(cells), shape_of(self.axes))
+        places = np.maximum(np.searchsorted(keys, wanted, side="right") - 1, 0)
+        there = keys[places] == wanted
+        return np.where(there, self.labels[order[places]], OPEN).astype(np.intp)
+
+    @cached_property
+    def _in_order(self) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """The places of the cells in their order, and their keys."""
+        keys = cell_keys(self.cells, shape_of(self.axes))
+        order = np.argsort(keys, kind="stable")
+        return order, keys[order]
 
     def grown(self, cell: Sequence[int], place: int, order: Sequence[int]) -> Box:
         """Return a box around a cell, all of its class, that cannot be made wider."""

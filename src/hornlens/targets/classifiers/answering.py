@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError, InputError
 from hornlens.limits import Limits
 from hornlens.targets.classifiers.columns import Column, Table, is_missing, read_table
+from hornlens.targets.classifiers.conditions import OfClass, OfValue
 from hornlens.targets.classifiers.ensembles.boosters import are_counted, as_classifier
 
 BLOCK = 1 << 16
@@ -77,6 +78,12 @@ class Classifier:
     def labels(self) -> tuple[str, ...]:
         """The classes as people read them."""
         return tuple(map(str, self.classes))
+
+    def bits_of(self, said: OfClass | OfValue) -> int:
+        """Return the classes that a rule names, as bits."""
+        if isinstance(said, OfValue):
+            raise InputError(f"{said}: {self.name} predicts classes, and no numbers")
+        return 1 << self.labels.index(said.label)
 
     @property
     def can_be_pickled(self) -> bool:
@@ -188,7 +195,10 @@ def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
         raise InputError(f"{name} is a class: give a fitted {name}()")
     if hasattr(clf, "predict"):
         if _predicts_numbers(clf):
-            raise InputError(f"{name} is no classifier: it predicts numbers, and no classes")
+            raise InputError(
+                f"{name} is no classifier: it predicts numbers, and no classes; "
+                "give bands=[…], the numbers at which one band ends and the next begins"
+            )
         return clf.predict  # type: ignore[no-any-return]
     if hasattr(clf, "predict_proba"):
         classes = getattr(clf, "classes_", None)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import InputError
-from hornlens.exact.boxes.axes import Box
 from hornlens.logic.cuts import Cuts, number_text, shortest_between
 from hornlens.logic.numbers import exact_number
 from hornlens.targets.classifiers.conditions import Condition, Sign
@@ -129,32 +128,6 @@ def _value(condition: Condition, feature: Feature) -> int:
             pass
     known = ", ".join(map(str, feature.values[:8]))
     raise InputError(f"column {feature.name!r} has no value {text!r} (there are: {known})")
-
-
-def box_of(conditions: Iterable[Condition], features: Sequence[Feature]) -> Box | None:
-    """Return the cells in which conditions can all be met; None if there are none."""
-    allowed = {feature.name: np.ones(feature.size, dtype=np.bool_) for feature in features}
-    by_name = {feature.name: feature for feature in features}
-    for one in conditions:
-        allowed[one.name] &= levels_of(one, by_name[one.name])
-    box = []
-    for feature in features:
-        places = np.flatnonzero(allowed[feature.name])
-        if not len(places):
-            return None
-        box.append((int(places[0]), int(places[-1])))
-    return tuple(box)
-
-
-def never_missing(conditions: Iterable[Condition], features: Sequence[Feature]) -> str | None:
-    """Return a column that conditions ask to be missing, of which X has no missing values.
-
-    No level stands for that: whether the model accepts it, and what it says, is not known.
-    """
-    whole = {feature.name for feature in features if not feature.missing}
-    return next(
-        (one.name for one in conditions if one.sign == "missing" and one.name in whole), None
-    )
 
 
 def opposites(condition: Condition, feature: Feature) -> tuple[Condition, ...]:

@@ -33,6 +33,8 @@ STEPS = 8
 """How often a pair is bisected."""
 COMPARED = 300
 """By so many rows, and by so many uniform inputs, two ways of cutting are compared."""
+MARGIN = 0.01
+"""By so much the shares of both together must be larger, so that chance does not choose."""
 SHARE = 4
 """Where calls are limited, bins take one of so many at most."""
 
@@ -196,7 +198,7 @@ class Chooser:
         return Cuts.at(_between(low, high, whole) for low, high in kept)
 
     def _better(self, chosen: tuple[Feature, ...]) -> tuple[Feature, ...]:
-        """Return these features, or those by quantiles if they agree as often with the model."""
+        """Return these features, or those by quantiles if they agree about as often."""
         table = self.classifier.table
         rows = self.rng.permutation(len(table))[:COMPARED]
         drawn = [feature.draw_uniform(COMPARED, self.rng) for feature in self.binned.every]
@@ -212,7 +214,7 @@ class Chooser:
                 return self.binned.every
             same = points[where] == answers
             shares.append(same[: len(rows)].mean() + same[len(rows) :].mean())
-        return chosen if shares[0] > shares[1] else self.binned.every
+        return chosen if shares[0] > shares[1] + MARGIN else self.binned.every
 
 
 def _between(low: float, high: float, whole: bool) -> float:

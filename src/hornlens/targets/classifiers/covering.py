@@ -9,9 +9,10 @@ wider: each step is stopped by a cell of another class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -37,7 +38,7 @@ TIME = 0.5
 """Which share of the time that is left is taken."""
 OTHERS = 8_192
 """How many cells of other classes a box is held against at first; further ones are met."""
-Answer: TypeAlias = tuple[int, Levels]
+Settled: TypeAlias = tuple[int, Levels]
 """What became of a box, and a cell of another class in it; see `Vote.others_among`."""
 
 
@@ -64,7 +65,12 @@ class Covering(NamedTuple):
 
     def of(self, boxes: Sequence[BoxRule], inputs: bool = True) -> Coverage:
         """Count what some rules decide, these or others: of rows, and of drawn inputs."""
-        places = decided_by(boxes, self.rows, self.axes)
+        decides = np.zeros(len(self.rows), dtype=np.bool_)
+        right = np.ones(len(self.rows), dtype=np.bool_)
+        for box, place in boxes:
+            inside = rows_in(self.rows, box, self.axes)
+            decides |= inside
+            right &= ~inside | (self.labels == place)
         decided = drawn = 0
         if inputs and self.uniform is not None:
             there = decided_by(boxes, self.uniform.cells, self.axes) >= 0
@@ -72,9 +78,9 @@ class Covering(NamedTuple):
             decided, drawn = int(counts[there].sum()), int(counts.sum())
         return Coverage(
             self.wanted,
-            int(np.count_nonzero(places >= 0)),
+            int(np.count_nonzero(decides)),
             len(self.rows),
-            int(np.count_nonzero(places == self.labels)),
+            int(np.count_nonzero(decides & right)),
             decided,
             drawn,
             len(self.hard.intersection(boxes)),
@@ -148,16 +154,33 @@ class Cover:
             while weights[left].sum() > enough and (end is None or len(self.rules) < end):
                 some = np.flatnonzero(left)[:BATCH]
                 batch = self._grown_around(cells[some], labels[some])
-                inside = [rows_in(cells, one.rule.box, self._axes) for one in batch]
-                while (end is None or len(self.rules) < end) and batch:
-                    gains = [int(weights[own & left].sum()) for own in inside]
-                    best = int(np.argmax(gains))
-                    if not gains[best]:
+                for grown, inside in self._in_turn(batch, cells, weights, left):
+                    self.rules.append(grown)
+                    left &= ~inside
+                    if end is not None and len(self.rules) >= end:
                         break
-                    self.rules.append(batch.pop(best))
-                    left &= ~inside.pop(best)
                 if self.stops():
                     break
+
+    def _in_turn(
+        self, batch: Sequence[Grown], cells: Levels, weights: Levels, left: NDArray[np.bool_]
+    ) -> Iterator[tuple[Grown, NDArray[np.bool_]]]:
+        """Yield those first that decide most of what is `left`, with the cells in each.
+
+        What one decides, the caller takes from `left`: then others gain less than before.
+        """
+        waiting = []
+        for number, grown in enumerate(batch):
+            inside = rows_in(cells, grown.rule.box, self._axes)
+            waiting.append((-int(weights[inside & left].sum()), number, inside))
+        heapify(waiting)
+        while waiting:
+            _, number, inside = heappop(waiting)
+            gain = int(weights[inside & left].sum())
+            if gain and waiting and (-gain, number) > waiting[0][:2]:
+                heappush(waiting, (-gain, number, inside))
+            elif gain:
+                yield batch[number], inside
 
     def _grown_around(self, cells: Levels, labels: Levels) -> list[Grown]:
         """Return a rule around each cell; if it is stopped, as wide as it is proved by then."""
@@ -220,7 +243,7 @@ class _Growing:
         """The box, as far as it is proved."""
         return tuple(self._ranges)
 
-    def hear(self, answer: Answer) -> None:
+    def hear(self, answer: Settled) -> None:
         """Take what became of the proposal, and make the next one."""
         assert self.proposal is not None
         (what, other), part = answer, self._part

@@ -28,9 +28,15 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def identity_of(path: Path) -> str:
-    """Return what the answers of the model in a file depend on: a hash of all that is in it."""
-    return f"sha256:{sha256(path.read_bytes()).hexdigest()}"
+def identity_of(path: Path, threshold: float | None = None, bands: Any = None) -> str:
+    """Return what the answers of the model in a file depend on: a hash of all that is in it.
+
+    A threshold of its scores, or bands of its predictions, are part of it.
+    """
+    content = path.read_bytes()
+    if threshold is not None or bands is not None:
+        content = sha256(content).digest() + repr((threshold, bands)).encode()
+    return f"sha256:{sha256(content).hexdigest()}"
 
 
 def open_classifier(

@@ -80,12 +80,12 @@ class OnnxClassifier:
         return said.reshape(-1) if said.ndim == 2 and said.shape[1] == 1 else said
 
     @cached_property
-    def _graph(self) -> Graph | str:
-        """What is read of the file, or why nothing is."""
+    def _graph(self) -> Graph | str | None:
+        """What is read of the file, or why nothing is; None if it has no trees."""
         try:
             import onnx  # noqa: F401
         except ImportError:
-            return f"trees in ONNX files are read with onnx: {INSTALL}"
+            return f"the package onnx is not installed: {INSTALL}"
         places = {name: place for place, name in enumerate(self._names)}
         given = [one.name for one in self._inputs]
         every = tuple(range(len(self._names)))
@@ -93,16 +93,21 @@ class OnnxClassifier:
         try:
             return read_graph(self._content, inputs)
         except Unreadable as error:
-            return f"{self._path.name} is not read: {error}"
+            return str(error)
 
     @property
     def classes_(self) -> tuple[Any, ...] | None:
         """All classes that it says, if its trees say them; None if that is not known."""
-        return None if isinstance(self._graph, str) else self._graph.labels
+        return self._graph.labels if isinstance(self._graph, Graph) else None
 
-    def tree_model(self, table: Table) -> TreeModel:
-        """Return its trees, over the columns of a table; raise NotExact if they cannot be read."""
+    def tree_model(self, table: Table) -> TreeModel | None:
+        """Return its trees, over the columns of a table; None if it has none.
+
+        If they cannot be read, raise NotExact.
+        """
         graph = self._graph
+        if graph is None:
+            return None
         if isinstance(graph, str):
             raise NotExact(graph)
         direct = frozenset(range(len(table.names))) - graph.changed - graph.encoded

@@ -48,14 +48,18 @@ class Graph:
     """All classes that the file says, if trees say them."""
 
 
-def read_graph(content: bytes, inputs: Mapping[str, Origin]) -> Graph:
+def read_graph(content: bytes, inputs: Mapping[str, Origin]) -> Graph | None:
     """Return what a model's label depends on; raise Unreadable if that is not trees alone.
+
+    None if it has no trees at all.
 
     `inputs` has for each input the columns of the table that it consists of.
     """
     from onnx import load_from_string, numpy_helper
 
     graph = load_from_string(content).graph
+    if not any(node.op_type in KINDS for node in graph.node):
+        return None
     made_by = {name: node for node in graph.node for name in node.output}
     constants = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
     for node in graph.node:
@@ -118,7 +122,7 @@ def _ensembles_behind(
         elif node.op_type != "Shape":  # how many rows there are is no matter
             waiting += [one for one in node.input if one]
     if not ensembles:
-        raise Unreadable("it has no trees")
+        raise Unreadable("its classes do not depend on its trees")
     return list(ensembles.values())
 
 

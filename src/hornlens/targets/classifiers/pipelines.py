@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
 from hornlens.targets.classifiers.columns import Column, Table
+from hornlens.targets.classifiers.deciding import Banded, Thresholded
 from hornlens.targets.classifiers.ensembles.combining import moved, widened
 from hornlens.targets.classifiers.ensembles.readers import Coding, read_trees, rows_before
 from hornlens.targets.classifiers.ensembles.trees import NotExact, Trees
@@ -162,13 +163,15 @@ def _read(clf: Any, view: View) -> TreeModel | None:
         view = view.through(step)
     if before:
         return _read(last, view)
-    wrapper = read_wrapper(last)
+    own = isinstance(last, Thresholded | Banded)
+    wrapper = Wrapper((last.estimator,), last.over) if own else read_wrapper(last)
     if wrapper is not None:
         return _read_wrapped(wrapper, view)
     trees = read_trees(last)
     if trees is None:
         return None
-    if type(last).__name__ == "HistGradientBoostingClassifier" and last._preprocessor is not None:
+    is_histogram = type(last).__name__.startswith("HistGradientBoosting")
+    if is_histogram and last._preprocessor is not None:
         view = view.through(last._preprocessor)
     if (coding := rows_before(last)) is not None:
         view = view.coded(coding)

@@ -111,8 +111,8 @@ class Plausible:
         boxes = empty_boxes(rows[np.sort(order[:half])], [one.axis for one in features], seed)
         rules = _in_words(boxes, features)
         held_out = tuple(np.sort(order[half:]).tolist())
-        found = cls(tuple(rules), 0, half, len(held_out), 0, held_out, _hash(table))
-        return found.over(features, table)
+        usual = cls(tuple(rules), 0, half, len(held_out), 0, held_out, _hash(table))
+        return usual.over(features, table)
 
     @classmethod
     def load(cls, path: Path | str) -> Plausible:

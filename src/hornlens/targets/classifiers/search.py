@@ -210,7 +210,10 @@ class Search:
         covering = searched.covering
         if covering is not None:
             uniform = None if self._asks_no_more(searched.labelled) else measured
-            covering = covering.measured_on(self.binned.axes, rows, self.said, uniform)
+            there = self.forbidden.allows(rows)  # elsewhere, proved rules may contradict each other
+            covering = covering.measured_on(
+                self.binned.axes, rows[there], self.said[there], uniform
+            )
             certificate = replace(certificate, coverage=covering.of(searched.boxes))
         total = self._predictions
         compared += total - asked
@@ -529,7 +532,7 @@ class Search:
         """Return what is shown shorter, or looked for in fewer lengths, than one might think."""
         notes = []
         looks_inside = not (self._is_whole or self.options.sift) and self._vote() is not None
-        if looks_inside and self.options.domain == "grid" and self.options.max_conditions is None:
+        if looks_inside and self.options.domain != "data" and self.options.max_conditions is None:
             most = longest_within_reach(self.binned.axes, USUAL)
             if most < USUAL:
                 notes.append(fewer_conditions(most))

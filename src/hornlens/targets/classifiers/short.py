@@ -45,7 +45,7 @@ MIXED = np.uint64((1 << 64) - 1)
 NONE = np.uint64(0)
 
 
-class ShortRules(NamedTuple):
+class ShortProofs(NamedTuple):
     """The rules; how many sets of conditions were proved, and how many given up."""
 
     rules: list[BoxRule]
@@ -102,7 +102,7 @@ def known_cells(vote: Vote, rows: Levels, seed: int = 0) -> KnownCells:
     return KnownCells(listed, pool)
 
 
-def short_rules_of_vote(vote: Vote, most: int, known: KnownCells) -> ShortRules:
+def short_rules_of_vote(vote: Vote, most: int, known: KnownCells) -> ShortProofs:
     """Return every rule of the ensemble with at most so many conditions, each proved.
 
     If a limit is reached, those are returned that are proved by then.
@@ -179,10 +179,10 @@ class _Search:
         self.rules: list[BoxRule] = []
         self.proved = self.unsettled = 0
 
-    def run(self) -> ShortRules:
+    def run(self) -> ShortProofs:
         with suppress(Stopped):
             self._search()
-        return ShortRules(self.rules, self.proved, self.unsettled)
+        return ShortProofs(self.rules, self.proved, self.unsettled)
 
     def _search(self) -> None:
         for place in range(self.vote.classes):

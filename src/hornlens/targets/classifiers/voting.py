@@ -112,9 +112,12 @@ class Vote:
 
     def packed(self, boxes: Sequence[Sequence[int]]) -> Masks:
         """Return boxes, as sets of levels, in rows."""
-        rows = [[word for m in box for word in _split(m, self.words)] for box in boxes]
+        masks = dict.fromkeys(mask for box in boxes for mask in box)
+        place = {mask: number for number, mask in enumerate(masks)}
+        words = np.array([_split(mask, self.words) for mask in masks], dtype=np.uint64)
+        rows = np.fromiter((place[mask] for box in boxes for mask in box), dtype=np.intp)
         width = len(self.features) * self.words
-        return np.array(rows, dtype=np.uint64).reshape(len(boxes), width)
+        return words.reshape(len(masks), self.words)[rows].reshape(len(boxes), width)
 
     def intervals(self, boxes: Sequence[Sequence[int]]) -> Intervals:
         """Return boxes, as sets of levels, in boxes of intervals, with the number of each."""
@@ -286,17 +289,18 @@ class Vote:
         return self._first_move(self._change(axis, None, not self.forbidden), classes, patience)
 
     def moved(
-        self, axis: int, before: int, after: int, up: bool, patience: int = PATIENCE
+        self, axis: int, before: int, after: int, up: bool | None, patience: int = PATIENCE
     ) -> tuple[int, tuple[Levels, Levels] | None]:
         """Look for two cells that differ only in a feature, where a move changes the class.
 
-        Both levels are known ones, the second is higher (`up`) or lower. A limit raises Stopped.
+        Both levels are known ones, the second is higher (`up`) or lower; or they are any two. A
+        limit raises Stopped.
 
         Args:
             axis: The feature that changes.
             before: The classes of the first cell, as bits.
             after: The classes of the second cell, as bits.
-            up: Whether the feature gets a higher level, or a lower one.
+            up: Whether the feature gets a higher level, or a lower one; None: any other.
             patience: After so many boxes, each two classes are given up.
 
         Returns:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hornlens.verifying.attributes import Rule
 from hornlens.verifying.classifying.cells import OUTSIDE
 from hornlens.verifying.classifying.document import ClassifierFile
-from hornlens.verifying.classifying.plausible import Plausible
+from hornlens.verifying.classifying.plausible import PlausibleCells
 from hornlens.verifying.grids import Space, Wrong
 from hornlens.verifying.levels import Layout
 
@@ -38,7 +38,7 @@ class Assumed:
         texts = recorded.section["background"]
         if recorded.is_recent and len(set(texts)) < len(texts):
             raise Wrong("background: a rule stands there twice")
-        self.plausible = Plausible(recorded)
+        self.plausible = PlausibleCells(recorded)
 
     @cached_property
     def _marks(self) -> list[tuple[list[Marks], list[Marks] | None]]:

@@ -118,7 +118,7 @@ def check_certificate(
     if "coverage" in line:
         if claim.sift or claim.trial or recorded.cells.is_grid or is_near_rows(claim):
             raise Wrong("certificate: a coverage, though no trees were looked into")
-        checked.append(check_coverage(recorded))
+        checked.append(check_coverage(recorded, occurs(recorded.row_cells)))
     not_checked = []
     if recorded.section["exact_bins"]:
         not_checked.append(

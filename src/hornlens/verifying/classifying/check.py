@@ -18,7 +18,7 @@ from hornlens.verifying.classifying.features import check_features
 from hornlens.verifying.classifying.headline import check_headline
 from hornlens.verifying.classifying.leaves import Leaves
 from hornlens.verifying.classifying.measured import check_agreement, check_exact_bins
-from hornlens.verifying.classifying.plausible import Plausible
+from hornlens.verifying.classifying.plausible import PlausibleCells
 from hornlens.verifying.classifying.rules import (
     check_cover,
     check_general,
@@ -93,7 +93,7 @@ def _check_rules(recorded: ClassifierFile, claim: Claim) -> tuple[list[str], lis
     sifted = claim.sift is not None
     by_trees = claim.proved and not (claim.decides or sifted or is_near_rows(claim))
     if recorded.section.get("trees") is not None:
-        trees = Leaves(recorded.section, sizes, Plausible(recorded))
+        trees = Leaves(recorded.section, sizes, PlausibleCells(recorded))
         checked.append(trees.check_cells(cells, recorded.cell_count))
         leaves = trees if by_trees and not cells.is_grid else None
     elif recorded.section.get("rounding") is not None:

@@ -15,18 +15,20 @@ FIELDS = {"wanted", "rows", "of_rows", "right", "inputs", "drawn", "hard"}
 OPTIONAL = {"inputs": 0, "drawn": 0, "hard": 0}
 
 
-def check_coverage(recorded: ClassifierFile) -> str:
-    """Count the rows and inputs in the boxes of rules again; return what was checked."""
+def check_coverage(recorded: ClassifierFile, occurs: NDArray[np.bool_]) -> str:
+    """Count the rows that occur and inputs in the boxes of rules; return what was checked."""
     line: dict[str, Any] = {**OPTIONAL, **recorded.certificate["coverage"]}
     if line.keys() != FIELDS or any(type(line[key]) is not int for key in FIELDS - {"wanted"}):
         raise Wrong("certificate: a coverage with other parts than it has")
     if type(line["wanted"]) not in (int, float) or not 0 < line["wanted"] <= 1:
         raise Wrong("certificate: a coverage that wants no share")
-    places = _decided(recorded, recorded.row_cells)
+    given = _classes_given(recorded, recorded.row_cells[occurs])
+    count = given.sum(axis=1)
+    own = given[np.arange(len(given)), recorded.row_classes[occurs]]
     rows = {
-        "of_rows": len(places),
-        "rows": int((places >= 0).sum()),
-        "right": int((places == recorded.row_classes).sum()),
+        "of_rows": len(given),
+        "rows": int((count > 0).sum()),
+        "right": int((own & (count == 1)).sum()),
     }
     for key, count in rows.items():
         if line[key] != count:
@@ -43,21 +45,21 @@ def check_coverage(recorded: ClassifierFile) -> str:
     shape = (measured["count"], len(recorded.classes))
     inputs = np.array(numbers_in(measured["inputs"], "H", shape[0] * shape[1])).reshape(shape)
     counts = inputs.sum(axis=1, dtype=np.intp)
-    drawn, inside = int(counts.sum()), int(counts[_decided(recorded, cells) >= 0].sum())
+    drawn, inside = (
+        int(counts.sum()),
+        int(counts[_classes_given(recorded, cells).any(axis=1)].sum()),
+    )
     if (line["drawn"], line["inputs"]) != (drawn, inside):
         raise Wrong(f"certificate: the rules decide {inside:,} of {drawn:,} drawn inputs")
     return f"{checked}, and {inside:,} of {drawn:,} drawn inputs"
 
 
-def _decided(recorded: ClassifierFile, cells: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the class that the rules give to each cell; -1 where none gives one.
-
-    Where two rules contradict each other, the one that stands first decides.
-    """
-    places = np.full(len(cells), -1, dtype=np.intp)
+def _classes_given(recorded: ClassifierFile, cells: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return for each cell, and each class, whether a rule gives it that class."""
+    given = np.zeros((len(cells), len(recorded.classes)), dtype=np.bool_)
     for rule in recorded.rules:
-        inside = places < 0
+        inside = np.ones(len(cells), dtype=np.bool_)
         for axis, low, high in rule["box"]:
             inside &= (low <= cells[:, axis]) & (cells[:, axis] <= high)
-        places[inside] = recorded.classes.index(rule["then"])
-    return places
+        given[inside, recorded.classes.index(rule["then"])] = True
+    return given

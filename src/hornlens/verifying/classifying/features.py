@@ -334,7 +334,7 @@ def _shortened(recorded: ClassifierFile) -> list[str]:
     section, notes = recorded.section, []
     words = recorded.certificate.get("scope", {}).get("words", "")
     usual = recorded.whole["settings"]["max_conditions"] is None
-    if section.get("trees") is not None and usual and words.startswith("of every input"):
+    if section.get("trees") is not None and usual and words.startswith("of every "):
         cells = 1, sum(recorded.sizes), sum(a * b for a, b in combinations(recorded.sizes, 2))
         most = next((count for count in (1, 2) if cells[count] > MOST_SHORT), 3) - 1
         if most < 2:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.verifying.classifying.cells import Box, RecordedCells
-from hornlens.verifying.classifying.plausible import Plausible
+from hornlens.verifying.classifying.plausible import PlausibleCells
 from hornlens.verifying.grids import Wrong
 
 CLOSE = 1e-9
@@ -33,7 +33,7 @@ WORK, LEAST = 20_000_000, 500
 class Leaves:
     """An ensemble by its leaves: sets of levels, and what each adds to the classes."""
 
-    def __init__(self, content: Any, sizes: Sequence[int], plausible: Plausible):
+    def __init__(self, content: Any, sizes: Sequence[int], plausible: PlausibleCells):
         """Read them; the leaves of a tree must part what can be."""
         trees, classes = content["trees"], len(content["classes"])
         self.sizes, self.classes = sizes, classes

@@ -22,7 +22,7 @@ WHICH = "which rules of the rows say what is plausible: others may hold as well"
 GIVEN = "how many rows are plausible: the rows that were held out are not those of this file"
 
 
-class Plausible:
+class PlausibleCells:
     """The rules of a result that say what is plausible, as boxes of the cells that break them."""
 
     def __init__(self, recorded: ClassifierFile):

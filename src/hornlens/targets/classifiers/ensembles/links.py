@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -34,6 +35,8 @@ class Link:
     decision: Answer | None = None
     knots: tuple[float, ...] = ()
     """Sums at which an answer may begin or end to be level, or jump."""
+    prediction: Answer | None = None
+    """Of one sum, what a regressor predicts: it never falls as the sum grows."""
     error: float = 0.0
     """By how much the probability may be off, where a library computes it in another precision."""
 
@@ -41,11 +44,17 @@ class Link:
         """Return the same answers, where the sums are `sign * (sum - by)`."""
 
         def of(answer: Answer | None) -> Answer | None:
-            return None if answer is None else lambda sums: answer(sign * sums + by)
+            return None if answer is None else partial(_shifted, answer, by, sign)
 
         knots = tuple(sign * (knot - by) for knot in self.knots)
         answers = (of(self.probability), of(self.decision))
-        return Link(False, False, False, *answers, knots, self.error)
+        return Link(False, False, False, *answers, knots, error=self.error)
+
+
+def _shifted(
+    answer: Answer, by: float, sign: int, sums: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    return answer(sign * sums + by)
 
 
 def sum_itself(sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -64,6 +73,10 @@ UNKNOWN = Link()
 LEAF = Link(shares=True, exact=True, probability=sum_itself)
 SHARES = Link(shares=True, probability=sum_itself)
 LOGITS = Link(raw=True, probability=share_of_log_odds, decision=sum_itself)
+VALUES = Link(prediction=sum_itself)
+"""Of a regressor: its sum is what it predicts."""
+LOGARITHMS = Link(prediction=np.exp)
+"""Of a regressor: its sum is the logarithm of what it predicts."""
 CHANCES = Link(probability=share_of_log_odds, error=1e-8)
 """A library's own logistic function of the sum, in double precision."""
 SINGLE_CHANCES = Link(probability=share_of_log_odds, error=1e-6)

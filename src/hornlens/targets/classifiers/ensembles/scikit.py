@@ -1,15 +1,21 @@
-"""Scikit-learn's ensembles: decision trees, forests, gradient and histogram boosting."""
+"""Scikit-learn's ensembles: decision trees, forests, gradient and histogram boosting.
+
+A regressor has one sum, of which its prediction follows.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hornlens.targets.classifiers.ensembles.links import (
     LEAF,
+    LOGARITHMS,
     LOGITS,
     SHARES,
+    VALUES,
     Link,
     share_of_log_odds,
 )
@@ -22,8 +28,8 @@ from hornlens.targets.classifiers.ensembles.trees import (
     splits_of,
 )
 
-CONSTANT = ("prior", "most_frequent", "constant")
-"""The strategies of a DummyClassifier that say the same of all rows."""
+CONSTANT = ("prior", "most_frequent", "constant", "mean", "median", "quantile")
+"""The strategies of dummies that say the same of all rows."""
 EXPONENTIAL = Link(
     raw=True, probability=lambda s: share_of_log_odds(2 * s), decision=LOGITS.decision
 )
@@ -38,11 +44,29 @@ def read_scikit(clf: Any) -> Trees | None:
         inner = [one.tree_ for one in clf.estimators_]
         trees = [_of_arrays(tree, _shares(tree) / len(inner)) for tree in inner]
         return Trees(tuple(trees), True, link=SHARES)
-    if kind == "GradientBoostingClassifier":
+    if kind in ("DecisionTreeRegressor", "ExtraTreeRegressor"):
+        return _of_values([clf])
+    if kind in ("RandomForestRegressor", "ExtraTreesRegressor"):
+        return _of_values(clf.estimators_)
+    if kind in ("GradientBoostingClassifier", "GradientBoostingRegressor"):
         return _of_boosting(clf)
-    if kind == "HistGradientBoostingClassifier":
+    if kind in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"):
         return _of_histograms(clf)
     return None
+
+
+def _of_values(estimators: Sequence[Any]) -> Trees | None:
+    """Return the trees of a regressor, whose prediction is the mean of theirs."""
+    if estimators[0].n_outputs_ > 1:
+        return None
+    trees = [one.tree_ for one in estimators]
+    values = (tree.value[:, 0, :].astype(np.float64) / len(trees) for tree in trees)
+    return Trees(tuple(map(_of_arrays, trees, values)), True, link=VALUES)
+
+
+def _class_count(clf: Any) -> int:
+    """Return how many classes there are; a regressor has one number instead."""
+    return len(clf.classes_) if hasattr(clf, "classes_") else 1
 
 
 def _shares(tree: Any) -> Scores:
@@ -69,7 +93,7 @@ def _of_arrays(tree: Any, scores: Scores) -> Tree:
 def _column_of(values: Scores, place: int, classes: int) -> Scores:
     """Return scores that add to one class; of two classes, to the second."""
     scores = np.zeros((len(values), classes))
-    scores[:, place if classes > 2 else 1] = values
+    scores[:, place if classes > 2 else classes - 1] = values
     return scores
 
 
@@ -77,7 +101,7 @@ def _of_boosting(clf: Any) -> Trees | None:
     # What it begins with is the same for all rows, unless somebody gave a model for it.
     if clf.init != "zero" and getattr(clf.init_, "strategy", None) not in CONSTANT:
         return None
-    count = len(clf.classes_)
+    count = _class_count(clf)
     trees = [
         _of_arrays(
             one.tree_,
@@ -87,13 +111,13 @@ def _of_boosting(clf: Any) -> Trees | None:
         for place, one in enumerate(stage)
     ]
     start = np.ravel(clf._raw_predict_init(np.zeros((1, clf.n_features_in_), dtype=np.float32)))
-    base = np.asarray(start) if count > 2 else np.array([0.0, float(start[0])])
     link = EXPONENTIAL if clf.loss == "exponential" else LOGITS
-    return Trees((*trees, Tree.constant(base)), True, link=link)
+    link = VALUES if count == 1 else link
+    return Trees((*trees, Tree.constant(_base(start, count))), True, link=link)
 
 
 def _of_histograms(clf: Any) -> Trees:
-    count = len(clf.classes_)
+    count = _class_count(clf)
     trees = []
     for stage in clf._predictors:
         for place, one in enumerate(stage):
@@ -114,8 +138,15 @@ def _of_histograms(clf: Any) -> Trees:
                 )
             )
     start = np.ravel(clf._baseline_prediction)
-    base = np.asarray(start) if count > 2 else np.array([0.0, float(start[0])])
-    return Trees((*trees, Tree.constant(base)), False, link=LOGITS)
+    link = LOGITS
+    if count == 1:
+        link = LOGARITHMS if type(clf._loss.link).__name__ == "LogLink" else VALUES
+    return Trees((*trees, Tree.constant(_base(start, count))), False, link=link)
+
+
+def _base(start: Scores, classes: int) -> Scores:
+    """Return what is added for every row."""
+    return np.array([0.0, float(start[0])]) if classes == 2 else np.asarray(start)
 
 
 def _members(bitset: Any) -> frozenset[int]:

@@ -30,8 +30,8 @@ LOGISTIC = ("binary:logistic", "reg:logistic")
 def read_xgboost(clf: Any) -> Trees:
     """Return the trees of an XGBClassifier, XGBRFClassifier or Booster; NotExact if it has none."""
     booster, last = booster_of(clf), None
-    if booster is not clf:
-        last = clf._get_iteration_range(None)[1] or None
+    if booster is not clf and (best := getattr(clf, "best_iteration", None)) is not None:
+        last = best + 1  # of early stopping: an estimator asks no more of them
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     trained = learner["gradient_booster"]
     check_learner(learner)

@@ -72,7 +72,10 @@ def _kind_of(field: dict[str, Any]) -> str:
         return f"a list: {_kind_of(field.get('items', {}))}"
     if field.get("type") == "object" and isinstance(field.get("additionalProperties"), dict):
         return f"by name: {_kind_of(field['additionalProperties'])}"
-    return KINDS.get(field.get("type", ""), "anything")
+    kinds = field.get("type", "")
+    if isinstance(kinds, list):
+        return " or ".join(KINDS.get(kind, "anything") for kind in kinds)
+    return KINDS.get(kinds, "anything")
 
 
 def _plain(text: str) -> str:

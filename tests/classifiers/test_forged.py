@@ -28,7 +28,10 @@ CASES = {
     "grid": (FOREST, {}),
     "short": (FOREST, {"max_conditions": 2}),
     "proofs": (FOREST, {"limit": 5}),
-    "sifted": (decide, {"wide": True, "limit": 5, "limits": {"max_questions": 240}}),
+    "sifted": (
+        decide,
+        {"wide": True, "bins": "quantile", "limit": 5, "limits": {"max_questions": 240}},
+    ),
     "whole": (decide, {"limit": 5, "bins": EDGES}),
     "binned": (decide, {"n_bins": 3}),
     "near": (FOREST, {"domain": "data"}),

@@ -119,7 +119,7 @@ def plausible_leaves():
 
 def sifted():
     rows = np.hstack([numbers(), numbers()[::-1]])
-    return classes, rows, {"limit": 5, "n_bins": 3, "max_conditions": 1}
+    return classes, rows, {"bins": "quantile", "n_bins": 3, "limit": 5, "max_conditions": 1}
 
 
 def cut_off():

@@ -154,7 +154,7 @@ def unmeasured(content):
 
 FORGED = {
     "cut": ("binned", moved_cut, "is shown as"),
-    "text": ("binned", moved_text, "its box says"),
+    "text": ("binned", moved_text, "is shown as"),
     "point": ("binned", other_point, "stands for its level"),
     "agreement": ("binned", better_agreement, "agreement"),
     "every input": ("binned", every_input, "agreement"),

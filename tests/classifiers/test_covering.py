@@ -69,8 +69,8 @@ def test_the_rules_decide_the_share_that_is_wanted_and_the_certificate_counts_it
         decided = places >= 0
         occurs = result.vote.occur(result.rows)
         assert decided.sum() >= wanted * occurs.sum(), seed
-        assert (coverage.rows, coverage.of_rows) == (decided.sum(), len(rows))
-        assert coverage.right == (places == model_says(result)).sum()
+        assert (coverage.rows, coverage.of_rows) == ((decided & occurs).sum(), occurs.sum())
+        assert coverage.right == (occurs & (places == model_says(result))).sum()
         assert coverage.drawn == 10_000
         assert coverage.hard == 0
         shares.append(coverage.inputs / coverage.drawn)

@@ -59,7 +59,7 @@ def test_what_comes_next_depends_on_what_is_there(tmp_path, monkeypatch):
         (["nonsense", ""], []),
         (["--ver"], ["--version"]),
         (["completion", "z"], ["zsh"]),
-        (["export", "out", "--format", "p"], ["prolog"]),
+        (["export", "out", "--format", "p"], ["pmml", "prolog", "python"]),
     ],
 )
 def test_words_that_may_come_next(words, found):

@@ -9,7 +9,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import hornlens
-from hornlens import Limits
 from hornlens.errors import HornlensError
 from hornlens.formats.digests import with_digest
 from hornlens.formats.jsonfiles import json_text
@@ -85,7 +84,7 @@ def test_it_can_be_read_at_a_glance():
 
 def test_without_rules_only_the_default_is_left():
     model, rows, options = KINDS["leaves"]()
-    result = hornlens.explain(model, rows, cover=0, limits=Limits(max_questions=1), **options)
+    result = hornlens.explain(model, rows, cover=0, max_conditions=0, **options)
     headline = result.headline()
     assert not result.rules and not headline.rules
     assert headline.left == headline.rows == len(rows)

@@ -232,6 +232,12 @@ def test_what_is_proved_of_random_ensembles_is_so_of_all_cells(check):
         check(seed)
 
 
+@pytest.mark.parametrize("check", CHECKS)
+def test_leaves_of_one_lead_that_add_something_else_may_be_rounded_otherwise(check):
+    """Two sums of one tree apart, [0, 0] and [1, 1]: asked about one of them, all was proved."""
+    check(237)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS)
 def test_what_is_proved_of_thousands_of_random_ensembles_is_so_of_all_cells(check):

@@ -204,3 +204,17 @@ def test_a_document_that_made_verify_go_round_for_ever_is_refused(how, contents,
     values = content["space"]["attributes"][0]["values"]
     values[1] = None if how == "null" else ""
     assert outcome(content, tmp_path) is not None
+
+
+def test_a_proof_that_is_too_hard_to_repeat_is_named(monkeypatch, contents, tmp_path):
+    """Not known is no pass: it was counted among the rules that are proved again."""
+    path = tmp_path / "envelope.json"
+    path.write_text(json.dumps(contents["leaves"]), encoding="utf-8")
+    count = contents["leaves"]["certificate"]["rules"]
+    done = hornlens.verify(path)
+    assert any(f"each of {count} is proved again" in line for line in done.checked)
+    monkeypatch.setattr("hornlens.verifying.classifying.leaves.ALTOGETHER", 0.0)
+    done = hornlens.verify(path)
+    assert done.ok and any(f"rules: 0 of {count} are proved" in line for line in done.checked)
+    hard = f"proofs of {count} rules, which are too hard or too close to call"
+    assert hard in done.not_checked

@@ -413,10 +413,14 @@ class Vote:
     def _lead(self, first: int, second: int, whole: bool = False) -> Sum:
         """Return by how much a class leads over another one, as a sum of trees.
 
-        Of a `whole` sum, trees that add the same in each leaf are a part, too.
+        Of a `whole` sum, trees that add the same in each leaf are a part, too. So are those that
+        add something else to both classes, whose lead stays the same: rounding may differ.
         """
         _, scores, starts = self.leaves
-        return Sum(scores[:, first] - scores[:, second], starts, self._levels, whole)
+        both = scores[:, [first, second]]
+        most, least = (pick.reduceat(both, starts, axis=0) for pick in (np.maximum, np.minimum))
+        lead = both[:, 0] - both[:, 1]
+        return Sum(lead, starts, self._levels, whole, kept=np.asarray((most > least).any(axis=1)))
 
     def _levels(self, axis: int) -> Flags | None:
         """Say of each leaf which levels of a feature lead there; None if all do."""

@@ -24,6 +24,8 @@ PATIENCE = 200_000
 """How many boxes are looked at before one is too hard."""
 SECONDS = 20.0
 """How long one box is looked at before it is too hard."""
+ALTOGETHER = 60.0
+"""How long all boxes are looked at; those that are left then are too hard."""
 MOST_LEAVES = 1_000
 """Up to so many leaves of a tree, each two are compared; otherwise cells are looked at."""
 WORK, LEAST = 20_000_000, 500
@@ -36,6 +38,7 @@ class Leaves:
     def __init__(self, content: Any, sizes: Sequence[int], plausible: PlausibleCells):
         """Read them; the leaves of a tree must part what can be."""
         trees, classes = content["trees"], len(content["classes"])
+        self._spent = 0.0  # seconds that went into boxes
         self.sizes, self.classes = sizes, classes
         self.full = [(1 << size) - 1 for size in sizes]
         self.trees = [[self._leaf(leaf, classes) for leaf in tree] for tree in trees]
@@ -123,13 +126,20 @@ class Leaves:
     def decided(self, masks: list[int], place: int) -> bool | None:
         """Say whether every cell of a box gets a class; None if that is too close or too hard."""
         clock = monotonic()
+        latest = clock + min(SECONDS, ALTOGETHER - self._spent)
+        try:
+            return self._decided(masks, place, latest)
+        finally:
+            self._spent += monotonic() - clock
+
+    def _decided(self, masks: list[int], place: int, latest: float) -> bool | None:
         stack, looked = self.occurring(masks), 0
         sure = True
         others = [other for other in range(self.classes) if other != place]
         while stack:
             box = stack.pop()
             looked += 1
-            if looked > PATIENCE or monotonic() - clock > SECONDS:
+            if looked > PATIENCE or monotonic() > latest:
                 return None
             reached = self._reached(box)
             lead, spread = -inf if others else -1.0, np.zeros(len(self.trees))

@@ -51,8 +51,11 @@ def check_rule(
     cells: RecordedCells,
     leaves: Leaves | None,
     features: Sequence[Mapping[str, Any]],
-) -> None:
-    """Check that a rule holds in every cell of its box, and says what the box says."""
+) -> bool:
+    """Check that a rule holds in every cell of its box, and says what the box says.
+
+    With leaves, return whether they prove it: it may be too hard, or too close to call.
+    """
     count = 0
     for label in cells.inside(box):
         count += 1
@@ -62,11 +65,13 @@ def check_rule(
             raise Wrong(f"{_show(rule)}: a cell of another class is in its box")
     if count != rule["cells"]:
         raise Wrong(f"{_show(rule)}: {count:,} cells are in its box, not {rule['cells']:,}")
-    if leaves is not None and leaves.decided(box_masks(box), place) is False:
+    proved = True if leaves is None else leaves.decided(box_masks(box), place)
+    if proved is False:
         raise Wrong(f"{_show(rule)}: some input breaks it")
     words = [say(features[axis], low, high) for axis, low, high in rule["box"]]
     if words != rule["if"]:
         raise Wrong(f"{_show(rule)}: its box says {' ∧ '.join(words)}")
+    return bool(proved)
 
 
 def check_in_variables(content: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> None:

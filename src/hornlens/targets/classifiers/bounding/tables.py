@@ -35,8 +35,10 @@ class Sum(NamedTuple):
     """One sum of trees: what each leaf adds, where each tree's leaves begin, and their levels.
 
     `levels` says for an axis which of its levels lead to each leaf; None if the leaves do not ask.
-    Trees that add the same in each leaf are left out, unless it is a `whole` sum. If `helping`, the
-    sum is large enough only where a tree adds more than nothing, whatever the rounding.
+    Trees that add the same in each leaf are left out, unless it is a `whole` sum, or they are
+    `kept`: what a leaf adds to two classes may differ, and their difference be the same. If
+    `helping`, the sum is large enough only where a tree adds more than nothing, whatever the
+    rounding.
     """
 
     values: Floats
@@ -44,6 +46,7 @@ class Sum(NamedTuple):
     levels: Callable[[int], Flags | None]
     whole: bool = False
     helping: bool = False
+    kept: Flags | None = None
 
 
 class Tables:
@@ -289,9 +292,10 @@ def _varying(one: Sum) -> tuple[list[Places], float]:
     """Return the leaves of each tree that may add this or that, in order, and the rest."""
     trees, base = [], 0.0
     ends = np.append(one.starts[1:], len(one.values))
-    for start, end in zip(one.starts.tolist(), ends.tolist(), strict=True):
+    for tree, (start, end) in enumerate(zip(one.starts.tolist(), ends.tolist(), strict=True)):
         values = one.values[start:end]
-        same = len(values) == 1 or (not one.whole and (values == values[0]).all())
+        kept = one.whole or (one.kept is not None and bool(one.kept[tree]))
+        same = len(values) == 1 or (not kept and (values == values[0]).all())
         if same and not (one.helping and values[0] > 0):
             base += float(values[0])
         else:

@@ -69,8 +69,10 @@ class PlausibleCells:
         if section["kept"] > section["held_out"]:
             raise Wrong("plausible: more rows are kept than were held out")
         for line, box in zip(section["rules"], self.boxes, strict=True):
-            if set(line) != {"rule", "box"} or line["rule"] != (rule := _in_words(box, features)):
-                raise Wrong(f"plausible: a rule whose box says {rule}")
+            if set(line) != {"rule", "box"}:
+                raise Wrong("plausible: a rule with other parts than it has")
+            if line["rule"] != (words := _in_words(box, features)):
+                raise Wrong(f"plausible: a rule whose box says {words}")
         if len({line["rule"] for line in section["rules"]}) < len(self.boxes):
             raise Wrong("plausible: a rule stands there twice")
         what = f"plausible: each of {len(self.boxes):,} rules of the rows says what its box says"

@@ -46,6 +46,8 @@ CLASSIFIER: Ledger | None = Ledger(
         **_all(RECOMPUTED, "certificate.", "kind", "weakest", "rules", "open", "cells", "unasked"),
         **_all(RECOMPUTED, "certificate.", "sift.**", "trial.**", "complete.**"),
         "certificate.complete.unsettled": UNSETTLED,
+        "certificate.complete.max_conditions": harmless("a smaller one claims less"),
+        "certificate.coverage": harmless("without it, less is claimed"),
         "certificate.coverage.**": RECOMPUTED,
         **_all(WANTED, "certificate.coverage.", "wanted", "hard"),
         "certificate.ended.reason": ENDED,

@@ -4,7 +4,7 @@
   /** What is never recounted here, by the name that people read: [name, fields]. */
   const UNCHECKED = [
     ["sentences, warnings and other wording", ["claim", "warnings", "*.sentence", "variants[].claim", "certificate.kind", "variants[].certificate.kind", "certificate.ended", "variants[].certificate.ended"]],
-    ["names and texts: of the target, of what was sent and replied", ["hornlens", "format", "model", "probe", "sent", "varied", "space.attributes[].name", "space.label.name", "*.prompts[]", "*.replies", "*.phrasings", "answers[].first_words", "answers[].share", "answers[].unknown", "answers[].silent", "variants[].label", "variants[].language", "variants[].template", "variants[].model", "certificate.sources", "variants[].certificate.sources", "readable[].share", "variants[].readable[].share"]],
+    ["names and texts: of the target, of what was sent and replied", ["hornlens", "format", "model", "probe", "sent", "varied", "space.attributes[].name", "space.label.name", "*.prompts[]", "answers[].prompts", "variants[].slots", "*.replies", "*.phrasings", "answers[].first_words", "answers[].share", "answers[].unknown", "answers[].silent", "variants[].label", "variants[].language", "variants[].template", "variants[].model", "certificate.sources", "variants[].certificate.sources", "readable[].share", "variants[].readable[].share"]],
     ["settings, scope, and the policy where no answer shows it", ["settings", "policy", "variants[].policy", "certificate.scope", "variants[].certificate.scope"]],
     ["scores beyond the winner and its lead, and why there was no answer without scores", ["answers[].scores", "answers[].abstained"]],
     ["that each rule is followed through all ways of asking", ["survival"]],
@@ -241,12 +241,25 @@
     return here.some((value) => value !== null && value !== undefined);
   }
 
+  /** The sections and counts that a document can do without, and does: it claims less. */
+  function leftOutOf(content) {
+    if (Object.hasOwn(content, "classifier")) return [];
+    const statistics = content.statistics ?? {};
+    const counts = ["questions", "abstentions"].filter((key) => !Object.hasOwn(statistics, key));
+    const leftOut = counts.length === 2 ? ["statistics"] : counts.map((key) => `statistics.${key}`);
+    if (!Object.hasOwn(content, "levels")) leftOut.push("levels");
+    if (!["answers", "probe"].some((key) => Object.hasOwn(content, key))) leftOut.push("classifier");
+    return leftOut;
+  }
+
   function* checkContent(content, notes, parts) {
     if (content === null || typeof content !== "object" || !["certificate", "variables", "rules"].some((key) => Object.hasOwn(content, key))) {
       notes.leave("what it says: there are no rules of one result in it to recount");
       return;
     }
     for (const [name, fields] of UNCHECKED) if (fields.some((field) => isThere(content, field))) notes.leave(name, fields);
+    const leftOut = leftOutOf(content);
+    if (leftOut.length) notes.leave(`what the document leaves out: ${leftOut.join(", ")}`, leftOut);
     const isOld = (content.format ?? 1) < 2 && !["answers", "probe", "classifier"].some((key) => Object.hasOwn(content, key));
     if (isOld && !Object.hasOwn(v.objectOf(content, "certificate"), "weakest")) {
       notes.leave("the rules: an older version of Hornlens wrote them", [""]);

@@ -61,7 +61,7 @@ def explain(
         clf: A fitted estimator or Pipeline, anything with `predict` or `predict_proba`, or a
             function of rows.
         X: Rows as the classifier takes them: an array, or a pandas or polars frame.
-        bins: How numbers are cut into levels. "model" reads the thresholds of scikit-learn's
+        bins: How numbers are cut into levels. "model" reads the thresholds of ensembles of
             trees: the rules are then exact for every input. "quantile", "uniform", edges by column
             (`{"age": [30, 60]}`) or a fitted KBinsDiscretizer cut numbers into bins. "auto" is
             "model" where that is possible. Else the model is asked about a few thousand inputs,

@@ -30,7 +30,7 @@ def flips(
 ) -> Flips:
     """Say whether changing only `feature` ever changes what a classifier says, and how often.
 
-    For ensembles of scikit-learn's trees this is proved for every input; for other models it is
+    For ensembles of trees that can be read this is proved for every input; for other models it is
     counted in the binned model, if all its cells can be asked.
 
     Args:

@@ -77,7 +77,7 @@ def prove(
 ) -> Proof:
     """Prove a rule of a classifier for every input, or find a row that breaks it.
 
-    For ensembles of scikit-learn's trees, a rule is decided for every input. For other classifiers,
+    For ensembles of trees that can be read, a rule is decided for every input. For others,
     rows of X, random inputs and the cells of a grid are tried: a row that breaks the rule refutes
     it; if there is none, the rule is "not refuted".
 

@@ -46,8 +46,14 @@ def drawn_cells(
     return cells, sure
 
 
-def climb(search: BoxSearch, low: Levels, high: Levels, rng: np.random.Generator) -> Levels | None:
-    """Return a cell of a box that is surely as wanted, if climbing comes to one."""
+def climb(
+    search: BoxSearch, cell: Levels, low: Levels, high: Levels, rng: np.random.Generator
+) -> Levels | None:
+    """Return a cell of a box that is surely as wanted, if climbing from some comes to one."""
+    height = float(_heights(search, cell[None], search.tables.sums_at(cell[None]))[0])
+    cell, height = _uphill(search, cell, height, (low, high), search.tolerance)
+    if height > search.tolerance:
+        return cell
     cells: Levels = rng.integers(low, high + 1, (STARTS, len(low)))
     heights = _heights(search, cells, search.tables.sums_at(cells))
     for start in np.argsort(-heights, kind="stable")[:CLIMBS].tolist():

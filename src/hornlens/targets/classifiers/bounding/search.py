@@ -195,7 +195,7 @@ class BoxSearch:
             if self._status[boxes.of[row]]:
                 continue
             self.check()
-            cell = climb(self, boxes.lows[row], boxes.highs[row], self._rng)
+            cell = climb(self, cells[row], boxes.lows[row], boxes.highs[row], self._rng)
             if cell is not None:
                 self._note(boxes.of[row : row + 1], cell[None])
 

@@ -124,9 +124,8 @@ def _round(
     if not len(axes):
         return cell, height
     levels, heights = _raised(search, cell, axes, low, high)
-    gains = heights - height
-    order = np.argsort(-gains, kind="stable")
-    order = order[gains[order] > 0]
+    order = np.argsort(-heights, kind="stable")
+    order = order[heights[order] > height]
     if not len(order) or heights[order[0]] > enough:
         order = order[:1]
     cells = np.repeat(cell[None], len(order), axis=0)

@@ -36,13 +36,8 @@ from hornlens.targets.classifiers.bounding.occurring import TooHard
 from hornlens.targets.classifiers.cases import Case, Cases
 from hornlens.targets.classifiers.columns import Table, read_table
 from hornlens.targets.classifiers.conditions import OfClass, OfValue, atoms, conditions_in
-from hornlens.targets.classifiers.deciding import (
-    Banded,
-    Bands,
-    is_regressor,
-    label_of,
-    with_decision,
-)
+from hornlens.targets.classifiers.deciding import Banded, Bands, label_of, with_decision
+from hornlens.targets.classifiers.estimators import is_called
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.moving import Motion, flags_of, parse_motion
@@ -124,7 +119,7 @@ def prove(
     rows = _rows_for(clf) if X is None else X
     clf = with_decision(clf, threshold, bands, label)
     named = clf if isinstance(clf, Banded) else None
-    if named is not None or is_regressor(clf):
+    if named is not None or is_called(clf, "regressor"):
         clf = _with_bands_of(rule, clf if named is None else named.estimator, rows, label, named)
     classifier = read_classifier(clf, rows, limits)
     words = _words(classifier, clf, label, named)

@@ -301,10 +301,10 @@ class Tables:
             added: The most that each tree adds in a box.
         """
         shape = (len(reached), self.trees, self.words)
-        lowest = _lowest(reached).reshape(shape)
+        lowest = _lowest(reached)
         if self.words > 1:  # only the first bit of a tree
-            lowest[:, :, 1:][np.cumsum(lowest[:, :, :-1] != 0, axis=2) > 0] = 0
-        lowest = lowest.reshape(reached.shape)
+            parts = lowest.reshape(shape)
+            parts[:, :, 1:][np.cumsum(parts[:, :, :-1] != 0, axis=2) > 0] = 0
         lost = (lowest[rows] & halves) == 0
         if self.words > 1:
             lost = lost.reshape(len(rows), self.trees, self.words).all(axis=2)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import Levels
 from hornlens.targets.classifiers.bounding.climbing import extremes
-from hornlens.targets.classifiers.bounding.occurring import Occurrence, TooHard
+from hornlens.targets.classifiers.bounding.occurring import Occurrence, Occurring, TooHard
 from hornlens.targets.classifiers.bounding.pairs import AxisChange, PairOccurrence
 from hornlens.targets.classifiers.bounding.search import BoxSearch, Confirm, Verdicts
 from hornlens.targets.classifiers.bounding.stacks import Intervals
@@ -450,7 +450,7 @@ class Vote:
     def _search(
         self,
         tables: Tables,
-        occurring: Occurrence | PairOccurrence,
+        occurring: Occurring,
         confirm: Confirm,
         patience: int,
     ) -> BoxSearch:

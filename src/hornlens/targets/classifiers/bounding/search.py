@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from hornlens.exact.boxes.cells import Levels
 from hornlens.limits import Stopped
 from hornlens.targets.classifiers.bounding.climbing import climb, drawn_cells
-from hornlens.targets.classifiers.bounding.occurring import Occurrence, TooHard
-from hornlens.targets.classifiers.bounding.pairs import PairOccurrence
+from hornlens.targets.classifiers.bounding.occurring import Occurring, TooHard
 from hornlens.targets.classifiers.bounding.stacks import Intervals, Stack
 from hornlens.targets.classifiers.bounding.tables import Floats, Tables, Words
 
@@ -62,7 +61,7 @@ class BoxSearch:
     """
 
     tables: Tables
-    occurring: Occurrence | PairOccurrence
+    occurring: Occurring
     tolerance: float
     confirm: Confirm
     check: Callable[[], object]

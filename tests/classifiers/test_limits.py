@@ -582,14 +582,16 @@ def test_the_command_counts_and_limits_calls(tmp_path):
 
 def test_of_a_table_with_very_many_values_some_rows_are_looked_at_and_that_is_said(monkeypatch):
     monkeypatch.setattr(answering, "MOST_VALUES", 600)
-    X = np.random.default_rng(0).normal(size=(1_000, 3))
-    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, X[:, 0] + X[:, 1] > 0)
-    result = hornlens.explain(model, X, seed=3)
+    rows = np.random.default_rng(0).normal(size=(1_000, 3))
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(
+        rows, rows[:, 0] + rows[:, 1] > 0
+    )
+    result = hornlens.explain(model, rows, seed=3)
     assert any("1,000 rows" in note and "200 of them, drawn" in note for note in result.notes)
-    assert (result.predict(X) == model.predict(X)).all()
+    assert (result.predict(rows) == model.predict(rows)).all()
     assert result.rules[0].support <= 200 == result.envelope.statistics["rows"]
-    again = hornlens.explain(model, X, seed=3)
+    again = hornlens.explain(model, rows, seed=3)
     assert [row.support for row in again.rules] == [row.support for row in result.rules]
-    other = hornlens.explain(lambda rows: rows[:, 0] > 0, X, bins={"x0": [0]})
+    other = hornlens.explain(lambda some: some[:, 0] > 0, rows, bins={"x0": [0]})
     assert sum(row.support for row in other.rules) == 200
-    assert not any("drawn" in note for note in hornlens.explain(model, X[:200]).notes)
+    assert not any("drawn" in note for note in hornlens.explain(model, rows[:200]).notes)

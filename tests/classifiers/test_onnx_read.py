@@ -20,7 +20,7 @@ from hornlens.errors import InputError  # noqa: E402
 from hornlens.targets.classifiers.columns import read_table  # noqa: E402
 from hornlens.targets.classifiers.ensembles.trees import NotExact  # noqa: E402
 from hornlens.targets.classifiers.files import open_classifier  # noqa: E402
-from hornlens.targets.classifiers.onnxfiles import OnnxClassifier  # noqa: E402
+from hornlens.targets.classifiers.onnxfiles import OnnxModel  # noqa: E402
 from hornlens.targets.classifiers.thresholds import exact_cuts  # noqa: E402
 from tests.command import hornlens as run_command  # noqa: E402
 from tests.tree_rows import adversarial, differences  # noqa: E402
@@ -32,7 +32,7 @@ VALUES = [0.0, 0.5, 1.0, -1.0, 2.0, 3.0, 0.25]
 def opened(model, folder, width):
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
-    return OnnxClassifier(path, [f"x{place}" for place in range(width)], None)
+    return OnnxModel(path, [f"x{place}" for place in range(width)], None)
 
 
 def graph_of(nodes, kind=TensorProto.FLOAT, width=4, label=TensorProto.INT64, ml=1, more=()):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hornlens.classifiers.monotone import proved_motion
-from hornlens.classifiers.nearest import moved_to_rows, nearest_row
+from hornlens.classifiers.nearest import moved_to_rows, nearest_row, rows_moved_into
 from hornlens.classifiers.progress import shown
 from hornlens.classifiers.proofs import (
     Proof,
@@ -36,13 +36,8 @@ from hornlens.targets.classifiers.bounding.occurring import TooHard
 from hornlens.targets.classifiers.cases import Case, Cases
 from hornlens.targets.classifiers.columns import Table, read_table
 from hornlens.targets.classifiers.conditions import OfClass, OfValue, atoms, conditions_in
-from hornlens.targets.classifiers.deciding import (
-    Banded,
-    Bands,
-    is_regressor,
-    label_of,
-    with_decision,
-)
+from hornlens.targets.classifiers.deciding import Banded, Bands, label_of, with_decision
+from hornlens.targets.classifiers.estimators import is_called
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.moving import Motion, flags_of, parse_motion
@@ -124,7 +119,7 @@ def prove(
     rows = _rows_for(clf) if X is None else X
     clf = with_decision(clf, threshold, bands, label)
     named = clf if isinstance(clf, Banded) else None
-    if named is not None or is_regressor(clf):
+    if named is not None or is_called(clf, "regressor"):
         clf = _with_bands_of(rule, clf if named is None else named.estimator, rows, label, named)
     classifier = read_classifier(clf, rows, limits)
     words = _words(classifier, clf, label, named)
@@ -449,13 +444,23 @@ class _Search:
     of: _Inputs
 
     def first_row(self, exceptions: Sequence[Region]) -> Proof | None:
-        """Return a row of X that breaks the rule, among those that occur."""
+        """Return a row of X that breaks the rule, or one that does so when it is changed a little.
+
+        Only rows that occur are returned; a row is changed in the columns that the rule asks about.
+        """
         tries = _Tries(self.rule, self.binned)
-        for levels, classes in exceptions:
-            tries.wanted(classes)
-            if (proof := self._row_in(levels, tries)) is not None:
-                return proof
+        for look in (self._row_in, self._moved_into):
+            for levels, classes in exceptions:
+                tries.wanted(classes)
+                if (proof := look(levels, tries)) is not None:
+                    return proof
         return None
+
+    def _moved_into(self, levels: Sequence[int], tries: _Tries) -> Proof | None:
+        rng = np.random.default_rng(self.seed)
+        cells, columns = rows_moved_into(self.binned, levels, rng)
+        occur = self.forbidden.allows(cells)
+        return tries.first_other([column[occur] for column in columns]) if occur.any() else None
 
     def _row_in(self, levels: Sequence[int], tries: _Tries) -> Proof | None:
         binned, table = self.binned, self.binned.classifier.table

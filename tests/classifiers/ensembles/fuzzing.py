@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import pandas
-from catboost import CatBoostClassifier
-from lightgbm import LGBMClassifier
-from xgboost import XGBClassifier, XGBRFClassifier
+from catboost import CatBoostClassifier, CatBoostRegressor
+from lightgbm import LGBMClassifier, LGBMRegressor
+from xgboost import XGBClassifier, XGBRegressor, XGBRFClassifier, XGBRFRegressor
 
+from hornlens.targets.classifiers.deciding import Banded
 from hornlens.targets.classifiers.ensembles.readers import read_trees, rows_before
 
 SPECIAL = [
@@ -132,6 +133,92 @@ def catboost_case(rng):
 CASES = {"xgboost": xgboost_case, "lightgbm": lightgbm_case, "catboost": catboost_case}
 
 
+def numbers(rng):
+    """Rows as before, and a positive number for each; or one between 0 and 1."""
+    rows, wanted = data(rng, 5)
+    return rows, np.exp(wanted / 2 + rng.normal(size=len(rows)) * 0.3)
+
+
+def xgboost_numbers(rng):
+    rows, wanted = numbers(rng)
+    kinds = ["squarederror", "pseudohubererror", "absoluteerror", "gamma", "tweedie", "logistic"]
+    kind = str(rng.choice([*(f"reg:{kind}" for kind in kinds), "count:poisson"]))
+    options = {
+        "n_estimators": int(rng.integers(1, 40)),
+        "max_depth": int(rng.integers(1, 7)),
+        "enable_categorical": True,
+        "objective": kind,
+        "n_jobs": 1,
+    }
+    wanted = (
+        wanted / wanted.max() if kind == "reg:logistic" else wanted * rng.choice([0.01, 1, 1e5])
+    )
+    make = XGBRFRegressor if rng.random() < 0.2 else XGBRegressor
+    if make is XGBRegressor and rng.random() < 0.3:
+        options["early_stopping_rounds"] = 1
+        model = make(**options).fit(rows, wanted, eval_set=[(rows, wanted[::-1])], verbose=False)
+        return Case(model, rows, {})
+    return Case(make(**options).fit(rows, wanted), rows, {})
+
+
+def lightgbm_numbers(rng):
+    rows, wanted = numbers(rng)
+    plain = ["regression", "regression_l1", "huber", "fair", "quantile", "mape"]
+    kind = str(rng.choice([*plain, "poisson", "gamma", "tweedie", "cross_entropy"]))
+    options = {
+        "n_estimators": int(rng.integers(1, 40)),
+        "max_depth": int(rng.integers(1, 7)),
+        "objective": kind,
+        "reg_sqrt": bool(rng.random() < 0.3),
+        "zero_as_missing": bool(rng.random() < 0.3),
+        "min_data_per_group": 5,
+        "verbose": -1,
+        "n_jobs": 1,
+    }
+    if kind == "cross_entropy":
+        wanted = wanted / wanted.max()
+    boosting = str(rng.choice(["gbdt", "gbdt", "rf", "dart"]))
+    if boosting == "rf":
+        options |= {"bagging_freq": 1, "bagging_fraction": 0.6}
+    model = LGBMRegressor(boosting_type=boosting, **options).fit(rows, wanted)
+    return Case(model, rows, {"letter": [*"pqrstZ"]})
+
+
+def catboost_numbers(rng):
+    rows, wanted = numbers(rng)
+    names = []
+    if "letter" in rows:
+        rows = rows.astype({"letter": str, "code": int})
+        names = ["letter", "code"]
+    kinds = ["RMSE", "MAE", "Quantile:alpha=0.3", "Huber:delta=1", "Poisson"]
+    options = {
+        "iterations": int(rng.integers(1, 40)),
+        "depth": int(rng.integers(1, 7)),
+        "loss_function": str(rng.choice([*kinds, "Tweedie:variance_power=1.3"])),
+        "grow_policy": str(rng.choice(["SymmetricTree", "Lossguide", "Depthwise"])),
+        "one_hot_max_size": 9,
+        "cat_features": names,
+        "allow_writing_files": False,
+        "thread_count": 1,
+        "verbose": 0,
+    }
+    new = {"letter": [*"pqrst", "new", "é"], "code": [3, 5, 8, 77]}
+    return Case(CatBoostRegressor(**options).fit(rows, wanted), rows, new if names else {})
+
+
+NUMBERS = {"xgboost": xgboost_numbers, "lightgbm": lightgbm_numbers, "catboost": catboost_numbers}
+
+
+def in_bands(case, rng):
+    """The case's regressor, in bands that begin at numbers that it predicts, and beside these."""
+    predicted = np.unique(np.ravel(case.model.predict(case.rows)).astype(np.float64))
+    at = rng.choice(predicted, min(len(predicted), 3), replace=False)
+    single = at.astype(np.float32)
+    beside = [np.nextafter(at, np.inf), np.nextafter(single, np.float32(np.inf)).astype(float)]
+    ends = rng.choice(np.concatenate([at, *beside, predicted * 1.5, [0.3]]), 3, replace=False)
+    return Banded.of(case.model, sorted(set(ends.tolist())))
+
+
 def edges(breaks, rng, count):
     """Numbers at breaks, next to them in single and double precision, and between these."""
     single = breaks.astype(np.float32)
@@ -183,13 +270,17 @@ def sums(trees, seen):
     return total
 
 
-def differences(case, rows):
-    """Rows whose clear class is not the model's; and how many are too close to call."""
-    trees = read_trees(case.model)
+def differences(case, rows, model=None, trees=None):
+    """Rows whose clear class is not the model's; and how many are too close to call.
+
+    By default, the model is that of the case, and its trees are read.
+    """
+    model = case.model if model is None else model
+    trees = read_trees(case.model) if trees is None else trees
     total = sums(trees, rows_before(case.model).transform(rows))
     first, second = np.sort(total, axis=1)[:, -1], np.sort(total, axis=1)[:, -2]
     band = trees.rounding * max(1.0, sum(np.abs(tree.scores).max() for tree in trees.trees))
     clear = first - second > band
-    said = np.ravel(case.model.predict(rows))
-    own = np.asarray(case.model.classes_)[total.argmax(axis=1)]
+    said = np.ravel(model.predict(rows))
+    own = np.asarray(model.classes_)[total.argmax(axis=1)]
     return rows[clear & (own != said)], int(np.count_nonzero(~clear))

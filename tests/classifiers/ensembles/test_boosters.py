@@ -6,12 +6,12 @@ import sys
 import numpy as np
 import pandas
 import pytest
-from catboost import CatBoost, CatBoostClassifier, CatBoostRegressor
-from lightgbm import LGBMClassifier, LGBMRegressor
+from catboost import CatBoost, CatBoostClassifier
+from lightgbm import LGBMClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
-from xgboost import XGBClassifier, XGBRegressor
+from xgboost import XGBClassifier
 
 import hornlens
 from hornlens.cli.app import app
@@ -222,18 +222,6 @@ def write(path, text):
 ONE = PLAIN[["n"]]
 CTR = {"iterations": 3, "verbose": 0, "allow_writing_files": False, "one_hot_max_size": 2}
 REFUSED = {
-    "regressor.json": (
-        lambda path: XGBRegressor(n_estimators=2).fit(ONE, WANTED).save_model(path),
-        "reg:squarederror",
-    ),
-    "regressor.txt": (
-        lambda path: LGBMRegressor(verbose=-1).fit(ONE, WANTED).booster_.save_model(path),
-        "regression",
-    ),
-    "regressor.cbm": (
-        lambda path: CatBoostRegressor(**CTR).fit(ONE, WANTED).save_model(str(path)),
-        "RMSE",
-    ),
     "dart.json": (
         lambda path: XGBClassifier(booster="dart").fit(ONE, WANTED).save_model(path),
         "dart",

@@ -9,7 +9,14 @@ from xgboost import XGBClassifier
 import hornlens
 from hornlens.targets.classifiers.ensembles.readers import read_trees, rows_before
 from hornlens.targets.classifiers.ensembles.trees import NotExact, Split
-from tests.classifiers.ensembles.fuzzing import CASES, differences, hard_rows, sums
+from tests.classifiers.ensembles.fuzzing import (
+    CASES,
+    NUMBERS,
+    differences,
+    hard_rows,
+    in_bands,
+    sums,
+)
 
 ROWS = np.random.default_rng(0).normal(size=(200, 3))
 CLASSES = (ROWS[:, 0] + ROWS[:, 1] > 0).astype(int)
@@ -37,6 +44,34 @@ def test_fuzzed_models_are_read_to_the_last_bit(library):
 @pytest.mark.parametrize("library", CASES)
 def test_a_million_hard_rows_are_read_to_the_last_bit(library):
     hold(library, 50, 20_000, 2)
+
+
+def hold_in_bands(library, models, rows, seed):
+    read = 0
+    for number in range(models):
+        rng = np.random.default_rng([seed, number])
+        case = NUMBERS[library](rng)
+        banded = in_bands(case, rng)
+        trees = banded.over([read_trees(case.model)])
+        if not trees.summed:
+            continue
+        read += 1
+        wrong, close = differences(case, hard_rows(case, rows, rng), banded, trees)
+        text = f"{library} {seed}, {number}: {case.model.get_params()} {banded.cuts.values}"
+        assert wrong.empty, f"{text}\n{wrong.head()}"
+        assert close < rows
+    assert read > models * 2 // 3
+
+
+@pytest.mark.parametrize("library", NUMBERS)
+def test_bands_of_fuzzed_regressors_are_read_to_the_last_bit(library):
+    hold_in_bands(library, 20, 5_000, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", NUMBERS)
+def test_bands_of_a_million_hard_rows_are_read_to_the_last_bit(library):
+    hold_in_bands(library, 50, 20_000, 4)
 
 
 def test_zero_of_lightgbm_is_wide_whatever_the_threshold():

@@ -6,7 +6,6 @@ Whatever is wrong with what it says comes out as one line.
 from __future__ import annotations
 
 import pickle
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,11 +17,14 @@ from hornlens.errors import HornlensError, InputError
 from hornlens.limits import Limits
 from hornlens.targets.classifiers.columns import Column, Table, is_missing, read_table
 from hornlens.targets.classifiers.conditions import OfClass, OfValue
-from hornlens.targets.classifiers.ensembles.boosters import are_counted, as_classifier
+from hornlens.targets.classifiers.ensembles.boosters import are_counted, as_estimator
+from hornlens.targets.classifiers.estimators import is_called
 
 BLOCK = 1 << 16
 """How many rows are asked at once."""
 MOST_CLASSES = 64
+MOST_VALUES = 30_000_000
+"""If X has more values than that, rules are sought among some of its rows."""
 NOT_KEPT = "the model is not in the result: explain it again to ask it more"
 
 
@@ -73,6 +75,8 @@ class Classifier:
     """What it said of the rows of the table, as places of classes, if that was asked already."""
     given: int | None = None
     """How many rows X has, if a limit on calls left only the first of them in the table."""
+    drawn_from: int | None = None
+    """How many rows there were, if those of the table were drawn from them at random."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -84,6 +88,18 @@ class Classifier:
         if isinstance(said, OfValue):
             raise InputError(f"{said}: {self.name} predicts classes, and no numbers")
         return 1 << self.labels.index(said.label)
+
+    def with_fewer_rows(self, seed: int) -> Classifier:
+        """Return it with as many rows, drawn at random, as MOST_VALUES allow."""
+        count, most = len(self.table), MOST_VALUES // max(1, len(self.table.names))
+        if count <= most:
+            return self
+        drawn = np.zeros(count, dtype=np.bool_)
+        drawn[np.random.default_rng(seed).choice(count, most, replace=False)] = True
+        said = None if self.said is None else self.said[drawn]
+        given = most if self.given in (None, count) else self.given
+        table = self.table.where(drawn)
+        return replace(self, table=table, said=said, given=given, drawn_from=count)
 
     @property
     def can_be_pickled(self) -> bool:
@@ -141,7 +157,7 @@ def read_classifier(clf: Any, rows: Any, limits: Limits | None = None) -> Classi
     One that does not name its classes is asked about the rows, as far as `limits` allow calls. If
     it has `classes_among`, that adds to what it answers for them.
     """
-    clf = as_classifier(clf)
+    clf = as_estimator(clf)
     names = _names_of(clf)
     table = read_table(rows, None if names is None else [str(name) for name in names])
     _check_columns(clf, names, table)
@@ -194,7 +210,7 @@ def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
     if isinstance(clf, type):
         raise InputError(f"{name} is a class: give a fitted {name}()")
     if hasattr(clf, "predict"):
-        if _predicts_numbers(clf):
+        if is_called(clf, "regressor", "clusterer"):
             raise InputError(
                 f"{name} is no classifier: it predicts numbers, and no classes; "
                 "give bands=[…], the numbers at which one band ends and the next begins"
@@ -211,19 +227,6 @@ def _function_of(clf: Any, name: str) -> Callable[[Any], Any]:
     if callable(clf):
         return clf  # type: ignore[no-any-return]
     raise InputError(f"{name} has no predict and is no function of rows")
-
-
-def _predicts_numbers(clf: Any) -> bool:
-    """Say whether scikit-learn itself calls an estimator a regressor, or one that clusters."""
-    if getattr(clf, "_estimator_type", None) in ("regressor", "clusterer"):
-        return True
-    base = sys.modules.get("sklearn.base")
-    known = ("is_regressor", "is_clusterer")
-    tests = [getattr(base, name) for name in known if base is not None and hasattr(base, name)]
-    try:
-        return isinstance(clf, getattr(base, "BaseEstimator", ())) and any(t(clf) for t in tests)
-    except Exception:  # an estimator of one's own may not know its tags
-        return False
 
 
 def _checked(
@@ -266,7 +269,7 @@ def _checked(
         if None in labels:
             raise HornlensError(f"{name} says None of a row, and must say a class of each")
     if said.dtype.kind == "f" and (np.isnan(said).any() or len(np.unique(said)) > MOST_CLASSES):
-        raise HornlensError(f"{name} says numbers, and no classes: is it a regressor?")
+        raise HornlensError(f"{name} says numbers, and no classes: is it a regressor? bands=[…]")
     return said
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hornlens.errors import HornlensError, InputError
 from hornlens.targets.classifiers.columns import Column, Kind, Table, is_missing
 from hornlens.targets.classifiers.ensembles import lightgbm, xgboost
-from hornlens.targets.classifiers.ensembles.boosters import BoosterClassifier, as_classifier
+from hornlens.targets.classifiers.ensembles.boosters import Boosted, as_estimator
 from hornlens.targets.classifiers.ensembles.readers import read_trees
 from hornlens.targets.classifiers.ensembles.trees import NotExact
 
@@ -27,8 +27,11 @@ SUFFIXES = (".json", ".ubj", ".txt", ".cbm")
 NAMES = {"xgboost": "XGBoost", "lightgbm": "LightGBM", "catboost": "CatBoost"}
 
 
-def read_booster(path: Path) -> BoosterClassifier:
-    """Return the classifier in a file; what cannot be read exactly is an InputError."""
+def read_booster(path: Path) -> Boosted:
+    """Return the model in a file: a classifier, or a regressor where its objective says so.
+
+    What cannot be read exactly is an InputError.
+    """
     raw = path.read_bytes()
     library = _library_of(path, raw)
     try:
@@ -43,7 +46,7 @@ def read_booster(path: Path) -> BoosterClassifier:
         reason = " ".join(str(error).split("Stack trace")[0].split())[:200]
         raise InputError(f"is no model of {NAMES[library]}: {reason}", path) from None
     try:
-        made: BoosterClassifier = as_classifier(booster, path.name)
+        made: Boosted = as_estimator(booster, path.name)
         trees = read_trees(made)
     except NotExact as error:
         raise InputError(f"cannot be read exactly: {error}", path) from None
@@ -82,11 +85,14 @@ def _loaded(module: Any, library: str, path: Path, raw: bytes) -> Any:
         text = raw.decode("utf-8")
         return module.Booster(model_str=text)
     kind = "json" if path.suffix.lower() == ".json" else "cbm"
-    return module.CatBoostClassifier().load_model(str(path), format=kind)
+    model = module.CatBoost().load_model(str(path), format=kind)
+    if len(model.classes_):
+        return model
+    return module.CatBoostRegressor().load_model(str(path), format=kind)
 
 
 def booster_table(
-    model: BoosterClassifier,
+    model: Boosted,
     names: Sequence[str],
     columns: Sequence[Column],
     kinds: Sequence[Kind],

@@ -6,6 +6,7 @@ add up to decides as they do: see `over`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,9 +20,9 @@ from hornlens.errors import HornlensError, InputError
 from hornlens.logic.cuts import Cuts
 from hornlens.targets.classifiers.boxes import cuts_asked_for, levels_of
 from hornlens.targets.classifiers.conditions import Condition, OfClass, OfValue
-from hornlens.targets.classifiers.ensembles.boosters import as_classifier
-from hornlens.targets.classifiers.ensembles.combining import decided, only_breaks
-from hornlens.targets.classifiers.ensembles.links import UNKNOWN, Answer
+from hornlens.targets.classifiers.ensembles.boosters import as_estimator
+from hornlens.targets.classifiers.ensembles.combining import MOST_ASKED, decided, only_breaks
+from hornlens.targets.classifiers.ensembles.links import UNKNOWN, Answer, Link
 from hornlens.targets.classifiers.ensembles.trees import Tree, Trees
 from hornlens.targets.classifiers.features import Feature
 
@@ -31,8 +32,8 @@ VALUE = "value"
 """What a prediction is called, if nobody names it."""
 
 
-class _Around:
-    """What wraps an estimator: it takes the same rows."""
+class _Around(ABC):
+    """What wraps an estimator, and takes the same rows."""
 
     estimator: Any
 
@@ -49,8 +50,17 @@ class _Around:
         return f"{own} {self._how}"
 
     @property
+    @abstractmethod
     def _how(self) -> str:
-        raise NotImplementedError
+        """How it decides, as its name says it."""
+
+    @abstractmethod
+    def predict(self, rows: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+
+    @abstractmethod
+    def over(self, members: Sequence[Trees]) -> Trees:
+        """Return trees whose largest sum is the class, made of those of the estimator."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,18 +184,33 @@ class Banded(_Around):
     def over(self, members: Sequence[Trees]) -> Trees:
         """Return trees of the bands: of a sum s, band k has k·s less the first k cuts.
 
-        So the band that s lies in has the largest.
+        So the band that s lies in has the largest. Which sums are so close to a cut that rounding
+        decides is left to the model; if these are too many, only the breaks are of use.
         """
         (trees,) = members
         if not trees.summed or trees.link.prediction is None:
             return only_breaks(members)
         ends = [(tree.scores.min(), tree.scores.max()) for tree in trees.trees]
         low, high = (float(sum(end)) for end in zip(*ends, strict=True))
-        cuts = [_least(trees.link.prediction, cut, low, high) for cut in self.cuts.values]
-        steps = np.arange(len(cuts) + 1, dtype=np.float64)
+        edges = [_edge(trees.link, cut, low, high) for cut in self.cuts.values]
+        sums = [at for at, _ in edges]
+        unit = max(1.0, sum(float(np.abs(tree.scores).max()) for tree in trees.trees))
+        asked = max(wide for _, wide in edges) / unit
+        if asked > MOST_ASKED:
+            return only_breaks(members)
+        steps = np.arange(len(sums) + 1, dtype=np.float64)
         every = tuple(replace(tree, scores=tree.scores * steps) for tree in trees.trees)
-        shift = Tree.constant(-np.concatenate([[0.0], np.cumsum(cuts)]))
-        return replace(trees, trees=(*every, shift), link=UNKNOWN)
+        shift = Tree.constant(-np.concatenate([[0.0], np.cumsum(sums)]))
+        rounding = trees.rounding + asked
+        return replace(trees, trees=(*every, shift), rounding=rounding, link=UNKNOWN)
+
+
+def _edge(link: Link, cut: float, low: float, high: float) -> tuple[float, float]:
+    """Return the least sum whose prediction is a cut or more, and by how much that may be off."""
+    assert link.prediction is not None
+    off = link.error * abs(cut)
+    at, *ends = (_least(link.prediction, one, low, high) for one in (cut, cut - off, cut + off))
+    return at, max(abs(end - at) for end in ends)
 
 
 def _least(prediction: Answer, number: float, low: float, high: float) -> float:
@@ -219,10 +244,10 @@ def with_decision(
     if threshold is not None and bands is not None:
         raise InputError("a threshold is for scores, bands are for numbers: give one of them")
     if bands is not None:
-        return Banded.of(clf, bands, label_of(label))
+        return Banded.of(as_estimator(clf, numbers=True), bands, label_of(label))
     if threshold is None:
-        return clf
-    clf = as_classifier(clf)
+        return as_estimator(clf)
+    clf = as_estimator(clf, numbers=False)
     if not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
         raise InputError(f"a threshold must be a number from 0 to 1, not {threshold!r}")
     name = getattr(clf, "__name__", None) or type(clf).__name__
@@ -258,20 +283,3 @@ def bands_in(text: str | None) -> Bands | None:
 def label_of(label: str) -> str:
     """Return what a prediction is called: a number is no class."""
     return VALUE if label == "class" else label
-
-
-def is_regressor(clf: Any) -> bool:
-    """Say whether scikit-learn itself calls an estimator a regressor."""
-    return getattr(clf, "_estimator_type", None) == "regressor" or _is_tagged(clf)
-
-
-def _is_tagged(clf: Any) -> bool:
-    import sys
-
-    base = sys.modules.get("sklearn.base")
-    if base is None or not isinstance(clf, base.BaseEstimator):
-        return False
-    try:
-        return bool(base.is_regressor(clf))
-    except Exception:  # an estimator of one's own may not know its tags
-        return False

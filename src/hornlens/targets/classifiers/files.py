@@ -17,7 +17,7 @@ from hornlens.formats.csvfiles import check_points, csv_rows
 from hornlens.formats.files import read_text
 from hornlens.targets.classifiers.boosterfiles import SUFFIXES, booster_table, read_booster
 from hornlens.targets.classifiers.columns import Column, Kind, Table
-from hornlens.targets.classifiers.onnxfiles import OnnxClassifier
+from hornlens.targets.classifiers.onnxfiles import OnnxModel
 from hornlens.targets.classifiers.skopsfiles import read_skops
 
 MISSING = ("", "NA", "NaN", "nan", "null", "None", "?")
@@ -48,7 +48,7 @@ def open_classifier(
     if kind in PICKLES:
         raise InputError("is a pickle, which can run any code: save the model as skops", path)
     if kind == ".onnx":
-        model = OnnxClassifier(path, names, labels)
+        model = OnnxModel(path, names, labels)
         made = _table(names, columns, kinds, model.rebuild)
         return model, made
     if kind in SUFFIXES:

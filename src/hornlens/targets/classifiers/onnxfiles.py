@@ -1,4 +1,4 @@
-"""Classifiers in ONNX files: asked through onnxruntime, and read where their trees can be."""
+"""Models in ONNX files: asked through onnxruntime, and read where their trees can be."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from hornlens.targets.classifiers.pipelines import TreeModel
 INSTALL = "pip install 'hornlens[onnx]'"
 
 
-class OnnxClassifier:
-    """A classifier in an ONNX file; its classes are all that the table and the model name."""
+class OnnxModel:
+    """A model in an ONNX file; its classes are all that the table and the model name."""
 
     def __init__(self, path: Path, names: Sequence[str], target: Sequence[str] | None):
         """Open the file; its inputs must be one for all columns, or one for each."""
@@ -94,6 +94,14 @@ class OnnxClassifier:
             return read_graph(self._content, inputs)
         except Unreadable as error:
             return str(error)
+
+    @property
+    def _estimator_type(self) -> str:
+        """The kind "regressor", if its trees predict numbers."""
+        graph = self._graph
+        if isinstance(graph, Graph) and graph.trees.link.prediction is not None:
+            return "regressor"
+        raise AttributeError("what kind of model it is, its trees do not say")
 
     @property
     def classes_(self) -> tuple[Any, ...] | None:

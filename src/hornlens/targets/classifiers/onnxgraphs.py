@@ -7,13 +7,20 @@ threshold has one place in that column, which is found by running the file up to
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.targets.classifiers.ensembles.combining import moved, only_breaks
+from hornlens.targets.classifiers.ensembles.links import (
+    Answer,
+    of_numbers,
+    single_exponential,
+    sum_itself,
+)
 from hornlens.targets.classifiers.ensembles.onnx import KINDS, classes_named, read_onnx_trees
 from hornlens.targets.classifiers.ensembles.trees import Trees
 from hornlens.targets.classifiers.onnxruns import UpTo
@@ -84,6 +91,11 @@ def read_graph(content: bytes, inputs: Mapping[str, Origin]) -> Graph | None:
     if len(every) == 1 and _says(label, ensembles[0], made_by):
         (trees,) = every
         labels = tuple(classes_named(_attributes(ensembles[0])))
+    elif len(every) == 1 and (prediction := _prediction(label, ensembles[0], made_by, constants)):
+        (trees,), labels = every, None
+        if (own := trees.link.prediction) is not None:
+            after = partial(_in_turn, (own, *prediction))
+            trees = replace(trees, link=of_numbers(after, single=True))
     else:
         trees, labels = only_breaks(every), None
     encoded, changed = frozenset(trace.encoded), frozenset(trace.changed)
@@ -136,6 +148,40 @@ def _says(label: str, trees: Any, made_by: Mapping[str, Any]) -> bool:
             return False
         label = node.input[0]
     return True
+
+
+def _prediction(
+    label: str, trees: Any, made_by: Mapping[str, Any], constants: Mapping[str, NDArray[Any]]
+) -> list[Answer] | None:
+    """Return what becomes of the number that a regressor of trees predicts, step by step.
+
+    None if the label is something else. What the steps make grows with the number.
+    """
+    steps: list[Answer] = [sum_itself]
+    while label != trees.output[0]:
+        node = made_by[label]
+        if node.op_type == "Exp":
+            steps.append(single_exponential)
+        elif node.op_type in ("Mul", "Div"):
+            factor = constants.get(node.input[1])
+            if factor is None or factor.size != 1 or not factor.min() > 0:
+                return None
+            by = float(factor.ravel()[0])
+            steps.append(partial(np.multiply, by if node.op_type == "Mul" else 1 / by))
+        elif (
+            node.op_type not in ON_THE_WAY
+            or label in trees.output
+            or (node.op_type == "Cast" and _attributes(node)["to"] not in REALS)
+        ):
+            return None
+        label = node.input[0]
+    return None if trees.op_type == "TreeEnsembleClassifier" else steps[::-1]
+
+
+def _in_turn(steps: Sequence[Answer], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    for step in steps:
+        numbers = step(numbers)
+    return numbers
 
 
 def _is_single(content: bytes, tensors: Sequence[str]) -> bool:

@@ -151,12 +151,12 @@ def read_tree_model(clf: Any, table: Table) -> TreeModel | None:
 
     Trees that cannot be read to the last bit, or traced back to the columns of X, raise NotExact.
     """
-    if hasattr(clf, "tree_model"):  # it knows by itself how its columns come from those of X
-        return clf.tree_model(table)  # type: ignore[no-any-return]
     return _read(clf, View(Trace(table), tuple(range(len(table.names))), table.names))
 
 
 def _read(clf: Any, view: View) -> TreeModel | None:
+    if hasattr(clf, "tree_model"):  # it knows by itself how its columns come from those of X
+        return _alone(clf, view)
     steps = [step for _, step in clf.steps] if hasattr(clf, "steps") else [clf]
     *before, last = steps
     for step in before:
@@ -176,6 +176,12 @@ def _read(clf: Any, view: View) -> TreeModel | None:
     if (coding := rows_before(last)) is not None:
         view = view.coded(coding)
     return view.model(trees)
+
+
+def _alone(clf: Any, view: View) -> TreeModel | None:
+    """Return the trees of what traces its columns itself, if it is given the rows of X."""
+    model: TreeModel | None = None if view.steps else clf.tree_model(view.trace.table)
+    return model
 
 
 def _read_wrapped(wrapper: Wrapper, view: View) -> TreeModel | None:

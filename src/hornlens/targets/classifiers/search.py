@@ -513,6 +513,11 @@ class Search:
         if record is not None and most is None and record.conditions < USUAL:
             notes.append("rules have at most 1 condition: those with 2 are too many to sift")
         notes += self._shortened()
+        if self.classifier.drawn_from is not None:
+            notes.append(
+                f"X has {self.classifier.drawn_from:,} rows, too many to go through: "
+                f"{self.given:,} of them, drawn at random, stand for all"
+            )
         if len(self.said) < self.given:
             notes.append(
                 f"the run was ended after {len(self.said):,} of {self.given:,} rows of X were asked"

@@ -9,7 +9,7 @@ are its own, for every input.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations, product
 from typing import NamedTuple, TypeAlias
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import Levels
 from hornlens.targets.classifiers.bounding.climbing import extremes
-from hornlens.targets.classifiers.bounding.occurring import Occurrence, TooHard
+from hornlens.targets.classifiers.bounding.occurring import Occurrence, Occurring, TooHard
 from hornlens.targets.classifiers.bounding.pairs import AxisChange, PairOccurrence
 from hornlens.targets.classifiers.bounding.search import BoxSearch, Confirm, Verdicts
 from hornlens.targets.classifiers.bounding.stacks import Intervals
@@ -35,6 +35,9 @@ PATIENCE = 20_000
 """After so many boxes, one question is given up."""
 KEPT = 1 << 28
 """Tables are kept as long as they have fewer bytes than that in all, about."""
+
+READ_ONCE = {"words", "occurring", "tolerance"}
+"""What follows from the leaves and from what occurs, whoever asks."""
 
 Masks = NDArray[np.uint64]
 """Sets of levels as bits: a row a box, and for each feature as many words as the largest needs."""
@@ -72,10 +75,10 @@ class Vote:
 
     def asked_by(self, binned: Binned) -> Vote:
         """Return the same ensemble, whose cells another one asks; what was read stays read."""
-        given = self.__dict__.get("leaves", self.given)
-        rounding = self.given_rounding
-        vote = Vote(binned, self.model, given, self.forbidden, self.most_broken, rounding)
+        vote = replace(self, binned=binned, given=self.__dict__.get("leaves", self.given))
         vote.__dict__["_kept"] = self._kept
+        for name in READ_ONCE & self.__dict__.keys():
+            vote.__dict__[name] = self.__dict__[name]
         return vote
 
     @property
@@ -455,7 +458,7 @@ class Vote:
     def _search(
         self,
         tables: Tables,
-        occurring: Occurrence | PairOccurrence,
+        occurring: Occurring,
         confirm: Confirm,
         patience: int,
     ) -> BoxSearch:

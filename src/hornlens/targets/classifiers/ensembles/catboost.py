@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 
 from hornlens.errors import InputError
 from hornlens.targets.classifiers.columns import is_missing
-from hornlens.targets.classifiers.ensembles.links import CHANCES, UNKNOWN
+from hornlens.targets.classifiers.ensembles.links import (
+    CHANCES,
+    UNKNOWN,
+    exponential,
+    of_numbers,
+    sum_itself,
+)
 from hornlens.targets.classifiers.ensembles.rows import frame_columns, frame_numbers, frame_values
 from hornlens.targets.classifiers.ensembles.trees import (
     NotExact,
@@ -30,6 +36,8 @@ from hornlens.targets.classifiers.ensembles.trees import (
 )
 
 OBJECTIVES = ("Logloss", "CrossEntropy", "Focal", "MultiClass", "MultiClassOneVsAll")
+EXPONENTIAL = ("Poisson", "Tweedie")
+"""The objectives whose numbers CatBoostRegressor predicts by their logarithms."""
 OTHERS = {
     "OnlineCtr": "its categories are replaced by counts (CTRs): fit it with one_hot_max_size=255",
     "text_features": "it has columns of texts",
@@ -37,11 +45,14 @@ OTHERS = {
 }
 
 
-def read_catboost(clf: Any) -> Trees:
-    """Return the trees of a CatBoostClassifier or CatBoost; NotExact if it cannot be read."""
+def read_catboost(clf: Any, numbers: bool = False) -> Trees:
+    """Return the trees of an estimator or a CatBoost; NotExact if they cannot be read.
+
+    `numbers`: as those of a regressor, with one sum; else as those of a classifier.
+    """
     model = written(clf)
     objective = objective_of(clf)
-    if objective not in OBJECTIVES:
+    if objective not in OBJECTIVES and not numbers:
         raise NotExact(f"the objective {objective} of CatBoost has no classes that can be read")
     info = model["features_info"]
     for kind in ("text_features", "embedding_features"):
@@ -50,7 +61,9 @@ def read_catboost(clf: Any) -> Trees:
     scale, bias = model["scale_and_bias"]
     columns = _Columns.of(info)
     several = len(bias) > 1
-    classes = len(bias) if several else 2
+    if several and numbers:
+        raise NotExact(f"CatBoost predicts {len(bias)} numbers of each row, with {objective}")
+    classes = 1 if numbers else len(bias) if several else 2
     made = [
         _symmetric(tree, columns, scale, classes)
         if "splits" in tree
@@ -58,6 +71,10 @@ def read_catboost(clf: Any) -> Trees:
         for tree in model.get("oblivious_trees") or model.get("trees") or ()
     ]
     start = np.asarray(bias, dtype=np.float64)
+    if numbers:
+        of_logarithms = objective in EXPONENTIAL and type(clf).__name__ == "CatBoostRegressor"
+        link = of_numbers(exponential if of_logarithms else sum_itself)
+        return Trees((*made, Tree.constant(start)), single=True, link=link)
     if not several:
         share = float(model["model_info"].get("binclass_probability_threshold", 0.5))
         start = np.array([np.log(share / (1 - share)) if share != 0.5 else 0.0, float(bias[0])])

@@ -7,11 +7,22 @@ are infinite.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hornlens.targets.classifiers.ensembles.links import CHANCES, UNKNOWN
+from hornlens.targets.classifiers.ensembles.links import (
+    CHANCES,
+    UNKNOWN,
+    Answer,
+    exponential,
+    of_numbers,
+    share_of_log_odds,
+    softplus,
+    square_with_sign,
+    sum_itself,
+)
 from hornlens.targets.classifiers.ensembles.rows import CodedRows
 from hornlens.targets.classifiers.ensembles.trees import (
     CLOSE,
@@ -29,20 +40,37 @@ CATEGORICAL, DEFAULT_LEFT = 1, 2
 NO_MISSING, ZERO_MISSING = 0, 1
 BINARY = ("binary", "cross_entropy")
 SEVERAL = ("multiclass", "multiclassova")
+PLAIN = (
+    *("regression", "regression_l1", "huber", "fair", "quantile", "mape"),
+    *("lambdarank", "rank_xendcg", "none", "custom"),
+)
+NUMBERS: dict[str, Answer] = {
+    **dict.fromkeys(PLAIN, sum_itself),
+    **dict.fromkeys(("poisson", "gamma", "tweedie"), exponential),
+    "cross_entropy": share_of_log_odds,
+    "cross_entropy_lambda": softplus,
+}
+"""The objectives of regressors, and what they predict of the sum."""
 MOST_ROUNDED = 1e-3
 """Where rounding may decide by more than this, sums say nothing of the class."""
 
 
-def read_lightgbm(clf: Any) -> Trees:
-    """Return the trees of an LGBMClassifier or Booster; NotExact if it cannot be read."""
+def read_lightgbm(clf: Any, numbers: bool = False) -> Trees:
+    """Return the trees of an estimator or a Booster; NotExact if they cannot be read.
+
+    `numbers`: as those of a regressor, with one sum; else as those of a classifier.
+    """
     booster = clf.booster_ if hasattr(clf, "booster_") else clf
     if booster is not clf and any(clf.get_params().get(name) for name in EARLY):
         raise NotExact("LightGBM's pred_early_stop guesses: switch it off")
-    if booster is not clf and callable(clf.get_params().get("objective")):
+    if booster is not clf and callable(clf.get_params().get("objective")) and not numbers:
         raise NotExact("LightGBM's own objectives have no classes that can be read")
     head, *parts = booster.model_to_string().split("\nTree=")
     lines = dict(line.split("=", 1) for line in head.splitlines() if "=" in line)
     objective, *options = lines.get("objective", "none").split()
+    is_average = "\naverage_output" in head
+    if numbers:
+        return _of_numbers(parts, objective, options, is_average)
     if objective not in BINARY + SEVERAL:
         raise NotExact(f"the objective {objective} of LightGBM has no classes that can be read")
     classes = max(2, int(lines["num_class"]))
@@ -58,8 +86,22 @@ def read_lightgbm(clf: Any) -> Trees:
         single=False,
         summed=close <= MOST_ROUNDED,
         rounding=close,
-        link=CHANCES if is_plain and "\naverage_output" not in head else UNKNOWN,
+        link=CHANCES if is_plain and not is_average else UNKNOWN,
     )
+
+
+def _of_numbers(
+    parts: Sequence[str], objective: str, options: Sequence[str], is_average: bool
+) -> Trees:
+    """Return the trees of a regressor: one sum, or a mean, of which its prediction follows."""
+    if objective not in NUMBERS:
+        raise NotExact(f"the objective {objective} of LightGBM has no numbers that can be read")
+    prediction = square_with_sign if "sqrt" in options else NUMBERS[objective]
+    trees = [_tree(part, 0, 1) for part in parts]
+    if is_average:
+        trees = [replace(tree, scores=tree.scores / len(trees)) for tree in trees]
+    start = Tree.constant(np.zeros(1))
+    return Trees((*trees, start), single=False, link=of_numbers(prediction))
 
 
 EARLY = ("pred_early_stop", "prediction_early_stop", "predict_early_stop")

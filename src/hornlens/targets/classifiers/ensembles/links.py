@@ -38,7 +38,7 @@ class Link:
     prediction: Answer | None = None
     """Of one sum, what a regressor predicts: it never falls as the sum grows."""
     error: float = 0.0
-    """By how much the probability may be off, where a library computes it in another precision."""
+    """By how much an answer may be off, for each unit of it, where a library computes it itself."""
 
     def shifted(self, by: float, sign: int) -> Link:
         """Return the same answers, where the sums are `sign * (sum - by)`."""
@@ -81,3 +81,32 @@ CHANCES = Link(probability=share_of_log_odds, error=1e-8)
 """A library's own logistic function of the sum, in double precision."""
 SINGLE_CHANCES = Link(probability=share_of_log_odds, error=1e-6)
 """The same in single precision."""
+
+
+def of_numbers(prediction: Answer, single: bool = False) -> Link:
+    """Return the link of a regressor, whose library computes its prediction of the sum."""
+    if prediction is sum_itself:
+        return VALUES
+    return Link(prediction=prediction, error=5e-7 if single else 1e-12)
+
+
+def exponential(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what has these logarithms; infinity where that is too large."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(sums))
+
+
+def single_exponential(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the same in single precision, where more numbers are too large."""
+    with np.errstate(over="ignore"):
+        return np.exp(np.asarray(sums).astype(np.float32)).astype(np.float64)
+
+
+def square_with_sign(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the squares, with the signs of what was squared."""
+    return np.asarray(np.sign(sums) * sums * sums)
+
+
+def softplus(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithm of one and the exponential."""
+    return np.asarray(np.logaddexp(0.0, sums))

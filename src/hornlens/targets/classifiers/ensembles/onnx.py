@@ -2,20 +2,26 @@
 
 A TreeEnsembleClassifier of more than two classes says the first with the largest sum. Of two
 classes, it looks at one sum only: above 0.5 if no weight is negative, else above 0. Where
-onnxruntime does something that depends on which leaves have a weight, only the breaks are of use:
-so are those of a TreeEnsembleRegressor, or a TreeEnsemble, whose scores other nodes turn into
-classes.
+onnxruntime does something that depends on which leaves have a weight, only the breaks are of use.
+A TreeEnsembleRegressor, or a TreeEnsemble, predicts a number: the sum of its leaves, or their mean.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornlens.targets.classifiers.ensembles.combining import with_scores
+from hornlens.targets.classifiers.ensembles.links import (
+    Answer,
+    of_numbers,
+    share_of_log_odds,
+    sum_itself,
+)
 from hornlens.targets.classifiers.ensembles.trees import Split, Tree, Trees, just_above
 
 KINDS = ("TreeEnsembleClassifier", "TreeEnsembleRegressor", "TreeEnsemble")
@@ -82,10 +88,12 @@ def read_onnx_trees(kind: str, given: Mapping[str, Any], single: bool) -> Trees 
     for own in _each_tree(nodes):
         trees.append(_tree(nodes, own, place, scores, single))
         known.append(weighted[[at for at in own if nodes.modes[at] == "LEAF"]])
-    if word == "target":
-        return _only_breaks(trees, single)
     base = given.get("base_values_as_tensor")
     base = np.asarray(given.get("base_values", ()) if base is None else base, dtype=np.float64)
+    if word == "target":
+        names = (given.get("aggregate_function", b"SUM"), given.get("post_transform", b"NONE"))
+        aggregate, transform = (name.decode() for name in names)
+        return _of_number(trees, single, base, aggregate, transform)
     change = _change_of(count, base, known, bool((weights >= 0).all()))
     if change is None:
         return _only_breaks(trees, single)
@@ -103,6 +111,29 @@ def classes_named(given: Mapping[str, Any]) -> list[Any]:
 
 def _only_breaks(trees: Sequence[Tree], single: bool) -> Trees:
     return Trees(tuple(trees), single, summed=False)
+
+
+PREDICTIONS: dict[str, Answer] = {"NONE": sum_itself, "LOGISTIC": share_of_log_odds}
+"""What a regressor answers of its sum, by the name of its transformation."""
+
+
+def _of_number(
+    trees: Sequence[Tree], single: bool, base: NDArray[np.float64], aggregate: str, transform: str
+) -> Trees:
+    """Return the trees of a node that predicts one number; of others, only the breaks are of use.
+
+    Whatever its input, onnxruntime's answer has single precision.
+    """
+    every = Trees(tuple(trees), single, rounding=(len(trees) + 4) * SINGLE)
+    is_sum = len(trees) == 1 or aggregate in ("SUM", "AVERAGE")
+    is_one = trees[0].scores.shape[1] == 1 and len(base) < 2
+    if not is_sum or not is_one or transform not in PREDICTIONS:
+        return _only_breaks(trees, single)
+    share = len(trees) if aggregate == "AVERAGE" else 1
+    link = of_numbers(PREDICTIONS[transform], single=True)
+    made = with_scores(every, lambda scores: scores / share)
+    start = Tree.constant(base if len(base) else np.zeros(1))
+    return replace(made, trees=(*made.trees, start), link=link)
 
 
 def _each_tree(nodes: Nodes) -> list[list[int]]:

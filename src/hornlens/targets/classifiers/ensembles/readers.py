@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from hornlens.targets.classifiers.ensembles.boosters import BoosterClassifier
+from hornlens.targets.classifiers.ensembles.boosters import Boosted, predicts_numbers
 from hornlens.targets.classifiers.ensembles.catboost import read_catboost, rows_of_catboost
 from hornlens.targets.classifiers.ensembles.lightgbm import read_lightgbm, rows_of_lightgbm
 from hornlens.targets.classifiers.ensembles.scikit import read_scikit
@@ -28,8 +28,7 @@ class Coding(Protocol):
         ...
 
 
-READERS: dict[str, Callable[[Any], Trees | None]] = {
-    "sklearn": read_scikit,
+READERS: dict[str, Callable[[Any, bool], Trees]] = {
     "xgboost": read_xgboost,
     "lightgbm": read_lightgbm,
     "catboost": read_catboost,
@@ -42,13 +41,15 @@ ROWS: dict[str, Callable[[Any], Coding]] = {
 
 
 def read_trees(clf: Any) -> Trees | None:
-    """Return the trees of a fitted classifier; None if it is no ensemble that can be read.
+    """Return the trees of a fitted estimator; None if it is no ensemble that can be read.
 
     One that is an ensemble, and cannot be read to the last bit, raises NotExact.
     """
     own = _inner(clf)
+    if _library(own) == "sklearn":
+        return read_scikit(own)
     reader = READERS.get(_library(own))
-    return None if reader is None else reader(own)
+    return None if reader is None else reader(own, predicts_numbers(clf))
 
 
 def rows_before(clf: Any) -> Coding | None:
@@ -59,7 +60,7 @@ def rows_before(clf: Any) -> Coding | None:
 
 
 def _inner(clf: Any) -> Any:
-    return clf.booster if isinstance(clf, BoosterClassifier) else clf
+    return clf.booster if isinstance(clf, Boosted) else clf
 
 
 def _library(clf: Any) -> str:

@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.targets.classifiers.ensembles.links import SINGLE_CHANCES, UNKNOWN
+from hornlens.targets.classifiers.ensembles.links import (
+    SINGLE_CHANCES,
+    UNKNOWN,
+    Answer,
+    of_numbers,
+    share_of_log_odds,
+    single_exponential,
+    sum_itself,
+)
 from hornlens.targets.classifiers.ensembles.rows import CodedRows
 from hornlens.targets.classifiers.ensembles.trees import NotExact, Scores, Split, Tree, Trees
 
@@ -25,10 +33,25 @@ BINARY = {"binary:logistic": 0.0, "reg:logistic": 0.0, "binary:logitraw": 0.5, "
 """The objectives of two classes, and the sum that must be exceeded for the second one."""
 SEVERAL = ("multi:softprob", "multi:softmax")
 LOGISTIC = ("binary:logistic", "reg:logistic")
+EXPONENTIAL = ("reg:gamma", "reg:tweedie", "count:poisson", "survival:cox", "survival:aft")
+PLAIN = (
+    *(f"reg:{name}error" for name in ("squared", "squaredlog", "pseudohuber", "absolute")),
+    *("reg:quantileerror", "reg:expectileerror", "binary:logitraw"),
+    *("rank:pairwise", "rank:ndcg", "rank:map"),
+)
+NUMBERS: dict[str, Answer] = {
+    **dict.fromkeys(PLAIN, sum_itself),
+    **dict.fromkeys(EXPONENTIAL, single_exponential),
+    **dict.fromkeys(LOGISTIC, share_of_log_odds),
+}
+"""The objectives of regressors, and what they predict of the sum."""
 
 
-def read_xgboost(clf: Any) -> Trees:
-    """Return the trees of an XGBClassifier, XGBRFClassifier or Booster; NotExact if it has none."""
+def read_xgboost(clf: Any, numbers: bool = False) -> Trees:
+    """Return the trees of an estimator or a Booster; NotExact if they cannot be read.
+
+    `numbers`: as those of a regressor, with one sum; else as those of a classifier.
+    """
     booster, last = booster_of(clf), None
     if booster is not clf and (best := getattr(clf, "best_iteration", None)) is not None:
         last = best + 1  # of early stopping: an estimator asks no more of them
@@ -36,25 +59,27 @@ def read_xgboost(clf: Any) -> Trees:
     trained = learner["gradient_booster"]
     check_learner(learner)
     objective = learner["objective"]["name"]
-    if objective not in BINARY and objective not in SEVERAL:
-        raise NotExact(f"the objective {objective} of XGBoost has no classes that can be read")
+    if objective not in (NUMBERS if numbers else (*BINARY, *SEVERAL)):
+        what = "numbers" if numbers else "classes"
+        raise NotExact(f"the objective {objective} of XGBoost has no {what} that can be read")
     written = learner["learner_model_param"]
-    classes = max(2, int(written["num_class"]))
+    classes = 1 if numbers else max(2, int(written["num_class"]))
     model = trained["model"]
     stages = model["iteration_indptr"]
     count = stages[len(stages) - 1 if last is None else min(last, len(stages) - 1)]
     missing = np.float32(np.nan if booster is clf else clf.missing)
     trees = [
-        _tree(tree, int(place) if classes > 2 else 1, classes, missing)
+        _tree(tree, int(place) if classes > 2 else classes - 1, classes, missing)
         for tree, place in zip(model["trees"][:count], model["tree_info"], strict=False)
     ]
     base = _base(written["base_score"], objective, classes)
+    link = SINGLE_CHANCES if objective == "binary:logistic" else UNKNOWN
     return Trees(
         (*trees, Tree.constant(base)),
         single=True,
         at_most=False,
         rounding=(len(trees) + MORE) * ULP,
-        link=SINGLE_CHANCES if objective == "binary:logistic" else UNKNOWN,
+        link=of_numbers(NUMBERS[objective], single=True) if numbers else link,
     )
 
 
@@ -101,13 +126,19 @@ def _names(column: Mapping[str, Any]) -> list[Any]:
 
 
 def _base(written: str, objective: str, classes: int) -> Scores:
-    """Return what every row begins with, class by class; the sum to exceed, if there are two."""
+    """Return what every row begins with, class by class; the sum to exceed, if there are two.
+
+    Of a regressor, that is one number.
+    """
     texts = written.strip("[]").split(",")
     start = np.array([np.float32(text) for text in texts], dtype=np.float32)
     if objective in LOGISTIC:
         with np.errstate(divide="ignore"):
             start = -np.log(np.float32(1) / start - np.float32(1))
-    if classes > 2:
+    if objective in EXPONENTIAL:
+        with np.errstate(divide="ignore"):
+            start = np.log(start)
+    if classes != 2:
         return np.broadcast_to(start, classes).astype(np.float64)
     return np.array([BINARY.get(objective, 0.0), float(start[0])])
 

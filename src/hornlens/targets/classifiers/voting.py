@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hornlens.exact.boxes.cells import Levels
 from hornlens.targets.classifiers.bounding.climbing import extremes
-from hornlens.targets.classifiers.bounding.occurring import Occurring, TooHard
+from hornlens.targets.classifiers.bounding.occurring import Occurrences, TooHard
 from hornlens.targets.classifiers.bounding.pairs import AxisChange, PairOccurrence
 from hornlens.targets.classifiers.bounding.search import BoxSearch, Confirm, Verdicts
 from hornlens.targets.classifiers.bounding.stacks import Intervals
@@ -267,7 +267,7 @@ class Vote(Prover):
     def _search(
         self,
         tables: Tables,
-        occurring: Occurring,
+        occurring: Occurrences,
         confirm: Confirm,
         patience: int,
     ) -> BoxSearch:

@@ -18,7 +18,7 @@ LOWEST = $(addprefix tests/,$(addsuffix .py,logic/test_theory logic/test_models 
 	probes/test_probes targets/test_targets results/test_documents report/test_report report/test_figures \
 	report/test_plots cli/test_cli cli/test_extract_command))
 
-.PHONY: demo test test-all test-rest test-architecture test-faults test-real test-api test-ray test-ray-quick lint audit docs test-site \
+.PHONY: demo test test-all test-rest test-long test-architecture test-faults test-real test-api test-ray test-ray-quick lint audit docs test-site \
 	newcomer dist-check test-lowest lint-docker sbom bench bench-quick clean
 
 demo: .venv/.installed
@@ -27,16 +27,20 @@ demo: .venv/.installed
 
 # Everything that needs no PyTorch and does not take its time; it says what was left out.
 test: .venv/.installed-dev
-	$(TESTS) -rs -m "not torch and not slow"
-	@echo "Left out: models that need PyTorch; slow tests (kills, attacks, notebooks, three of four random cases);"
+	$(TESTS) -rs -m "not torch and not slow and not long"
+	@echo "Left out: models that need PyTorch; slow tests (kills, attacks, notebooks, most random cases);"
 	@echo "what was skipped above."
-	@echo "All of it: make test-all"
+	@echo "All that a change has to pass: make test-all; all random cases: make test-long"
 
 test-all: test test-rest
 
 # What `make test` leaves out.
 test-rest: .venv/.installed-torch
-	$(TESTS) -rs -m "torch or slow"
+	$(TESTS) -rs -m "(torch or slow) and not long"
+
+# Thousands of random cases, which no change waits for.
+test-long: .venv/.installed-torch
+	$(TESTS) -rs -m long
 
 test-architecture: .venv/.installed-dev
 	$(BIN)/python -m pytest tests/project/test_architecture.py

@@ -60,10 +60,16 @@ SEEDS = {"seed", "block", "chunk"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Of tests over many seeds, three of four are slow ones: what is quick tries the others."""
+    """Of tests over many seeds, one of four is quick, one is slow, and two are long ones.
+
+    A long one is no slow one: each test has one time at which it is run.
+    """
     for item in items:
         given = item.callspec.params if hasattr(item, "callspec") else {}
-        if any((number or 0) % 4 for name, number in given.items() if name in SEEDS):
+        turns = {(number or 0) % 4 for name, number in given.items() if name in SEEDS}
+        if turns & {2, 3} and not item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.long)
+        elif 1 in turns:
             item.add_marker(pytest.mark.slow)
 
 

@@ -2,17 +2,23 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas
 import pytest
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import hornlens
 from hornlens import HornlensError, InputError, Plausible, explain, flips, prove
+from hornlens.classifiers.nearest import rows_moved_into
 from hornlens.exact.boxes.mining import empty_boxes
+from hornlens.targets.classifiers.answering import read_classifier
+from hornlens.targets.classifiers.binning import bin_columns
 from hornlens.targets.classifiers.plausible import LEAST, most_broken
+from hornlens.targets.classifiers.points import Binned
 from tests.command import hornlens as command
 
 
@@ -343,6 +349,65 @@ def test_the_nearest_row_differs_in_the_fewest_columns():
         values = np.array(list(found.row.values()))
         counts = (rows != values).sum(axis=1)
         assert len(found.nearest.differs) == counts.min() == counts[found.nearest.place]
+
+
+def test_a_counterexample_is_a_row_that_is_changed_where_the_rule_asks():
+    """Of breast cancer, it would differ from the nearest row in some 20 of 30 columns otherwise."""
+    rows, wanted = load_breast_cancer(return_X_y=True)
+    model = RandomForestClassifier(10, max_depth=6, random_state=0).fit(rows, wanted)
+    plausible = Plausible.of(rows)
+    for rule, asked in (
+        ("x20 > 23.7 -> 0", {"x20"}),
+        ("x23 <= 475.98 -> 1", {"x23"}),
+        ("x20 <= 12.5 and x27 > 0.058 -> 1", {"x20", "x27"}),
+        ("x0 <= 10.26 or x3 <= 300 -> 1", {"x0", "x3"}),
+    ):
+        found = prove(model, rule, rows, plausible=plausible)
+        assert found.status == "refuted" and found.plausible
+        assert set(found.nearest.differs) <= asked
+        values = np.array([list(found.row.values())])
+        assert plausible.allows(values).all() and str(model.predict(values)[0]) == found.said
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_are_moved_into_a_box_and_changed_nowhere_else(seed):
+    """Numbers, words, Booleans and missing values: each level is the nearest, and each first row
+    is changed in no more columns than the next one."""
+    frame = people(120, seed)
+    frame["pay"] = frame["pay"].mask(np.random.default_rng(seed).random(120) < 0.2)
+    classifier = read_classifier(lambda rows: rows["age"] > 40, frame)
+    binned = Binned(classifier, bin_columns(None, classifier, "quantile", 4).features)
+    rng = np.random.default_rng(seed)
+    for _ in range(30):
+        box = [int(rng.integers(1, 1 << feature.size)) for feature in binned.features]
+        cells, columns = rows_moved_into(binned, box, rng)
+        table = replace(classifier.table, columns=tuple(columns))
+        assert (binned.places(table) == cells).all()
+        rows = binned.places(classifier.table)
+        expected = [moved(row, box, binned.features, rows) for row in rows.tolist()]
+        assert sorted(map(tuple, cells.tolist())) == sorted(expected)
+        counts = [
+            sum(one != other for one, other in zip(row, cell, strict=True))
+            for row, cell in zip(rows.tolist(), expected, strict=True)
+        ]
+        fewest = {
+            cell for cell, count in zip(expected, counts, strict=True) if count == min(counts)
+        }
+        assert tuple(cells[0].tolist()) in fewest
+
+
+def moved(row, box, features, rows):
+    """The cell of a box that is nearest to a row, axis by axis."""
+    cell = []
+    for axis, (level, bits, feature) in enumerate(zip(row, box, features, strict=True)):
+        allowed = [other for other in range(feature.size) if bits >> other & 1]
+        known = [other for other in allowed if other < feature.size - feature.missing]
+        if level not in allowed and feature.kind in ("number", "whole") and known:
+            level = min(known, key=lambda other: (abs(other - level), other))
+        elif level not in allowed:
+            level = max(allowed, key=lambda other: (int((rows[:, axis] == other).sum()), -other))
+        cell.append(level)
+    return tuple(cell)
 
 
 def test_too_few_rows_tell_nothing_and_no_rows_neither():

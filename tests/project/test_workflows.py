@@ -38,7 +38,8 @@ def test_ci_looks_first_at_what_is_seen_soon_and_leaves_nothing_out():
     assert script.rindex("finish ") < script.index("make bench-quick")
     recipes = (ROOT / "Makefile").read_text(encoding="utf-8")
     marks = re.findall(r"^\t\$\(TESTS\) .*-m (.*)$", recipes, re.M)
-    assert marks == ['"not torch and not slow"', '"torch or slow"']  # together, all
+    quick = '"not torch and not slow and not long"'
+    assert marks == [quick, '"(torch or slow) and not long"', "long"]  # together, all
 
 
 def test_what_the_workflows_run_is_there():

@@ -1,4 +1,4 @@
-"""The row of X that is most like an input: what it has to differ in, if the input occurs at all."""
+"""The row of X that is most like an input, and inputs that are like rows of X."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from hornlens.exact.boxes.cells import Levels
 from hornlens.targets.classifiers.columns import Column, Table, is_missing
+from hornlens.targets.classifiers.features import Feature
+from hornlens.targets.classifiers.moving import flags_of
 from hornlens.targets.classifiers.points import Binned
+
+MOST_MOVED = 20_000
+"""So many rows of X are moved at most."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,66 @@ def moved_to_rows(binned: Binned, cell: Levels) -> list[Column]:
         table.columns[at][place : place + 1] if same.get(at, True) else column
         for at, column in enumerate(columns)
     ]
+
+
+def rows_moved_into(
+    binned: Binned, box: Sequence[int], rng: np.random.Generator
+) -> tuple[Levels, list[Column]]:
+    """Return rows of X as little changed as it takes to lie in a box of sets of levels.
+
+    Returns:
+        Their cells and their values, those first that differ from a row in the fewest columns, and
+        in these by least.
+    """
+    table, rows = binned.classifier.table, binned.places(binned.classifier.table)
+    some = np.arange(len(rows))
+    if len(rows) > MOST_MOVED:
+        some = np.sort(rng.choice(len(rows), MOST_MOVED, replace=False))
+    rows = rows[some]
+    cells = rows.copy()
+    for axis, (bits, feature) in enumerate(zip(box, binned.features, strict=True)):
+        cells[:, axis] = _nearest_levels(bits, feature, rows[:, axis])[rows[:, axis]]
+    moved, gaps = cells != rows, np.zeros(len(rows))
+    columns = [column[some] for column in table.columns]
+    points = binned.columns(cells)
+    for axis, place in enumerate(binned.telling):
+        if not moved[:, axis].any():
+            continue
+        own, column = columns[place], points[place]
+        column[~moved[:, axis]] = own[~moved[:, axis]]
+        gaps += _changes(own, column, moved[:, axis])
+        columns[place] = column
+    order = np.lexsort((gaps, np.count_nonzero(moved, axis=1)))
+    return cells[order], [column[order] for column in columns]
+
+
+def _nearest_levels(bits: int, feature: Feature, levels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return for each level of a feature itself, if it is one of some, or the nearest of these.
+
+    Where levels have no order, that is the one that most rows have.
+    """
+    every, allowed = np.arange(feature.size), np.flatnonzero(flags_of(bits, feature.size))
+    known = allowed[allowed < feature.known]
+    if feature.is_ranged and len(known):
+        nearest: NDArray[np.intp] = known[np.abs(every[:, None] - known).argmin(axis=1)]
+    else:
+        counts = np.bincount(levels, minlength=feature.size)
+        nearest = np.full(feature.size, allowed[counts[allowed].argmax()])
+    nearest[allowed] = allowed
+    return nearest
+
+
+def _changes(own: Column, other: Column, moved: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return by how much values were changed: numbers as shares of their range, others by 1."""
+    gaps = moved.astype(np.float64)
+    if own.dtype.kind not in "iuf":
+        return gaps
+    before, after = own.astype(np.float64), np.asarray(other, dtype=np.float64)
+    both = moved & ~np.isnan(before) & ~np.isnan(after)
+    known = before[~np.isnan(before)]
+    span = float(known.max() - known.min()) or 1.0 if len(known) else 1.0
+    gaps[both] = np.abs(after[both] - before[both]) / span
+    return gaps
 
 
 def _apart(column: Column, value: Any) -> NDArray[np.float64]:

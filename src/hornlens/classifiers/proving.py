@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hornlens.classifiers.monotone import proved_motion
-from hornlens.classifiers.nearest import moved_to_rows, nearest_row
+from hornlens.classifiers.nearest import moved_to_rows, nearest_row, rows_moved_into
 from hornlens.classifiers.progress import shown
 from hornlens.classifiers.proofs import (
     Proof,
@@ -276,7 +276,7 @@ def _proved(
     trees, forbidden = binning.trees, assumed.over(binned.every)
     search = _Search(rule, binned, options.limit, seed, binning.exact, forbidden, meant)
     if trees is not None and trees.trees.summed:
-        vote = Vote(binned, trees, None, forbidden.weighted, forbidden.most_broken)
+        vote = Vote(binned, forbidden.weighted, forbidden.most_broken, trees)
         row = None if plausible is None else search.first_row(exceptions)
         proof = _by_vote(rule, vote, is_met, exceptions, meant) if row is None else row
     else:
@@ -444,13 +444,23 @@ class _Search:
     of: _Inputs
 
     def first_row(self, exceptions: Sequence[Region]) -> Proof | None:
-        """Return a row of X that breaks the rule, among those that occur."""
+        """Return a row of X that breaks the rule, or one that does so when it is changed a little.
+
+        Only rows that occur are returned; a row is changed in the columns that the rule asks about.
+        """
         tries = _Tries(self.rule, self.binned)
-        for levels, classes in exceptions:
-            tries.wanted(classes)
-            if (proof := self._row_in(levels, tries)) is not None:
-                return proof
+        for look in (self._row_in, self._moved_into):
+            for levels, classes in exceptions:
+                tries.wanted(classes)
+                if (proof := look(levels, tries)) is not None:
+                    return proof
         return None
+
+    def _moved_into(self, levels: Sequence[int], tries: _Tries) -> Proof | None:
+        rng = np.random.default_rng(self.seed)
+        cells, columns = rows_moved_into(self.binned, levels, rng)
+        occur = self.forbidden.allows(cells)
+        return tries.first_other([column[occur] for column in columns]) if occur.any() else None
 
     def _row_in(self, levels: Sequence[int], tries: _Tries) -> Proof | None:
         binned, table = self.binned, self.binned.classifier.table

@@ -120,7 +120,7 @@ class Surrogate:
             return list(range(count))
         spread = np.abs(self.main).max(axis=0)
         most = np.maximum.reduceat(spread, self.starts[:-1])
-        return np.sort(np.argsort(-most, kind="stable")[:PAIRED]).tolist()
+        return sorted(map(int, np.argsort(-most, kind="stable")[:PAIRED]))
 
     def _add_pairs(self, truth: Numbers, scores: Numbers, cells: Cells) -> None:
         """Look at the two pairs that explain most of the rest, if they clearly do."""

@@ -22,6 +22,8 @@ CLIMBS = 2
 ROUNDS = 6
 TOGETHER = 4_096
 """So many cells are looked at together."""
+WORK = 1 << 22
+"""About so many words are looked at together."""
 
 
 def drawn_cells(
@@ -44,13 +46,19 @@ def drawn_cells(
     return cells, sure
 
 
-def climb(search: BoxSearch, low: Levels, high: Levels, rng: np.random.Generator) -> Levels | None:
-    """Return a cell of a box that is surely as wanted, if climbing comes to one."""
+def climb(
+    search: BoxSearch, cell: Levels, low: Levels, high: Levels, rng: np.random.Generator
+) -> Levels | None:
+    """Return a cell of a box that is surely as wanted, if climbing from some comes to one."""
+    height = float(_heights(search, cell[None], search.tables.sums_at(cell[None]))[0])
+    cell, height = _uphill(search, cell, height, (low, high), search.tolerance)
+    if height > search.tolerance:
+        return cell
     cells: Levels = rng.integers(low, high + 1, (STARTS, len(low)))
     heights = _heights(search, cells, search.tables.sums_at(cells))
     for start in np.argsort(-heights, kind="stable")[:CLIMBS].tolist():
         cell, height = cells[start], float(heights[start])
-        cell, height = _uphill(search, cell, height, (low, high), rng, search.tolerance)
+        cell, height = _uphill(search, cell, height, (low, high), search.tolerance)
         if height > search.tolerance:
             return cell
     return None
@@ -69,7 +77,7 @@ def extremes(search: BoxSearch, cells: Levels, count: int, rng: np.random.Genera
     whole = np.zeros_like(search.tables.sizes), search.tables.sizes - 1
     for start in rng.permutation(len(every))[: count // 2].tolist():
         search.check()
-        cell, height = _uphill(search, every[start], float(heights[start]), whole, rng, np.inf)
+        cell, height = _uphill(search, every[start], float(heights[start]), whole, np.inf)
         tops.append(cell)
         highest.append(height)
     order = np.argsort(-np.array(highest), kind="stable")
@@ -82,15 +90,14 @@ def _uphill(
     cell: Levels,
     height: float,
     box: tuple[Levels, Levels],
-    rng: np.random.Generator,
     enough: float,
 ) -> tuple[Levels, float]:
-    """Change one axis after the other to its best level, until the cell is high enough or a top."""
+    """Change axes to better levels, until the cell is high enough or a top."""
     for _ in range(ROUNDS):
         if height > enough:
             break
         before = height
-        cell, height = _round(search, cell, height, *box, rng, enough)
+        cell, height = _round(search, cell, height, *box, enough)
         if height <= before:
             break
     return cell, height
@@ -109,28 +116,57 @@ def _round(
     height: float,
     low: Levels,
     high: Levels,
-    rng: np.random.Generator,
     enough: float,
 ) -> tuple[Levels, float]:
-    """Change one axis after the other to its best level; stop if the cell is high enough."""
+    """Change the axes that raise a cell most, as many of them together as raise it further."""
     tables = search.tables
-    is_free = (low < high) & (tables.asked | search.occurring.asked)
-    order = rng.permutation(np.flatnonzero(is_free))
+    axes = np.flatnonzero((low < high) & (tables.asked | search.occurring.asked))
+    if not len(axes):
+        return cell, height
+    levels, heights = _raised(search, cell, axes, low, high)
+    order = np.argsort(-heights, kind="stable")
+    order = order[heights[order] > height]
+    if not len(order) or heights[order[0]] > enough:
+        order = order[:1]
+    cells = np.repeat(cell[None], len(order), axis=0)
+    for place, number in enumerate(order.tolist()):
+        cells[place:, axes[number]] = levels[number]
+    together = _heights(search, cells, tables.sums_at(cells))
+    if not len(order) or together.max() <= height:
+        return cell, height
+    top = int(together.argmax())
+    return cells[top], float(together[top])
+
+
+def _raised(
+    search: BoxSearch, cell: Levels, axes: Levels, low: Levels, high: Levels
+) -> tuple[Levels, Floats]:
+    """Return for each axis the level that raises a cell most, and how high it is then."""
+    tables = search.tables
+    is_free = np.isin(np.arange(len(cell)), axes)
     fixed = np.where(is_free, 0, cell), np.where(is_free, tables.sizes - 1, cell)
-    rest = tables.reach(fixed[0][None], fixed[1][None])[0]
-    own = tables.meeting(order, cell[order], cell[order])
-    behind = np.bitwise_and.accumulate(own[::-1], axis=0)[::-1]
-    for place, axis in enumerate(order.tolist()):
-        levels = np.arange(low[axis], high[axis] + 1)
-        reached = tables.meeting(np.full(len(levels), axis), levels, levels)
-        reached &= rest & behind[place + 1] if place + 1 < len(order) else rest
-        cells = np.repeat(cell[None], len(levels), axis=0)
-        cells[:, axis] = levels
-        heights = _heights(search, cells, tables.bounds(reached))
-        top = int(heights.argmax())
-        if heights[top] > height:
-            height, cell = float(heights[top]), cells[top]
-        rest = rest & tables.meeting(np.array([axis]), cell[[axis]], cell[[axis]])[0]
-        if height > enough:
-            break
-    return cell, height
+    others = np.repeat(tables.reach(fixed[0][None], fixed[1][None]), len(axes), axis=0)
+    own = tables.meeting(axes, cell[axes], cell[axes])
+    others[1:] &= np.bitwise_and.accumulate(own[:-1], axis=0)
+    others[:-1] &= np.bitwise_and.accumulate(own[:0:-1], axis=0)[::-1]
+    many = high[axes] - low[axes] + 1
+    levels = np.zeros(len(axes), dtype=np.intp)
+    heights = np.zeros(len(axes))
+    ends = np.cumsum(many)
+    parts = np.split(
+        np.arange(len(axes)), np.flatnonzero(np.diff(ends * len(tables.full) // WORK)) + 1
+    )
+    for part in parts:
+        row = np.repeat(part, many[part])
+        starts = np.cumsum(many[part]) - many[part]
+        level = low[axes[row]] + np.arange(len(row)) - np.repeat(starts, many[part])
+        reached = tables.meeting(axes[row], level, level)
+        reached &= others[row]
+        cells = np.repeat(cell[None], len(row), axis=0)
+        cells[np.arange(len(row)), axes[row]] = level
+        own_heights = _heights(search, cells, tables.bounds(reached))
+        heights[part] = np.maximum.reduceat(own_heights, starts)
+        is_top = np.flatnonzero(own_heights == heights[row])
+        first = is_top[np.unique(row[is_top], return_index=True)[1]]
+        levels[part] = level[first]
+    return levels, heights

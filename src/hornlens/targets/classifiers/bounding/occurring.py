@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,60 @@ class TooHard(Exception):
     """No cell of a box was found that occurs, and it was not shown that there is none."""
 
 
-class Occurrence:
+class Occurrences(ABC):
+    """Which cells of a box occur, or which pairs of them, as boxes with one axis more."""
+
+    @property
+    @abstractmethod
+    def asked(self) -> Flags:
+        """On which axes it depends whether a cell occurs."""
+
+    @abstractmethod
+    def possible(self, lows: Levels, highs: Levels) -> Flags:
+        """Say of boxes whether they may have a cell that occurs."""
+
+    @abstractmethod
+    def excess(self, cells: Levels) -> NDArray[np.intp]:
+        """Return how far cells are from one that occurs: 0 if they do."""
+
+    @abstractmethod
+    def cut_in(self, low: Levels, high: Levels) -> tuple[int, int] | None:
+        """Return an axis and a level after which to cut a box; None if all its cells are alike."""
+
+    def drawn(self, low: Levels, high: Levels, rng: np.random.Generator) -> Levels:
+        """Return random cells of a box."""
+        return rng.integers(low, high + 1, (DRAWN, len(low)))
+
+    def cell_in(
+        self, low: Levels, high: Levels, check: Callable[[], object] = lambda: None
+    ) -> Levels | None:
+        """Return a cell of a box that occurs; None if there is none.
+
+        Raise TooHard if that cannot be said within HARD boxes.
+        """
+        stack, rng = [(low, high)], np.random.default_rng(0)
+        for _ in range(HARD):
+            if not stack:
+                return None
+            check()
+            low, high = stack.pop()
+            if not self.possible(low[None], high[None])[0]:
+                continue
+            cells = self.drawn(low, high, rng)
+            occur = np.flatnonzero(self.excess(cells) == 0)
+            if len(occur):
+                return np.asarray(cells[occur[0]], dtype=np.intp)
+            cut = self.cut_in(low, high)
+            assert cut is not None
+            axis, level = cut
+            stack += [
+                (low, _with_level(high, axis, level)),
+                (_with_level(low, axis, level + 1), high),
+            ]
+        raise TooHard
+
+
+class Occurrence(Occurrences):
     """Cells that lie in at most `most` of some boxes of sets of levels, each as bits."""
 
     def __init__(self, boxes: Sequence[Sequence[int]], sizes: Sequence[int], most: int = 0):
@@ -54,9 +109,13 @@ class Occurrence:
         self._every = np.arange(len(axes))
         many = np.diff(np.append(self._starts, len(axes)))
         self._box, self._sizes = np.repeat(np.arange(len(starts)), many), sizes
-        self.asked = np.zeros(len(sizes), dtype=np.bool_)
+
+    @cached_property
+    def asked(self) -> Flags:
         """On which axes it depends whether a cell occurs."""
-        self.asked[self._axis] = True
+        asked = np.zeros(len(self._sizes), dtype=np.bool_)
+        asked[self._axis] = True
+        return asked
 
     @property
     def _is_all(self) -> bool:
@@ -106,35 +165,9 @@ class Occurrence:
         levels[self._box[asked]] = self._inside[asked, : self._sizes[axis]]
         return np.asarray(levels[boxes])
 
-    def cell_in(
-        self, low: Levels, high: Levels, check: Callable[[], object] = lambda: None
-    ) -> Levels | None:
-        """Return a cell of a box that occurs; None if there is none.
-
-        Raise TooHard if that cannot be said within HARD boxes.
-        """
-        stack, rng = [(low, high)], np.random.default_rng(0)
-        for _ in range(HARD):
-            if not stack:
-                return None
-            check()
-            low, high = stack.pop()
-            if not self.possible(low[None], high[None])[0]:
-                continue
-            if self._is_all:
-                return low
-            cells = rng.integers(low, high + 1, (DRAWN, len(low)))
-            occur = np.flatnonzero(self.occur(cells))
-            if len(occur):
-                return np.asarray(cells[occur[0]], dtype=np.intp)
-            cut = self.cut_in(low, high)
-            assert cut is not None
-            axis, level = cut
-            stack += [
-                (low, with_level(high, axis, level)),
-                (with_level(low, axis, level + 1), high),
-            ]
-        raise TooHard
+    def drawn(self, low: Levels, high: Levels, rng: np.random.Generator) -> Levels:
+        """Return random cells of a box; its first one is enough where every cell occurs."""
+        return low[None] if self._is_all else super().drawn(low, high, rng)
 
     def cut_in(self, low: Levels, high: Levels) -> tuple[int, int] | None:
         """Return an axis and a level after which to cut a box, which some of the boxes part."""
@@ -155,7 +188,7 @@ class Occurrence:
         return axis, int(low[axis]) + int(np.flatnonzero(inside[1:] != inside[:-1])[0])
 
 
-def with_level(ends: Levels, axis: int, level: int) -> Levels:
+def _with_level(ends: Levels, axis: int, level: int) -> Levels:
     """Return ends of a box, with another one on an axis."""
     changed = ends.copy()
     changed[axis] = level

@@ -9,7 +9,6 @@ axis adds nothing to it: few trees decide, and where none of them helps, no pair
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,13 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.exact.boxes.cells import Levels
-from hornlens.targets.classifiers.bounding.occurring import (
-    DRAWN,
-    HARD,
-    Occurrence,
-    TooHard,
-    with_level,
-)
+from hornlens.targets.classifiers.bounding.occurring import Occurrence, Occurrences
 from hornlens.targets.classifiers.bounding.tables import Flags, Floats, Places, Sum
 
 HELPS = 1e-300
@@ -152,7 +145,7 @@ class AxisChange:
 
 
 @dataclass(frozen=True, eq=False)
-class PairOccurrence:
+class PairOccurrence(Occurrences):
     """Pairs that count: both cells occur, and the axis changes as it should."""
 
     change: AxisChange
@@ -179,31 +172,13 @@ class PairOccurrence:
         can = self.change.can[first[:, self.change.axis], second[:, self.change.axis]]
         return np.where(can, 0, BLOCKED) + self.cells.excess(first) + self.cells.excess(second)
 
-    def cell_in(self, low: Levels, high: Levels, check: Callable[[], object]) -> Levels | None:
-        """Return a pair of a box that counts; None if there is none; see `Occurrence.cell_in`."""
-        stack, rng = [(low, high)], np.random.default_rng(0)
-        for _ in range(HARD):
-            if not stack:
-                return None
-            check()
-            low, high = stack.pop()
-            if not self.possible(low[None], high[None])[0]:
-                continue
-            pairs = rng.integers(low, high + 1, (DRAWN, len(low)))
-            ends = self.change.first(low, high)
-            pairs[:, [self.change.axis, self.change.axes]] = ends
-            counts = np.flatnonzero(self.excess(pairs) == 0)
-            if len(counts):
-                return np.asarray(pairs[counts[0]], dtype=np.intp)
-            axis, cut = self._cut_in(low, high)
-            for part in (
-                (low, with_level(high, axis, cut)),
-                (with_level(low, axis, cut + 1), high),
-            ):
-                stack.append(part)
-        raise TooHard
+    def drawn(self, low: Levels, high: Levels, rng: np.random.Generator) -> Levels:
+        """Return random pairs of a box, all with the first change in it."""
+        pairs = super().drawn(low, high, rng)
+        pairs[:, [self.change.axis, self.change.axes]] = self.change.first(low, high)
+        return pairs
 
-    def _cut_in(self, low: Levels, high: Levels) -> tuple[int, int]:
+    def cut_in(self, low: Levels, high: Levels) -> tuple[int, int]:
         """Return where to cut a box: where what occurs changes, or in the midst of a change."""
         for end, own in enumerate(
             zip(self.change.ends(low[None]), self.change.ends(high[None]), strict=True)

@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 from hornlens.exact.boxes.cells import Levels
 from hornlens.limits import Stopped
 from hornlens.targets.classifiers.bounding.climbing import climb, drawn_cells
-from hornlens.targets.classifiers.bounding.occurring import Occurrence, TooHard
-from hornlens.targets.classifiers.bounding.pairs import PairOccurrence
+from hornlens.targets.classifiers.bounding.occurring import Occurrences, TooHard
 from hornlens.targets.classifiers.bounding.stacks import Intervals, Stack
 from hornlens.targets.classifiers.bounding.tables import Floats, Tables, Words
 
-TREES = 3
+TREES = 6
 """So many trees propose cuts of a box."""
 WORK = 1 << 24
 """About so many words are looked at together."""
@@ -62,7 +61,7 @@ class BoxSearch:
     """
 
     tables: Tables
-    occurring: Occurrence | PairOccurrence
+    occurring: Occurrences
     tolerance: float
     confirm: Confirm
     check: Callable[[], object]
@@ -195,7 +194,7 @@ class BoxSearch:
             if self._status[boxes.of[row]]:
                 continue
             self.check()
-            cell = climb(self, boxes.lows[row], boxes.highs[row], self._rng)
+            cell = climb(self, cells[row], boxes.lows[row], boxes.highs[row], self._rng)
             if cell is not None:
                 self._note(boxes.of[row : row + 1], cell[None])
 
@@ -212,13 +211,13 @@ class BoxSearch:
         count = len(boxes.of)
         row, axis, cut = self._cuts(boxes, best, spread)
         lows, highs = boxes.lows[row, axis], boxes.highs[row, axis]
-        below = reached[row]
-        above = below & tables.meeting(axis, cut + 1, highs)
-        below &= tables.meeting(axis, lows, cut)
-        low_bounds, high_bounds = tables.bounds(below), tables.bounds(above)
+        below, above = tables.parted(axis, lows, cut, highs)
+        added = tables.added(best)
         slack = bounds[row] + self.tolerance + SMALL
-        left = np.clip((low_bounds + self.tolerance) / slack, 0, None).min(axis=1)
-        right = np.clip((high_bounds + self.tolerance) / slack, 0, None).min(axis=1)
+        left, right = (
+            np.clip(1 - tables.falls(reached, row, half, added) / slack, 0, None).min(axis=1)
+            for half in (below, above)
+        )
         merit = (1 - left + SMALL) * (1 - right + SMALL)
         order = np.lexsort((-merit, row))
         first = order[np.append(True, row[order][1:] != row[order][:-1])]
@@ -231,8 +230,8 @@ class BoxSearch:
             np.concatenate([highs_below, boxes.highs]),
             np.concatenate([boxes.of, boxes.of]),
         )
-        words = np.concatenate([below[first], above[first]])
-        return halves, words, np.concatenate([low_bounds[first], high_bounds[first]])
+        words = np.concatenate([reached & below[first], reached & above[first]])
+        return halves, words, tables.bounds(words)
 
     def _cuts(
         self, boxes: Intervals, best: Levels, spread: Floats

@@ -27,6 +27,8 @@ Flags = NDArray[np.bool_]
 MEMORY = 1 << 28
 """Rows of tables that take more bytes than this are kept short: see `_ShortRows`."""
 
+ALL = np.uint64((1 << 64) - 1)
+ONE = np.uint64(1)
 AT_ONCE = 1 << 12
 """Up to so many rows of tables are taken at once."""
 
@@ -90,7 +92,7 @@ class Tables:
         self._missing = np.full(count, -2, dtype=np.intp)
         self._rows_at = np.zeros((count, 3), dtype=np.intp)
         self.asked = np.zeros(count, dtype=np.bool_)
-        rows: list[Rows] = [_PlainRows(np.zeros((1, len(self.full)), np.uint64))]
+        rows: list[Rows] = [_PlainRows(np.full((1, len(self.full)), ALL))]
         total = 1  # the first row is of axes that no leaf asks about: it leaves all
         cuts: list[tuple[Places, Places, Places]] = []
         estimate = 16 * int(self.sizes.sum()) * max(1, self.trees * self.words)
@@ -108,10 +110,10 @@ class Tables:
             blocks = []
             if is_one:
                 levels = np.arange(size)[:, None, None]
-                blocks = [~_packed(last >= levels), ~_packed(first <= levels)]
+                blocks = [_packed(last >= levels), _packed(first <= levels)]
                 if missing[axis]:
                     self._missing[axis] = known
-                    blocks.append(~_packed((last >= levels) | inside[:, :, known]))
+                    blocks.append(_packed((last >= levels) | inside[:, :, known]))
             else:
                 self._either[axis] = True
                 blocks = _doubled(_packed(np.moveaxis(inside, 2, 0)))
@@ -198,13 +200,32 @@ class Tables:
             begin = at[:, 0] + step * self.sizes[axes]
             first = np.where(either, begin + lows, first)
             second = np.where(either, begin + highs + 1 - (1 << step), second)
-        rows = self._rows(first)
-        rows |= self._rows(second)
-        flipped = ~either
-        if flipped.all():
-            return np.invert(rows, out=rows)
-        rows[flipped] = ~rows[flipped]
+        rows, others = self._rows(first), self._rows(second)
+        if not either.any():
+            return np.bitwise_and(rows, others, out=rows)
+        rows[either] |= others[either]
+        rows[~either] &= others[~either]
         return rows
+
+    def parted(
+        self, axes: Places, lows: Places, cuts: Places, highs: Places
+    ) -> tuple[Words, Words]:
+        """Return what leaves of a box reach its halves: up to a cut of an axis, and above it.
+
+        Of boxes that reach `lows` to `highs` there. Other leaves may be named, too: AND tells.
+        """
+        at = self._rows_at[axes]
+        with_missing = highs == self._missing[axes]
+        hard = self._either[axes] | with_missing
+        begun, ended = at[:, 1] + cuts, at[:, 0] + cuts + 1
+        if not hard.any():
+            return self._rows(begun), self._rows(ended)
+        below = self.meeting(axes[hard], lows[hard], cuts[hard])
+        above = self.meeting(axes[hard], cuts[hard] + 1, highs[hard])
+        begun[hard] = ended[hard] = 0
+        low, high = self._rows(begun), self._rows(ended)
+        low[hard], high[hard] = below, above
+        return low, high
 
     def reach(self, lows: Places, highs: Places) -> Words:
         """Return the leaves that can be reached in each box."""
@@ -229,13 +250,15 @@ class Tables:
 
     def best(self, reached: Words) -> Places:
         """Return for each box and tree the place of the leaf that adds most."""
-        lowest = reached & (~reached + np.uint64(1))
         if self.words == 1:
-            return _bit(lowest)
-        parts = lowest.reshape(len(reached), self.trees, self.words)
-        word = (parts != 0).argmax(axis=2)
-        lowest = np.take_along_axis(parts, word[:, :, None], 2)[:, :, 0]
-        return np.asarray(_bit(lowest) + 64 * word)
+            return _bit(_lowest(reached))
+        return self._best_of(reached.reshape(len(reached), self.trees, self.words))
+
+    def _best_of(self, parts: Words) -> Places:
+        """Return the place of the leaf that adds most, of the words of trees."""
+        word = (parts != 0).argmax(axis=-1)
+        own = np.take_along_axis(parts, word[..., None], -1)[..., 0]
+        return np.asarray(_bit(_lowest(own)) + 64 * word)
 
     def worst(self, reached: Words) -> Places:
         """Return for each box and tree the place of the leaf that adds least."""
@@ -267,6 +290,35 @@ class Tables:
             helps = (added[:, self._sum_of == number] > 0).any(axis=1)
             bounds[~helps, number] = -np.inf
         return bounds
+
+    def falls(self, reached: Words, rows: Places, halves: Words, added: Floats) -> Floats:
+        """Return by how much the most that each sum can be falls from boxes to parts of them.
+
+        Args:
+            reached: The leaves that boxes reach.
+            rows: Of which of the boxes each part is.
+            halves: Those of the leaves that reach the part.
+            added: The most that each tree adds in a box.
+        """
+        shape = (len(reached), self.trees, self.words)
+        lowest = _lowest(reached)
+        if self.words > 1:  # only the first bit of a tree
+            parts = lowest.reshape(shape)
+            parts[:, :, 1:][np.cumsum(parts[:, :, :-1] != 0, axis=2) > 0] = 0
+        lost = (lowest[rows] & halves) == 0
+        if self.words > 1:
+            lost = lost.reshape(len(rows), self.trees, self.words).all(axis=2)
+        part, tree = np.divmod(np.flatnonzero(lost), max(1, self.trees))
+        if self.words == 1:
+            leaves = _bit(_lowest(reached[rows[part], tree] & halves[part, tree]))
+        else:
+            own = reached.reshape(shape)[rows[part], tree]
+            own = own & halves.reshape(len(rows), self.trees, self.words)[part, tree]
+            leaves = self._best_of(own)
+        fall = added[rows[part], tree] - self.values[tree, leaves]
+        at = part * self.sums + self._sum_of[tree]
+        falls = np.bincount(at, fall, len(rows) * self.sums)
+        return np.asarray(falls.reshape(len(rows), self.sums))
 
     def sums_at(self, cells: Places) -> Floats:
         """Return the sums of cells."""
@@ -308,6 +360,11 @@ def _packed(flags: Flags) -> Words:
     packed = np.packbits(flags, axis=-1, bitorder="little")
     rows = np.ascontiguousarray(packed).reshape(len(flags), -1)
     return rows.view("<u8").astype(np.uint64, copy=False)
+
+
+def _lowest(words: Words) -> Words:
+    """Return the lowest bit of each word."""
+    return np.asarray(words & (~words + ONE))
 
 
 def _bit(one: Words) -> Places:

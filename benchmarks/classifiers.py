@@ -110,7 +110,7 @@ def white_box(trees: int, conditions: int) -> dict[str, Any]:
 # --- other tools ---
 
 
-def peers(rows: int, trees: int) -> dict[str, Any]:
+def peers(rows: int, trees: int, depth: int) -> dict[str, Any]:
     """Let other tools find rules of boosted forests: how true, how many, how long, how false."""
     place = ROOT / "build" / "peers"
     python = place / "bin" / "python"
@@ -124,7 +124,7 @@ def peers(rows: int, trees: int) -> dict[str, Any]:
         if subprocess.run([*pip, package], capture_output=True).returncode:
             missing.append(name)
     done = subprocess.run(
-        [str(python), "-m", "benchmarks.peers", json.dumps([rows, trees, missing])],
+        [str(python), "-m", "benchmarks.peers", json.dumps([rows, trees, depth, missing])],
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,

@@ -10,9 +10,10 @@ import contextlib
 import io
 import json
 import re
+import signal
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -29,6 +30,8 @@ ANCHORS = 30
 MOST_CELLS = 8_000_000
 DRAWN = 5_000
 """How many uniform inputs there are."""
+SECONDS = 120
+"""So much processor time each tool gets for a model."""
 PROOFS = 50
 """About so many of a tool's rules are put to `prove`, evenly spread."""
 
@@ -41,9 +44,12 @@ class Rules(NamedTuple):
 
 
 def ours(model: Any, rows: Rows, names: Sequence[str]) -> Rules:
-    """Hornlens: a cover of every cell."""
-    result = hornlens.explain(model, rows, limit=MOST_CELLS)
-    return Rules([str(rule) for rule in result.rules], result.predict)
+    """Hornlens: a cover of every cell, or rules that are proved one by one; else the commonest."""
+    limits = hornlens.Limits(time_limit=SECONDS / 2)
+    result = hornlens.explain(model, rows, limit=MOST_CELLS, limits=limits)
+    usual = int(np.median(model.predict(rows)))
+    rules = [str(rule) for rule in result.rules]
+    return Rules(rules, lambda given: np.asarray(result.predict(given, usual), dtype=int))
 
 
 def te2rules(model: Any, rows: Rows, names: Sequence[str]) -> Rules:
@@ -173,9 +179,9 @@ TOOLS = {"hornlens": ours, "te2rules": te2rules, "imodels": imodels}
 TOOLS |= {"wittgenstein": wittgenstein, "anchor": anchor, "pyxai": pyxai}
 
 
-def fitted(library: str, trees: int, rows: Rows, classes: Any) -> Any:
-    """Return a boosted forest of one of the libraries, of trees of depth three."""
-    options: dict[str, Any] = {"n_estimators": trees, "max_depth": 3, "random_state": 0}
+def fitted(library: str, trees: int, depth: int, rows: Rows, classes: Any) -> Any:
+    """Return a boosted forest of one of the libraries."""
+    options: dict[str, Any] = {"n_estimators": trees, "max_depth": depth, "random_state": 0}
     if library == "sklearn":
         return GradientBoostingClassifier(**options).fit(rows, classes)
     if library == "xgboost":
@@ -215,7 +221,8 @@ def measured(tool: Any, model: Any, rows: Rows, held_out: Rows) -> dict[str, Any
     )
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         start = process_time()
-        done = tool(model, rows, names)
+        with _limited():
+            done = tool(model, rows, names)
         seconds = process_time() - start
         right = [
             float((np.asarray(done.predict(some)) == model.predict(some)).mean())
@@ -235,7 +242,23 @@ def measured(tool: Any, model: Any, rows: Rows, held_out: Rows) -> dict[str, Any
     }
 
 
-def main(count: int, trees: int, missing: Sequence[str]) -> dict[str, Any]:
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    """End what takes more than SECONDS of processor time."""
+
+    def end(*_: Any) -> None:
+        raise TimeoutError(f"not done after {SECONDS} s of processor time")
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def main(count: int, trees: int, depth: int, missing: Sequence[str]) -> dict[str, Any]:
     """Return for each table, library and tool its figures, or why there are none."""
     warnings.simplefilter("ignore")
     figures: dict[str, Any] = {}
@@ -244,7 +267,7 @@ def main(count: int, trees: int, missing: Sequence[str]) -> dict[str, Any]:
         for library in ("xgboost", "lightgbm", "sklearn"):
             if library in missing:
                 continue
-            model = fitted(library, trees, rows, classes[:count])
+            model = fitted(library, trees, depth, rows, classes[:count])
             own = figures[f"{table}, {library}"] = {}
             for name, tool in TOOLS.items():
                 if name in missing:

@@ -89,7 +89,8 @@ FULL = [
         for kind in ("forest", "small forest", "boosting", "histograms", "mlp", "logistic")
     ),
     *(Case("classifiers", "white_box", [10, most], 300.0) for most in (1, 2, 3)),
-    Case("classifiers", "peers", [1_000, 10], 1800.0),
+    Case("classifiers", "peers", [1_000, 10, 3], 1800.0),
+    Case("classifiers", "peers", [3_000, 100, 6], 5400.0),
     *(
         Case("proofs", "proofs", [kind, trees, data, 60], 1800.0)
         for kind, trees in (("boosting", 100), ("boosting", 500), ("forest", 100))

@@ -13,6 +13,7 @@ import numpy as np
 import pandas
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import hornlens
@@ -23,6 +24,7 @@ from hornlens.exact.boxes.cells import OPEN, OUTSIDE
 from hornlens.learning.events import Ended, Progress, RuleAdded
 from hornlens.limits import ENDING
 from hornlens.results.documents.settings import Settings
+from hornlens.targets.classifiers import answering
 from hornlens.targets.classifiers.target import ClassifierTarget
 from tests.classifier_cases import one_thread
 from tests.faults.rounds import rounds
@@ -576,3 +578,20 @@ def test_the_command_counts_and_limits_calls(tmp_path):
     done = CliRunner().invoke(app, extract)
     content = json.loads((tmp_path / "e" / "envelope.json").read_text("utf-8"))
     assert done.exit_code == 0 and content["certificate"]["ended"] == {"reason": "max_calls"}
+
+
+def test_of_a_table_with_very_many_values_some_rows_are_looked_at_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(answering, "MOST_VALUES", 600)
+    rows = np.random.default_rng(0).normal(size=(1_000, 3))
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(
+        rows, rows[:, 0] + rows[:, 1] > 0
+    )
+    result = hornlens.explain(model, rows, seed=3)
+    assert any("1,000 rows" in note and "200 of them, drawn" in note for note in result.notes)
+    assert (result.predict(rows) == model.predict(rows)).all()
+    assert result.rules[0].support <= 200 == result.envelope.statistics["rows"]
+    again = hornlens.explain(model, rows, seed=3)
+    assert [row.support for row in again.rules] == [row.support for row in result.rules]
+    other = hornlens.explain(lambda some: some[:, 0] > 0, rows, bins={"x0": [0]})
+    assert sum(row.support for row in other.rules) == 200
+    assert not any("drawn" in note for note in hornlens.explain(model, rows[:200]).notes)

@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.exact.boxes.cells import OPEN, OUTSIDE, GridCells, Levels, ListedCells, cells_at
+from hornlens.exact.boxes.cells import (
+    OPEN,
+    OUTSIDE,
+    GridCells,
+    Levels,
+    ListedCells,
+    cell_keys,
+    cells_at,
+)
 from hornlens.exact.boxes.spaces import cells_of_levels, levels_of_cells
 from hornlens.logic.decisions import Decision
 from hornlens.logic.space import Space
@@ -23,20 +31,9 @@ class CellDecisions(Mapping[int, Decision]):
     space: Space
     labelled: GridCells | ListedCells
 
-    @cached_property
-    def _places(self) -> dict[tuple[int, ...], int]:
-        """Where each listed cell stands."""
-        assert isinstance(self.labelled, ListedCells)
-        labels, cells = self.labelled.labels.tolist(), self.labelled.cells.tolist()
-        return {tuple(cell): at for at, cell in enumerate(cells) if labels[at] != OPEN}
-
     def __getitem__(self, cell: int) -> Decision:
         """Return what the classifier says of a cell; a KeyError if it was not asked."""
-        (levels,) = levels_of_cells(self.space, [cell]).tolist()
-        if isinstance(self.labelled, GridCells):
-            place = int(self.labelled.labels[tuple(levels)])
-        else:
-            place = int(self.labelled.labels[self._places[tuple(levels)]])
+        place = int(self.labelled.at(levels_of_cells(self.space, [cell]))[0])
         if place in (OUTSIDE, OPEN):
             raise KeyError(cell)
         return Decision(place)
@@ -54,8 +51,13 @@ class CellDecisions(Mapping[int, Decision]):
 
     def __len__(self) -> int:
         """Return how many cells were asked."""
+        return self._count
+
+    @cached_property
+    def _count(self) -> int:
         if isinstance(self.labelled, ListedCells):
-            return len(self._places)
+            shape = tuple(map(len, self.space.leaves))
+            return len(np.unique(cell_keys(self.labelled.asked, shape)))
         return int((~np.isin(self.labelled.labels, (OUTSIDE, OPEN))).sum())
 
 

@@ -162,6 +162,7 @@ def explain_with(
     clf: Any, classifier: Classifier, options: Options, meter: Meter | None = None
 ) -> Explanation:
     """Return the rules of a classifier that was read; a `meter` counts, shows and ends it."""
+    classifier = classifier.with_fewer_rows(options.seed)
     names, plausible = classifier.table.names, plausible_of(classifier, options)
     background = Background(options.background, names, plausible)
     more = background.cuts(classifier.table)

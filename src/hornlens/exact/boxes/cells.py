@@ -183,10 +183,17 @@ class ListedCells:
 
 def rows_in(cells: Levels, box: Box, axes: Sequence[Axis]) -> NDArray[np.bool_]:
     """Say of each row of levels whether it lies in a box."""
-    inside = np.ones(len(cells), dtype=np.bool_)
+    rows: NDArray[np.intp] | None = None
     for place, (axis, (low, high)) in enumerate(zip(axes, box, strict=True)):
-        if (low, high) != axis.whole:
-            inside &= (cells[:, place] >= low) & (cells[:, place] <= high)
+        if (low, high) == axis.whole:
+            continue
+        levels = cells[:, place] if rows is None else cells[rows, place]
+        kept = np.flatnonzero((levels >= low) & (levels <= high))
+        rows = kept if rows is None else rows[kept]
+    if rows is None:
+        return np.ones(len(cells), dtype=np.bool_)
+    inside = np.zeros(len(cells), dtype=np.bool_)
+    inside[rows] = True
     return inside
 
 

@@ -45,12 +45,20 @@ def axes_of(space: Space) -> tuple[Axis, ...]:
 def mask_of_box(space: Space, box: Box) -> int:
     """Return what is said of all cells of a box: what they have in common."""
     mask = 0
-    for leaves, (low, high) in zip(space.leaves, box, strict=True):
-        common = -1
-        for leaf in leaves[low : high + 1]:
-            common &= leaf
-        mask |= common
+    for leaves, levels in zip(space.leaves, box, strict=True):
+        mask |= mask_of_levels(leaves, levels)
     return mask
+
+
+def mask_of_levels(leaves: Sequence[int], levels: Range) -> int:
+    """Return what a range of leaves has in common; its ends have least."""
+    low, high = levels
+    common = leaves[low] & leaves[high]
+    for leaf in leaves[low + 1 : high]:
+        if not common:
+            break
+        common &= leaf
+    return common
 
 
 def box_of_mask(space: Space, mask: int) -> Box:
@@ -71,7 +79,12 @@ def box_of_mask(space: Space, mask: int) -> Box:
 
 def short_mask_of_box(space: Space, box: Box) -> int:
     """Return the variables from which all that is said of a box follows: its bounds."""
-    mask, short = mask_of_box(space, box), 0
+    return short_mask(space, mask_of_box(space, box))
+
+
+def short_mask(space: Space, mask: int) -> int:
+    """Return the variables of a mask from which all others of it follow."""
+    short = 0
     for attribute, at, group in zip(space.attributes, space.offsets, space.groups, strict=False):
         if own := (mask & group) >> at:
             implied = 0

@@ -23,6 +23,8 @@ from hornlens.targets.classifiers.estimators import is_called
 BLOCK = 1 << 16
 """How many rows are asked at once."""
 MOST_CLASSES = 64
+MOST_VALUES = 30_000_000
+"""If X has more values than that, rules are sought among some of its rows."""
 NOT_KEPT = "the model is not in the result: explain it again to ask it more"
 
 
@@ -73,6 +75,8 @@ class Classifier:
     """What it said of the rows of the table, as places of classes, if that was asked already."""
     given: int | None = None
     """How many rows X has, if a limit on calls left only the first of them in the table."""
+    drawn_from: int | None = None
+    """How many rows there were, if those of the table were drawn from them at random."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -84,6 +88,18 @@ class Classifier:
         if isinstance(said, OfValue):
             raise InputError(f"{said}: {self.name} predicts classes, and no numbers")
         return 1 << self.labels.index(said.label)
+
+    def with_fewer_rows(self, seed: int) -> Classifier:
+        """Return it with as many rows, drawn at random, as MOST_VALUES allow."""
+        count, most = len(self.table), MOST_VALUES // max(1, len(self.table.names))
+        if count <= most:
+            return self
+        drawn = np.zeros(count, dtype=np.bool_)
+        drawn[np.random.default_rng(seed).choice(count, most, replace=False)] = True
+        answers = None if self.said is None else self.said[drawn]
+        given = most if self.given in (None, count) else self.given
+        table = self.table.where(drawn)
+        return replace(self, table=table, said=answers, given=given, drawn_from=count)
 
     @property
     def can_be_pickled(self) -> bool:

@@ -246,6 +246,23 @@ class Tables:
             reached[boxes] &= self.meeting(axes, lows[boxes, axis], highs[boxes, axis])
         return reached
 
+    def changes(self, cell: Places, axes: Places) -> Callable[[Places, Places], Floats]:
+        """Return what says the sums of a cell if one of its levels changes.
+
+        It takes the places of the axes that change, and their new levels.
+        """
+        is_free = np.isin(np.arange(len(cell)), axes)
+        fixed = np.where(is_free, 0, cell), np.where(is_free, self.sizes - 1, cell)
+        others = np.repeat(self.reach(fixed[0][None], fixed[1][None]), len(axes), axis=0)
+        own = self.meeting(axes, cell[axes], cell[axes])
+        others[1:] &= np.bitwise_and.accumulate(own[:-1], axis=0)
+        others[:-1] &= np.bitwise_and.accumulate(own[:0:-1], axis=0)[::-1]
+
+        def sums(places: Places, levels: Places) -> Floats:
+            return self.bounds(self.meeting(axes[places], levels, levels) & others[places])
+
+        return sums
+
     # --- bounds ---
 
     def best(self, reached: Words) -> Places:

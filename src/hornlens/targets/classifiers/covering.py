@@ -1,45 +1,49 @@
-"""Rules that cover the rows, for an ensemble of trees whose cells are too many to be asked.
+"""Rules that decide as many rows as possible, of an ensemble whose cells cannot all be asked.
 
-A box is grown around a cell that no rule decides yet: it is widened as far as the known cells of
-other classes allow, and the ensemble is asked for a proof. What it returns instead, a cell of
-another class, is known from then on, and a narrower box is tried. The axes that matter least are
-widened first, so that rules speak of few columns. A box that is grown to the end cannot be made
-wider: each step is stopped by a cell of another class.
+A rule is found where the rows are: `narrowing` cuts a box until plain bounds prove it, and of the
+boxes on the way, the earliest is taken that a search proves, too. So each rule takes some five
+questions. Then rules are made as wide as proofs reach (`growing`), those first that decide most; so
+others may decide no row alone, and are left out. Under a time limit, part of the time is kept for
+that; rules that were not made wider by then are true as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hornlens.exact.boxes.axes import Axis, Box, Range
-from hornlens.exact.boxes.bitboxes import widest
-from hornlens.exact.boxes.cells import Levels, distinct_cells, rows_in
+from hornlens.exact.boxes.axes import Axis
+from hornlens.exact.boxes.cells import Levels, ListedCells, distinct_cells, rows_in
 from hornlens.exact.boxes.rulesets import BoxRule, Stops, decided_by, never
 from hornlens.limits import Stopped
 from hornlens.logic.coverage import Coverage
+from hornlens.targets.classifiers.bounding.stacks import Intervals
+from hornlens.targets.classifiers.bounding.tables import Flags, Floats
+from hornlens.targets.classifiers.growing import Growing, Settled, influence
 from hornlens.targets.classifiers.measured import Measured
 from hornlens.targets.classifiers.metering import Meter
-from hornlens.targets.classifiers.options import Options
+from hornlens.targets.classifiers.narrowing import Narrowing, Weighed
 from hornlens.targets.classifiers.short import KnownCells
 from hornlens.targets.classifiers.voting import Vote
 
-BATCH = 32
-"""Around how many cells boxes are grown at once: their proofs are asked for together."""
+TOGETHER = 16
+"""So many rules are made wider at once: their proofs are asked for together."""
 MOST = 1_000
-"""So many rules are added at most."""
+"""So many rules are looked for at most."""
 TIME = 0.5
-"""Which share of the time that is left is taken."""
+"""Which share of the time that is left is taken; and of that, to find rules."""
+LATER = 0.8
+"""Which share of the time that is left in the end is taken."""
 OTHERS = 8_192
-"""How many cells of other classes a box is held against at first; further ones are met."""
-Settled: TypeAlias = tuple[int, Levels]
-"""What became of a box, and a cell of another class in it; see `Vote.others_among`."""
+"""How many cells of other classes a box is held against at first; so many more are met."""
+LOOKED_AT = 1 << 15
+"""So many rows are looked at to find one rule."""
+PATIENCE = 1_000
+"""After so many boxes, a question is given up: another one may be easier."""
 
 
 class Covering(NamedTuple):
@@ -56,6 +60,12 @@ class Covering(NamedTuple):
     rows: Levels = np.zeros((0, 0), dtype=np.intp)
     labels: Levels = np.zeros(0, dtype=np.intp)
     uniform: Measured | None = None
+
+    @classmethod
+    def by(cls, cover: Cover, wanted: float) -> Covering:
+        """Return the rules of a cover."""
+        hard = frozenset(grown.rule for grown in cover.rules if not grown.general)
+        return cls(tuple(grown.rule for grown in cover.rules), wanted, hard)
 
     def measured_on(
         self, axes: tuple[Axis, ...], rows: Levels, labels: Levels, uniform: Measured | None
@@ -88,261 +98,255 @@ class Covering(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """A rule, and whether each wider box was refuted."""
+    """A proved rule, and whether each wider box was refuted."""
 
     rule: BoxRule
     general: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Weighed:
-    """Different cells with their classes, and how much each of them counts."""
+class RowsToDecide(NamedTuple):
+    """Cells that rules are to decide, those first that count most: classes, and what they count."""
 
     cells: Levels
     labels: Levels
-    weights: NDArray[np.intp]
+    weights: Floats
+
+    @classmethod
+    def of(cls, known: ListedCells, counts: Levels, rng: np.random.Generator) -> RowsToDecide:
+        """Return cells whose classes are known; of those that count alike, random ones first."""
+        order = np.lexsort((rng.random(len(counts)), -counts))
+        return cls(known.cells[order], known.labels[order], counts[order].astype(np.float64))
+
+    def of_class(self, place: int, which: Flags) -> Weighed:
+        """Return the first of some cells that have a class."""
+        some = np.flatnonzero(which & (self.labels == place))[:LOOKED_AT]
+        return Weighed(self.cells[some], self.weights[some])
 
 
-def cover_rows(
-    vote: Vote, known: KnownCells, rows: Levels, options: Options, meter: Meter | None
-) -> Covering:
-    """Prove rules until they decide enough of the rows, and as good a share of uniform inputs.
-
-    Of a time limit, half is left for what comes after it.
-    """
-    pool = Weighed(known.pool.cells, known.pool.labels, np.ones(len(known.pool.cells), np.intp))
-    stops = never if meter is None else meter.part_of_time(TIME)
-    cover = Cover(vote, pool, options.seed, stops)
-    unique, _, counts = distinct_cells(rows, vote.binned.shape)
-    counts = counts[vote.occur(unique)][: len(known.rows.cells)]  # of those that were asked
-    cover.decide(Weighed(known.rows.cells, known.rows.labels, counts), options.cover, MOST)
-    hard = frozenset(grown.rule for grown in cover.rules if not grown.general)
-    return Covering(tuple(grown.rule for grown in cover.rules), options.cover, hard)
-
-
-@dataclass(eq=False)
 class Cover:
-    """Grows rules until they decide a share of some cells; what is proved stays in `rules`."""
+    """Finds rules that decide some cells, and makes them wider."""
 
-    vote: Vote
-    known: Weighed
-    """Cells whose classes are known: what lies in a box of another class stops it."""
-    seed: int = 0
-    stops: Stops = never
-    rules: list[Grown] = field(default_factory=list)
+    def __init__(self, vote: Vote, pool: ListedCells, rows: RowsToDecide, rng: np.random.Generator):
+        """Begin with no rules.
 
-    def __post_init__(self) -> None:
-        """Order the axes, those first that matter least."""
-        self._axes = self.vote.binned.axes
-        self._order = [int(axis) for axis in np.argsort(influence(self.vote), kind="stable")]
-        self._rng = np.random.default_rng([self.seed, 1])
+        Args:
+            vote: The ensemble.
+            pool: Cells whose classes are known: what lies in a box of another class stops it.
+            rows: What is to be decided.
+            rng: Which cells are looked at, and which class is next.
+        """
+        self._vote, self._pool, self._rows, self._rng = vote, pool, rows, rng
+        self._axes = vote.binned.axes
+        self._narrowing = Narrowing(self._axes)
+        self._influence = influence(vote)
         self._others: dict[int, list[Levels]] = {}
+        self._beside: list[BoxRule] = []
+        self._drafts: list[BoxRule] = []
+        self._grown: list[Grown] = []
+        self._open = np.ones(len(rows.cells), dtype=np.bool_)
 
-    def decide(self, wanted: Weighed, share: float, most: int | None = None) -> None:
-        """Add rules until they decide such a share of cells, or so many were added, or it stops.
+    def run(self, share: float, most: int, finding: Stops = never, widening: Stops = never) -> None:
+        """Find rules until they decide a share of the cells, or so many, and make them wider.
 
-        Cells that count most are seen to first; of those that count alike, random ones.
+        What is known when a limit is reached, stays known.
         """
-        order = np.lexsort((self._rng.random(len(wanted.cells)), -wanted.weights))
-        cells, labels, weights = wanted.cells[order], wanted.labels[order], wanted.weights[order]
-        left = np.ones(len(cells), dtype=np.bool_)
-        for grown in self.rules:
-            left &= ~rows_in(cells, grown.rule.box, self._axes)
-        enough = (1 - share) * float(weights.sum())
-        end = None if most is None else len(self.rules) + most
         with suppress(Stopped):
-            while weights[left].sum() > enough and (end is None or len(self.rules) < end):
-                some = np.flatnonzero(left)[:BATCH]
-                batch = self._grown_around(cells[some], labels[some])
-                for grown, inside in self._in_turn(batch, cells, weights, left):
-                    self.rules.append(grown)
-                    left &= ~inside
-                    if end is not None and len(self.rules) >= end:
-                        break
-                if self.stops():
-                    break
+            self._find((1 - share) * float(self._rows.weights.sum()), most, finding)
+            self._widen(widening)
 
-    def _in_turn(
-        self, batch: Sequence[Grown], cells: Levels, weights: Levels, left: NDArray[np.bool_]
-    ) -> Iterator[tuple[Grown, NDArray[np.bool_]]]:
-        """Yield those first that decide most of what is `left`, with the cells in each.
+    def beside(self, rules: Sequence[BoxRule]) -> None:
+        """Note other rules that were proved: what they decide need not be decided twice."""
+        self._beside += rules
+        for rule in rules:
+            self._open &= ~self._inside(rule)
 
-        What one decides, the caller takes from `left`: then others gain less than before.
-        """
-        waiting = []
-        for number, grown in enumerate(batch):
-            inside = rows_in(cells, grown.rule.box, self._axes)
-            waiting.append((-int(weights[inside & left].sum()), number, inside))
-        heapify(waiting)
-        while waiting:
-            _, number, inside = heappop(waiting)
-            gain = int(weights[inside & left].sum())
-            if gain and waiting and (-gain, number) > waiting[0][:2]:
-                heappush(waiting, (-gain, number, inside))
-            elif gain:
-                yield batch[number], inside
+    @property
+    def rules(self) -> list[Grown]:
+        """The rules, each with cells that those before it leave open: those first with most."""
+        every = [*self._grown, *(Grown(draft, False) for draft in self._drafts)]
+        turns = _Turns(self._rows, self._axes, self._beside)
+        turns.wait([grown.rule for grown in every])
+        chosen = []
+        while (number := turns.next()) is not None:
+            turns.take(every[number].rule)
+            chosen.append(every[number])
+        return chosen
 
-    def _grown_around(self, cells: Levels, labels: Levels) -> list[Grown]:
-        """Return a rule around each cell; if it is stopped, as wide as it is proved by then."""
-        growing = [
-            _Growing(self._axes, cell, place, self._order, self._known_others(place))
-            for cell, place in zip(cells.tolist(), labels.tolist(), strict=True)
-        ]
-        active = [one for one in growing if one.proposal is not None]
-        try:
-            while active and not self.stops():
-                boxes = [self.vote.mask(one.proposal or ()) for one in active]
-                places = [one.place for one in active]
-                others, status = self.vote.others_among(boxes, places)
-                for one, other, what in zip(active, others, status.tolist(), strict=True):
-                    if what == 1:
-                        self._others[one.place].append(other)
-                    one.hear((what, other))
-                self.vote.binned.check(len(self.rules))
-                active = [one for one in active if one.proposal is not None]
-        except Stopped:
-            pass
-        return [Grown(BoxRule(one.box, one.place), one.general) for one in growing]
+    # --- finding ---
 
-    def _known_others(self, place: int) -> Levels:
-        """Return known cells of other classes: a sample of those at hand, and all that were met."""
+    def _find(self, enough: float, most: int, stops: Stops) -> None:
+        """Find rules until no more cells are open than is good enough."""
+        weights, labels = self._rows.weights, self._rows.labels
+        passed = np.zeros_like(self._open)
+        while (
+            weights[self._open].sum() > enough
+            and len(self._drafts) + len(self._grown) < most
+            and not stops()
+        ):
+            rest = np.flatnonzero(self._open & ~passed)
+            if not len(rest):
+                break
+            self._vote.binned.check()
+            counts = np.bincount(labels[rest], weights[rest])
+            place = int(self._rng.choice(len(counts), p=counts / counts.sum()))
+            narrow, rule = self._draft(place, self._open & ~passed)
+            if rule is None:
+                passed |= self._inside(narrow)
+            else:
+                self._drafts.append(rule)
+                self._open &= ~self._inside(rule)
+
+    def _draft(self, place: int, which: Flags) -> tuple[BoxRule, BoxRule | None]:
+        """Return a box around some cells of a class, and the widest around it that is proved."""
+        rows, leads = self._rows.of_class(place, which), self._vote.leads_over(place)
+        path = self._narrowing.path(rows, self._others_of(place), leads, self._vote.tolerance)
+        rules = [BoxRule(box, place) for box in path.boxes]
+        proved = len(rules) - 1 if path.proved else len(rules)
+        first = 0
+        while first < proved:
+            middle = min((first + proved) // 2, len(rules) - 1)
+            ((status, _),) = self._settled([rules[middle]])
+            if status == 0:
+                proved = middle
+            else:
+                first = middle + 1
+        return rules[-1], rules[proved] if proved < len(rules) else None
+
+    def _settled(self, rules: Sequence[BoxRule]) -> list[Settled]:
+        """Return what became of rules, and cells that refute them, which are noted."""
+        shape = len(rules), len(self._axes), 2
+        ends = np.array([rule.box for rule in rules], dtype=np.intp).reshape(shape)
+        boxes = Intervals(ends[:, :, 0], ends[:, :, 1], np.arange(len(rules)))
+        places = np.array([rule.place for rule in rules], dtype=np.intp)
+        outcomes = self._vote.outcomes_in(boxes, places, PATIENCE)
+        answers = list(zip(outcomes.status.tolist(), outcomes.cells, strict=True))
+        for rule, (status, cell) in zip(rules, answers, strict=True):
+            if status == 1:
+                self._others[rule.place].append(cell[None])
+        return answers
+
+    def _others_of(self, place: int) -> Levels:
+        """Return known cells of other classes: a sample of those at hand, and the last ones met."""
         if place not in self._others:
-            at = np.flatnonzero(self.known.labels != place)
+            at = np.flatnonzero(self._pool.labels != place)
             if len(at) > OTHERS:
                 at = np.sort(self._rng.choice(at, OTHERS, replace=False))
-            self._others[place] = [self.known.cells[at]]
+            self._others[place] = [self._pool.cells[at]]
         parts = self._others[place]
-        if len(parts) > 1:
-            self._others[place] = parts = [np.vstack(parts)]
-        return parts[0]
+        if len(parts) > 2:
+            met = np.vstack(parts[1:])[-OTHERS:]
+            self._others[place] = parts = [parts[0], met]
+        return np.vstack(parts)
+
+    # --- making wider ---
+
+    def _widen(self, stops: Stops) -> None:
+        """Make rules wider, those first that decide most; leave out what then decides nothing."""
+        turns = _Turns(self._rows, self._axes, self._beside)
+        for grown in self._grown:
+            turns.take(grown.rule)
+        turns.wait(self._drafts)
+        waiting = dict(enumerate(self._drafts))
+        while not stops():
+            numbers = [number for _ in range(TOGETHER) if (number := turns.next()) is not None]
+            if not numbers:
+                waiting = {}
+                break
+            some = self._widened([waiting.pop(number) for number in numbers], turns.open, stops)
+            for number, one in zip(numbers, some, strict=True):
+                self._open &= ~self._inside(one.rule)
+                if one.proposal is not None:
+                    waiting[number] = one.rule
+                else:
+                    turns.take(one.rule)
+                    self._grown.append(Grown(one.rule, one.general))
+        self._drafts = list(waiting.values())
+
+    def _widened(self, rules: Sequence[BoxRule], which: Flags, stops: Stops) -> list[Growing]:
+        """Return the rules as wide as they are proved by the time that it stops."""
+        growing = [
+            Growing(self._axes, rule, self._order(rule, which), self._others_of(rule.place))
+            for rule in rules
+        ]
+        while active := [one for one in growing if one.proposal is not None]:
+            if stops() or self._is_over():
+                break
+            wider = [BoxRule(one.proposal or (), one.place) for one in active]
+            for one, answer in zip(active, self._settled(wider), strict=True):
+                one.hear(answer)
+        return growing
+
+    def _is_over(self) -> bool:
+        try:
+            self._vote.binned.check()
+        except Stopped:
+            return True
+        return False
+
+    def _order(self, rule: BoxRule, which: Flags) -> list[int]:
+        """Return the axes: those first that alone keep out most of what is open."""
+        rows = self._rows.of_class(rule.place, which)
+        low, high = np.array(rule.box, dtype=np.intp).reshape(-1, 2).T
+        outside = (rows.cells < low) | (rows.cells > high)
+        alone = outside & (outside.sum(axis=1) == 1)[:, None]
+        gains = rows.weights @ alone
+        return [int(axis) for axis in np.lexsort((self._influence, -gains))]
+
+    def _inside(self, rule: BoxRule) -> Flags:
+        return rows_in(self._rows.cells, rule.box, self._axes)
 
 
-class _Growing:
-    """A box around a cell: how far it is proved, and the wider one that is to be proved next."""
+class _Turns:
+    """Whose turn it is among rules: the next one decides most of what those before leave open."""
 
-    def __init__(
-        self,
-        axes: Sequence[Axis],
-        cell: Sequence[int],
-        place: int,
-        order: Sequence[int],
-        others: Levels,
-    ):
-        """Begin with the cell itself; `others` are cells of other classes."""
-        self.cell, self.place, self.general = tuple(cell), place, True
-        self._axes, self._order = axes, order
-        self._ranges: list[Range] = [(level, level) for level in cell]
-        self._others = _Others(others, self._ranges)
-        self._at, self._step = 0, len(order)
-        self._caps: dict[int, Range] = {}
-        self.proposal: Box | None = None
-        self._propose()
+    def __init__(self, rows: RowsToDecide, axes: Sequence[Axis], before: Sequence[BoxRule]):
+        self.open = np.ones(len(rows.cells), dtype=np.bool_)
+        self._rows, self._axes = rows, axes
+        self._rules: Sequence[BoxRule] = ()
+        self._heap: list[tuple[float, int]] = []
+        for rule in before:
+            self.take(rule)
 
-    @property
-    def box(self) -> Box:
-        """The box, as far as it is proved."""
-        return tuple(self._ranges)
+    def wait(self, rules: Sequence[BoxRule]) -> None:
+        """Let rules wait for their turn."""
+        self._rules = rules
+        self._heap = [(-self._gain(rule), number) for number, rule in enumerate(rules)]
+        heapify(self._heap)
 
-    def hear(self, answer: Settled) -> None:
-        """Take what became of the proposal, and make the next one."""
-        assert self.proposal is not None
-        (what, other), part = answer, self._part
-        if what == 0:
-            self._ranges = list(self.proposal)
-            self._at, self._step = self._at + len(part), 2 * self._step
-        else:
-            wide = self.proposal
-            for place in part:
-                self._others.move(place, self._ranges[place])
-            if what == 1:
-                self._others.add(other, self._ranges)
-            elif len(part) == 1:
-                self._cap(part[0], wide[part[0]])
-            self._step = max(1, len(part) // 2)
-        self._propose()
+    def take(self, rule: BoxRule) -> None:
+        """Note that a rule decides its cells: then others gain less than before."""
+        self.open &= ~rows_in(self._rows.cells, rule.box, self._axes)
 
-    @property
-    def _part(self) -> Sequence[int]:
-        """The axes that are widened together."""
-        return self._order[self._at : self._at + self._step]
+    def next(self) -> int | None:
+        """Return the number of the next rule; None if no rule that waits decides anything."""
+        while self._heap:
+            _, number = heappop(self._heap)
+            gain = self._gain(self._rules[number])
+            if gain and self._heap and (-gain, number) > self._heap[0]:
+                heappush(self._heap, (-gain, number))
+            elif gain:
+                return number
+        return None
 
-    def _propose(self) -> None:
-        """Widen the next axes as far as no known cell of another class gets in."""
-        self.proposal = None
-        while self._at < len(self._order):
-            part, wide = self._part, list(self._ranges)
-            for place in part:
-                wide[place] = self._widest(place)
-                self._others.move(place, wide[place])
-            if wide != self._ranges:
-                self.proposal = tuple(wide)
-                return
-            self._at += len(part)
-
-    def _widest(self, place: int) -> Range:
-        if place in self._caps:
-            return self._caps[place]
-        return self._others.widest(place, self._axes[place], self.cell[place])
-
-    def _cap(self, place: int, tried: Range) -> None:
-        """Go half as far along an axis where the whole was too hard to settle."""
-        (low, high), (first, last) = self._ranges[place], tried
-        self.general = False
-        halfway = low - (low - first) // 2, high + (last - high) // 2
-        is_between = self._axes[place].is_ranged and last < self._axes[place].known
-        self._caps[place] = halfway if is_between else (low, high)
+    def _gain(self, rule: BoxRule) -> float:
+        open_ = np.flatnonzero(self.open)
+        inside = rows_in(self._rows.cells[open_], rule.box, self._axes)
+        return float(self._rows.weights[open_[inside]].sum())
 
 
-class _Others:
-    """Cells of other classes, and along how many axes each lies outside a box."""
-
-    def __init__(self, cells: Levels, box: Sequence[Range]):
-        self._levels = np.ascontiguousarray(cells.T, dtype=np.int32)
-        self._outside = np.stack(
-            [_out(own, span) for own, span in zip(self._levels, box, strict=True)]
-        )
-        self._misses = self._outside.sum(axis=0, dtype=np.int32)
-
-    def widest(self, place: int, axis: Axis, level: int) -> Range:
-        """Return the widest range around a level that lets none of the cells into the box."""
-        alone = self._outside[place] & (self._misses == 1)
-        hits = np.zeros(axis.size, dtype=np.bool_)
-        hits[self._levels[place, alone]] = True
-        return widest(axis, level, hits.tolist().__getitem__)
-
-    def move(self, place: int, span: Range) -> None:
-        """Give the box another range along an axis."""
-        now = _out(self._levels[place], span)
-        self._misses += now
-        self._misses -= self._outside[place]
-        self._outside[place] = now
-
-    def add(self, cell: Levels, box: Sequence[Range]) -> None:
-        """Add a cell that lies outside the box."""
-        own = cell.astype(np.int32)[:, None]
-        outside = np.array(
-            [
-                [not low <= level <= high]
-                for level, (low, high) in zip(cell.tolist(), box, strict=True)
-            ]
-        )
-        self._levels = np.concatenate([self._levels, own], axis=1)
-        self._outside = np.concatenate([self._outside, outside], axis=1)
-        self._misses = np.append(self._misses, np.int32(outside.sum()))
+def row_cover(vote: Vote, known: KnownCells, rows: Levels, seed: int) -> Cover:
+    """Return a cover of rows, as yet without rules."""
+    unique, _, counts = distinct_cells(rows, vote.binned.shape)
+    counts = counts[vote.occur(unique)][: len(known.rows.cells)]  # of those that were asked
+    rng = np.random.default_rng([seed, 1])
+    return Cover(vote, known.pool, RowsToDecide.of(known.rows, counts, rng), rng)
 
 
-def _out(levels: NDArray[np.int32], span: Range) -> NDArray[np.bool_]:
-    low, high = span
-    return (levels < low) | (levels > high)
-
-
-def influence(vote: Vote) -> NDArray[np.float64]:
-    """Return how much each axis matters: how far apart the scores of leaves are that ask for it."""
-    masks, scores, starts = vote.leaves
-    count, words = len(vote.features), vote.words
-    full = vote.packed([[(1 << feature.size) - 1 for feature in vote.features]])[0]
-    asks = (masks != full).reshape(len(masks), count, words).any(axis=2)
-    sizes = np.diff(np.append(starts, len(masks)))
-    means = np.add.reduceat(scores, starts, axis=0) / sizes[:, None]
-    apart = np.abs(scores - np.repeat(means, sizes, axis=0)).max(axis=1)
-    return np.asarray((asks * (apart / np.repeat(sizes, sizes))[:, None]).sum(axis=0))
+def cover_rows(cover: Cover, share: float, meter: Meter | None, time: float = TIME) -> None:
+    """Add rules until they decide a share of the rows; of a time limit, such a part is taken."""
+    finding, widening, most = never, never, MOST
+    if meter is not None:
+        finding, widening = meter.part_of_time(TIME * time), meter.part_of_time(time)
+        if meter.limits is not None and meter.limits.max_rules is not None:
+            most = min(MOST, meter.limits.max_rules)
+    cover.run(share, most, finding, widening)

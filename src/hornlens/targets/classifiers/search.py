@@ -46,7 +46,7 @@ from hornlens.targets.classifiers.answering import Classifier, Predictions
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Binning
 from hornlens.targets.classifiers.columns import Table
-from hornlens.targets.classifiers.covering import Covering, cover_rows
+from hornlens.targets.classifiers.covering import LATER, Covering, cover_rows, row_cover
 from hornlens.targets.classifiers.guard import (
     Inputs,
     is_measured,
@@ -461,12 +461,17 @@ class Search:
     def _by_proofs(self, rows: Levels, vote: Any, most: int | None) -> Searched:
         """Prove rules that cover the rows, unless a length is wanted, and then all short ones."""
         known = known_cells(vote, rows, self.options.seed)
-        covering = None
-        if most is None and self.options.cover:
-            covering = cover_rows(vote, known, rows, self.options, self.meter)
+        share, cover, covering = self.options.cover, None, None
+        if most is None and share:
+            cover = row_cover(vote, known, rows, self.options.seed)
+            cover_rows(cover, share, self.meter)
         if most is None:
             most = longest_within_reach(self.binned.axes, USUAL)
         done = short_rules_of_vote(vote, most, known)
+        if cover is not None:
+            cover.beside(done.rules)
+            cover_rows(cover, share, self.meter, LATER)
+            covering = Covering.by(cover, share)
         boxes = [*(() if covering is None else covering.rules), *done.rules]
         assumed = self.options.background and self.plausible is None
         of = OF_EVERY_INPUT + (" that the background allows" if assumed else "")

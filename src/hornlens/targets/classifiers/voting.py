@@ -230,9 +230,7 @@ class Vote:
         whole: bool = False,
     ) -> Verdicts:
         """Look in boxes for a cell where a class leads over another one, or rounding decides so."""
-        tables = self._tables(
-            (place, other, whole), self.features, lambda: [self._lead(other, place, whole)]
-        )
+        tables = self._lead_tables(place, other, whole)
         drops = self.classes > 2 and not whole
 
         def confirm(low: Levels, high: Levels) -> Levels | None:
@@ -431,6 +429,16 @@ class Vote:
         words = leaves[:, axis * self.words : (axis + 1) * self.words]
         full = np.array(_split((1 << size) - 1, self.words), dtype=np.uint64)
         return None if (words == full).all() else self.levels_of(np.arange(len(leaves)), axis)
+
+    def leads_over(self, place: int) -> list[Tables]:
+        """Return tables of by how much each other class leads over one."""
+        others = (other for other in range(self.classes) if other != place)
+        return [self._lead_tables(place, other) for other in others]
+
+    def _lead_tables(self, place: int, other: int, whole: bool = False) -> Tables:
+        return self._tables(
+            (place, other, whole), self.features, lambda: [self._lead(other, place, whole)]
+        )
 
     def _wins(self, place: int) -> list[Sum]:
         """Return by how much a class leads over each other one."""

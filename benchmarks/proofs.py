@@ -113,7 +113,7 @@ def compared(kind: str, trees: int, data: str, count: int) -> dict[str, Any]:
     start = perf_counter()
     binning = bin_columns(model, classifier, "auto", 4)
     binned = Binned(classifier, binning.features)
-    vote = Vote(binned, binning.trees)
+    vote = Vote(binned, model=binning.trees)
     sizes = np.array([feature.size for feature in vote.features])
     whole = vote.mask([(0, int(size) - 1) for size in sizes])
     vote.outcomes([whole, whole], [0, 1])  # what is read once

@@ -150,11 +150,11 @@ def small(seed, limits=None):
     labels = tuple(map(str, range(count)))
     classifier = Classifier("small", labels, lambda cells: grid[tuple(cells.T)].astype(str), table)
     binned = Binned(classifier, features, None if limits is None else Meter(limits))
-    vote = Vote(binned, None, None, forbidden, most)
+    vote = Vote(binned, forbidden, most)
     starts = np.cumsum([0, *map(len, leaves[:-1])])
     scores = np.array([score for own in leaves for _, score in own])
     packed = vote.packed([box for own in leaves for box, _ in own])
-    vote = Vote(binned, None, (packed, scores, starts), forbidden, most)
+    vote = Vote(binned, forbidden, most, None, (packed, scores, starts))
     broken = sum((within(box, cells) for box in forbidden), np.zeros(len(cells), dtype=np.intp))
     return Small(rng, vote, cells, classes, sums, broken <= most)
 

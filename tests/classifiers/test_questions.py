@@ -393,6 +393,19 @@ def test_where_a_column_matters_is_what_every_cell_says(kind):
             assert hornlens.prove(model, text, frame), text
 
 
+def test_where_the_only_column_matters():
+    """Nothing else is there that rules could speak of."""
+    rows = np.arange(12.0)[:, None]
+    model = DecisionTreeClassifier(max_depth=2).fit(rows, rows[:, 0] > 5)
+    for where in (
+        hornlens.explain(model, rows).where_it_matters("x0"),
+        hornlens.explain(lambda given: given[:, 0] > 5, rows[:, :1]).where_it_matters("x0"),
+    ):
+        assert where.complete and where.share == 1 and where.rows == len(rows)
+        assert [str(rule) for rule in where] == ["⊤ → matters"]
+        assert "can change the decision where everywhere" not in where.sentence
+
+
 def test_where_a_column_matters_beyond_the_grid_is_proved_box_by_box():
     rows, classes = data("breast_cancer")
     frame = pandas.DataFrame(rows, columns=["a", "b", "c", "d"])

@@ -15,7 +15,7 @@ import hornlens
 from hornlens.errors import HornlensError
 from hornlens.formats.digests import with_digest
 from hornlens.formats.jsonfiles import json_text
-from hornlens.logic.cuts import ROUNDED, rounded_text
+from hornlens.logic.cuts import ROUNDED, number_text, rounded_text
 
 NOTE = "thresholds are shown rounded by less than a millionth"
 
@@ -57,6 +57,7 @@ def test_few_digits_are_shown_and_no_row_lies_between(scaler, tmp_path):
             lies_above = values > shown if place in cuts.after else values >= shown
             assert (lies_above == (values >= cut)).all(), (feature.name, cut, text)
             assert abs(shown - cut) <= ROUNDED * abs(cut)
+            assert (shown < cut) == (place in cuts.after), (feature.name, cut, text)
             lengths.append(len(text.replace(".", "").lstrip("0")))
         shown = [float(text) for text in cuts.texts]
         assert shown == sorted(shown)
@@ -87,9 +88,10 @@ def test_a_threshold_that_the_trees_compare_as_it_is_stays_as_it_is():
 def test_rounding_stops_at_rows_and_neighbours():
     rows = np.array([22.0, 22.4999999, 23.0])
     assert rounded_text(22.49999997, rows) == ("22.5", False)
+    assert rounded_text(22.50000003, rows) == ("22.5", True)  # 22.5 itself lies below
     assert rounded_text(22.00000001, rows) == ("22", True)
     assert rounded_text(22.49999997, rows, high=22.49999999) == ("22.49999997", False)
-    assert rounded_text(1234567.125, np.array([])) == ("1234567", False)
+    assert rounded_text(1234567.125, np.array([])) == ("1234567", True)
 
 
 def shown_as(text):
@@ -109,9 +111,18 @@ def shown_as(text):
     return change
 
 
+def wrong_side(content):
+    """Show the first threshold as a number near it that is itself decided otherwise."""
+    feature = content["classifier"]["features"][0]
+    sign = 1 if 0 in feature["after"] else -1
+    number = float(f"{feature['cuts'][0] * (1 + sign * 4e-7):.12g}")
+    shown_as(number_text(number))(content)
+
+
 FORGERIES = {
     "far away": shown_as("30.5"),
     "a little off": shown_as("22.6"),
+    "on the wrong side": wrong_side,
     "across a row": shown_as("22.00002"),
     "no number": shown_as("many"),
     "without the note": lambda content: content["classifier"]["notes"].pop(0),

@@ -84,7 +84,7 @@ def explanation_of(
         never = (document.in_masks(box) for box in document.forbidden for _ in range(most + 1))
         lines = () if document.plausible is None else document.plausible.rules
         bad = (*never, *(document.in_masks(line.box) for line in lines))
-        vote = Vote(kept, None, _leaves(document), bad, most, document.rounding)
+        vote = Vote(kept, bad, most, None, _leaves(document), document.rounding)
         kept.votes.append(vote)
     boxes = [_box(kept, document, rule.box, rule.label) for rule in document.rules]
     sifted = None

@@ -20,6 +20,7 @@ from hornlens.classifiers.explanation import Explained
 from hornlens.errors import HornlensError
 from hornlens.exact.boxes.cells import OPEN, OUTSIDE, GridCells, distinct_cells
 from hornlens.exact.boxes.covers import cover_of_grid
+from hornlens.exact.boxes.rulesets import BoxRule
 from hornlens.limits import Stopped
 from hornlens.targets.classifiers.answering import NotKept
 from hornlens.targets.classifiers.columns import column_of
@@ -90,6 +91,8 @@ class WhereItMatters:
         if self.complete and not where:
             return f"Changing only {self.column} never changes the decision, {self.inputs}."
         shown = "; or ".join(where[:3]) + ("; or …" if len(where) > 3 else "")
+        if self.complete and self.share == 1:
+            return f"Changing only {self.column} can change every decision, {self.inputs}."
         if self.complete:
             return (
                 f"Changing only {self.column} can change the decision where {shown}, and nowhere "
@@ -136,14 +139,17 @@ def _of_grid(result: Explained, cells: GridCells, axis: int, inputs: str) -> Whe
     high = np.where(known, along, -1).max(axis=-1)
     low = np.where(known, along, np.iinfo(np.int8).max).min(axis=-1)
     matters = (high > low) & known.any(axis=-1)
-    labels = matters.astype(np.int8)
+    labels = np.array(matters, dtype=np.int8)
     labels[~known.any(axis=-1)] = OUTSIDE
     labels[~matters & (along == OPEN).any(axis=-1)] = OPEN
     others = [at for at in range(cells.labels.ndim) if at != axis]
     rows = result.rows[:, others]
     grid = GridCells(tuple(result.binned.axes[at] for at in others), labels)
-    first, _, counts = distinct_cells(rows, labels.shape)
-    cover = cover_of_grid(grid, first[np.argsort(-counts, kind="stable")])
+    if others:
+        first, _, counts = distinct_cells(rows, labels.shape)
+        cover = cover_of_grid(grid, first[np.argsort(-counts, kind="stable")])
+    else:  # the only cell is that of no column
+        cover = [] if labels < 0 else [BoxRule((), int(labels))]
     features = [result.binned.features[at] for at in others]
     rules = []
     for rule in cover:

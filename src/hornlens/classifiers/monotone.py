@@ -65,7 +65,7 @@ def proved_motion(
     pairs = motion.pairs(first, then, every)
     trees = binning.trees
     if trees is not None and trees.trees.summed:
-        vote = Vote(binned, trees, None, forbidden.weighted, forbidden.most_broken)
+        vote = Vote(binned, forbidden.weighted, forbidden.most_broken, trees)
         return _by_vote(rule, vote, axis, pairs, motion.up, boxes)
     return _by_cells(rule, binned, axis, pairs, motion.up, boxes, forbidden, exact, limit, seed)
 

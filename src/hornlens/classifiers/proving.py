@@ -276,7 +276,7 @@ def _proved(
     trees, forbidden = binning.trees, assumed.over(binned.every)
     search = _Search(rule, binned, options.limit, seed, binning.exact, forbidden, meant)
     if trees is not None and trees.trees.summed:
-        vote = Vote(binned, trees, None, forbidden.weighted, forbidden.most_broken)
+        vote = Vote(binned, forbidden.weighted, forbidden.most_broken, trees)
         row = None if plausible is None else search.first_row(exceptions)
         proof = _by_vote(rule, vote, is_met, exceptions, meant) if row is None else row
     else:

@@ -290,7 +290,7 @@ class _Searches:
         trees = self.binning.trees
         if trees is None or not trees.trees.summed:
             return None
-        return Vote(self.binned, trees, None, self.forbidden.boxes)
+        return Vote(self.binned, self.forbidden.boxes, model=trees)
 
     @cached_property
     def scales(self) -> list[float]:

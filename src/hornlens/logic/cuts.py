@@ -163,22 +163,23 @@ def rounded_text(
 ) -> tuple[str, bool]:
     """Return a cut in the fewest digits that change nothing among `numbers`, from low to high.
 
-    With it comes whether it is the last number below the cut that is shown: "x > 54". What is shown
-    lies between `low` and `high`, and is off by at most a millionth of the cut; none of the numbers
-    lies between it and the cut. If no shorter text does so, all digits are shown.
+    With it comes whether a number below the cut is shown: "x > 54". The number that is shown is
+    itself decided as the text says. It lies between `low` and `high`, and is off by at most a
+    millionth of the cut; none of the numbers lies between it and the cut. If no shorter text does
+    so, all digits are shown.
 
     >>> numbers = np.array([18.0, 22.0, 23.0, 41.0])
     >>> rounded_text(22.499999701976776, numbers), rounded_text(22.999999999, numbers)
     (('22.5', False), ('23', False))
-    >>> rounded_text(23.000000001, numbers)
-    ('23', True)
+    >>> rounded_text(23.000000001, numbers), rounded_text(22.500000001, numbers)
+    (('23', True), ('22.5', True))
     """
     below = np.searchsorted(numbers, value)
     for digits in range(1, 17):
         shown = float(f"{value:.{digits}g}")
         if abs(shown - value) > ROUNDED * abs(value) or not low < shown < high:
             continue
-        if np.searchsorted(numbers, shown) == below:
+        if shown >= value and np.searchsorted(numbers, shown) == below:
             return number_text(shown), False
         if shown < value and np.searchsorted(numbers, shown, side="right") == below:
             return number_text(shown), True

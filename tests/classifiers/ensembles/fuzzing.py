@@ -58,7 +58,7 @@ def xgboost_case(rng):
         "n_jobs": 1,
     }
     if not rows.isna().any(axis=None) and rng.random() < 0.5:
-        options["missing"] = -999.0
+        options["missing"] = float(rng.choice([-999.0, -1.0, 0.0, 1.0, 3.0]))
     if classes == 2:
         kinds = ["binary:logistic", "binary:logitraw", "binary:hinge", "reg:logistic"]
         options["objective"] = str(rng.choice(kinds))

@@ -171,6 +171,38 @@ def test_several_classes_with_names_of_their_own():
         assert result.certificate.scope.of == "every input"
 
 
+@pytest.mark.parametrize("missing", [0, 1, 2, -1])
+@pytest.mark.parametrize("order", ["xyz", "zyx"])
+def test_a_code_that_counts_as_missing_is_one_of_the_rows(missing, order):
+    """XGBoost looks for it before it codes categories by name: the frame's order matters."""
+    wanted = PLAIN["letter"].isin(["x", "z"]) & (PLAIN["n"] > 1) | (PLAIN["letter"] == "y")
+    rows = CODED[["n", "letter"]]
+    model = XGBClassifier(
+        n_estimators=4, max_depth=3, enable_categorical=True, missing=missing, n_jobs=1
+    ).fit(rows, wanted.astype(int))
+    rows = rows.assign(letter=pandas.Categorical(PLAIN["letter"], categories=list(order)))
+    result = hornlens.explain(model, rows, limit=1)
+    assert result.certificate.scope.of == "every input"
+    assert (np.asarray(result.predict(rows)) == model.predict(rows)).all()
+    for letter in order:
+        here = rows[rows["letter"] == letter]
+        said = model.predict(here[here["n"] > 2])
+        proof = hornlens.prove(model, f"letter = {letter} and n > 2 -> 1", rows)
+        assert proof.status == ("proved" if said.all() else "refuted"), letter
+
+
+def test_truth_is_one_to_catboost():
+    """It hashes a Boolean category as the text 1 or 0."""
+    rows = PLAIN[["mean radius", "yes"]]
+    wanted = (PLAIN["mean radius"].fillna(1) > 0) & PLAIN["yes"]
+    model = CatBoostClassifier(iterations=4, depth=3, **QUIET, cat_features=["yes"])
+    model.fit(rows, wanted)
+    for limit in (1, 200_000):
+        result = hornlens.explain(model, rows, limit=limit)
+        assert (np.asarray(result.predict(rows)) == model.predict(rows)).all()
+    assert hornlens.prove(model, "not yes -> False", rows).status == "proved"
+
+
 # --- files ---
 
 

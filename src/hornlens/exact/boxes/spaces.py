@@ -79,10 +79,10 @@ def box_of_mask(space: Space, mask: int) -> Box:
 
 def short_mask_of_box(space: Space, box: Box) -> int:
     """Return the variables from which all that is said of a box follows: its bounds."""
-    return shortened(space, mask_of_box(space, box))
+    return short_mask(space, mask_of_box(space, box))
 
 
-def shortened(space: Space, mask: int) -> int:
+def short_mask(space: Space, mask: int) -> int:
     """Return the variables of a mask from which all others of it follow."""
     short = 0
     for attribute, at, group in zip(space.attributes, space.offsets, space.groups, strict=False):

@@ -266,7 +266,7 @@ class Ground:
         return np.flatnonzero(fine)
 
     def room(self, box: Box) -> int:
-        """Return how many cells a box has."""
+        """Return how many cells a box has: of thousands of axes, more than a float can hold."""
         own = [box[i] for i in self._free()]
         sizes = (
             int(self.sizes[i]) if part is None else int(part.sum())

@@ -26,6 +26,8 @@ from hornlens.logic.space import Space
 Indices = NDArray[np.int64]
 MOST = 12_000_000
 """So many sets of conditions at most, times the statements: they are held in memory."""
+MOST_ROOM = 1e250
+"""More cells than that, of the axes that a candidate leaves open, are as many as that."""
 CHUNK = 4096
 """So many combinations of what the background speaks of are looked at in one go."""
 
@@ -256,7 +258,10 @@ class CandidateRules:
 
     @cached_property
     def rooms(self) -> NDArray[np.float64]:
-        """How many cells each candidate has; where the background is not counted, at most."""
+        """How many cells each candidate has; where the background is not counted, at most.
+
+        Of thousands of axes it is a part of them: more than a float can hold.
+        """
         axes, ground = self.ground.axes, self.ground
         rooms = np.zeros(self.count + 1)
         bound = set(ground.bound) if ground.counted else set()
@@ -264,7 +269,7 @@ class CandidateRules:
         sums = [axis.meets.sum(axis=0).astype(float) for axis in axes]
         for place, block in enumerate(self.blocks):
             free = [i for i in range(len(axes)) if i not in bound and i not in block]
-            room = np.array(float(prod(int(ground.sizes[i]) for i in free)))
+            room = np.array(float(min(MOST_ROOM, prod(int(ground.sizes[i]) for i in free))))
             for i in block:
                 room = room[..., None] * (sums[i] if i not in bound else np.ones(len(sums[i])))
             spoken = [i for i in block if i in bound]

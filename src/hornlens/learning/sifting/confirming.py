@@ -11,6 +11,7 @@ from math import ceil, log, log1p
 import numpy as np
 
 from hornlens.learning.sifting.axes import Flags
+from hornlens.learning.sifting.candidates import MOST_ROOM
 from hornlens.learning.sifting.families import Family, count_in
 from hornlens.learning.sifting.members import Member
 from hornlens.learning.sifting.run import Phase, SiftRun
@@ -111,7 +112,8 @@ class Confirmation:
 
         One draw in what is more general falls into several members, if enough of them are there.
         """
-        candidates, members = self.run.tally.candidates, family.members
+        run = self.run
+        candidates, members = run.tally.candidates, family.members
         kids: dict[tuple[int, int], list[int]] = {}
         for f in np.flatnonzero(need).tolist():
             if members[f].candidate >= 0:
@@ -122,7 +124,9 @@ class Confirmation:
         plan: dict[int, int] = {}
         for (_, parent), own in sorted(kids.items(), key=lambda item: (-len(item[1]), item[0])):
             live = [f for f in own if f in alone]
-            room = max(1.0, float(candidates.rooms[parent]))
+            room: float = max(1.0, float(candidates.rooms[parent]))
+            if room >= MOST_ROOM:
+                room = run.ground.room(candidates.box(parent))
             if sum(members[f].room for f in live) / room <= WORTH:
                 continue
             least = min(members[f].room for f in live) / room

@@ -37,11 +37,16 @@ from hornlens.learning.sifting.members import Member
 SURE = 60.0
 """The logarithm of what a draw shows that no bad rule can pass."""
 ROUNDING = 1e-9
+LARGEST = 10**300
+"""More cells than that are not counted."""
 
 
 def gain(room: int | None, used: int, epsilon: float, varies: bool = False) -> float:
-    """Return the logarithm of what one clean draw shows, where `used` cells were asked before."""
-    if room is None:
+    """Return the logarithm of what one clean draw shows, where `used` cells were asked before.
+
+    More cells than a float can hold are as many as nobody can count: that shows no more.
+    """
+    if room is None or room > LARGEST:
         return 0.0 if varies else -log1p(-epsilon)
     left = room - used
     if varies:

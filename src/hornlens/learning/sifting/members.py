@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Protocol
 
 from hornlens.learning.sifting.axes import Box
+from hornlens.learning.sifting.candidates import MOST_ROOM
 from hornlens.learning.sifting.tally import Tally
 from hornlens.logic.rule import Rule
 
@@ -64,7 +65,7 @@ class ValueMember:
     @property
     def breadth(self) -> float:
         """How many cells can break it."""
-        return float(self.room)
+        return float(min(self.room, MOST_ROOM))
 
 
 class CandidateMember:

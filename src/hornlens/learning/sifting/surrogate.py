@@ -24,6 +24,8 @@ PAIRS = 8
 """How many pairs of attributes there are at most."""
 CLEAR = 3.0
 """By how many standard deviations a pair has to explain more than chance would."""
+PAIRED = 150
+"""The pairs of so many attributes are looked at, at most: of those that tell most by themselves."""
 LARGEST_PAIR = 4_000
 """A pair with more combinations of levels than this is not looked at."""
 
@@ -111,6 +113,15 @@ class Surrogate:
         self.pairs[i, j] = self.pairs[i, j] + step.reshape(-1, rows, columns)
         return scores
 
+    def _telling(self) -> list[int]:
+        """Return the attributes that tell most by themselves, in order: all, if they are few."""
+        count = len(self.sizes)
+        if count <= PAIRED:
+            return list(range(count))
+        spread = np.abs(self.main).max(axis=0)
+        most = np.maximum.reduceat(spread, self.starts[:-1])
+        return sorted(map(int, np.argsort(-most, kind="stable")[:PAIRED]))
+
     def _add_pairs(self, truth: Numbers, scores: Numbers, cells: Cells) -> None:
         """Look at the two pairs that explain most of the rest, if they clearly do."""
         guessed = logistic(scores)
@@ -118,7 +129,7 @@ class Surrogate:
         which = int(np.argmax((guessed * (1 - guessed)).sum(axis=1)))
         rest, doubt = truth[which] - guessed[which], guessed[which] * (1 - guessed[which])
         gains = []
-        for i, j in combinations(range(len(self.sizes)), 2):
+        for i, j in combinations(self._telling(), 2):
             size = int(self.sizes[i] * self.sizes[j])
             if (i, j) in self.pairs or size > LARGEST_PAIR:
                 continue

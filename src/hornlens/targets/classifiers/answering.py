@@ -96,10 +96,10 @@ class Classifier:
             return self
         drawn = np.zeros(count, dtype=np.bool_)
         drawn[np.random.default_rng(seed).choice(count, most, replace=False)] = True
-        said = None if self.said is None else self.said[drawn]
+        answers = None if self.said is None else self.said[drawn]
         given = most if self.given in (None, count) else self.given
         table = self.table.where(drawn)
-        return replace(self, table=table, said=said, given=given, drawn_from=count)
+        return replace(self, table=table, said=answers, given=given, drawn_from=count)
 
     @property
     def can_be_pickled(self) -> bool:

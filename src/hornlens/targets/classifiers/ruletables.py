@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hornlens.exact.boxes.axes import Box, Range
 from hornlens.exact.boxes.cells import GridCells, Levels, ListedCells
 from hornlens.exact.boxes.rulesets import BoxRule
-from hornlens.exact.boxes.spaces import mask_of_levels, shortened
+from hornlens.exact.boxes.spaces import mask_of_levels, short_mask
 from hornlens.logic.certificates import Certificate
 from hornlens.logic.envelope import Envelope
 from hornlens.logic.named import NamedRule
@@ -193,7 +193,7 @@ class RuleTable:
         """Return all variables of a range, and those from which the others follow."""
         if key not in self._masks:
             whole = mask_of_levels(self.space.leaves[key[0]], key[1])
-            self._masks[key] = whole, shortened(self.space, whole)
+            self._masks[key] = whole, short_mask(self.space, whole)
         return self._masks[key]
 
     def whole(self, box: Box) -> tuple[int, bool]:

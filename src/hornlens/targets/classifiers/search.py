@@ -362,7 +362,7 @@ class Search:
         from hornlens.targets.classifiers.voting import Vote
 
         forbidden = self.forbidden
-        return Vote(self.asking, trees, None, forbidden.weighted, forbidden.most_broken)
+        return Vote(self.asking, forbidden.weighted, forbidden.most_broken, trees)
 
     @property
     def _leaves_out(self) -> bool:

@@ -26,7 +26,8 @@ from hornlens.limits import Stopped
 from hornlens.targets.classifiers.around import Around
 from hornlens.targets.classifiers.bounding.occurring import TooHard
 from hornlens.targets.classifiers.bounding.stacks import Intervals
-from hornlens.targets.classifiers.voting import PATIENCE, Vote
+from hornlens.targets.classifiers.provers import PATIENCE
+from hornlens.targets.classifiers.voting import Vote
 
 POOL = 20_000
 """How many random cells are asked first."""

@@ -117,13 +117,16 @@ def _is_exact(feature: Feature, place: int) -> bool:
 
 
 def _is_rounded(feature: Feature, place: int) -> bool:
-    """Return whether a threshold is shown rounded, on its own side of its neighbours."""
+    """Return whether a threshold is shown rounded, on its own side of its neighbours.
+
+    The number that is shown must itself be decided as the text says.
+    """
     cuts, number = feature["cuts"], float(feature["texts"][place])
     low = cuts[place - 1] if place else -inf
     high = cuts[place + 1] if place + 1 < len(cuts) else inf
-    below = place not in feature["after"] or number < cuts[place]
     text = shown_number(number) == feature["texts"][place]
-    return text and low < number < high and below and is_close(str(number), cuts[place])
+    as_shown = (number < cuts[place]) == (place in feature["after"])
+    return text and low < number < high and as_shown and is_close(str(number), cuts[place])
 
 
 def rounded_cuts(feature: Feature) -> list[int]:

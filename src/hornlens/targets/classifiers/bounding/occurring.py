@@ -22,7 +22,7 @@ class TooHard(Exception):
     """No cell of a box was found that occurs, and it was not shown that there is none."""
 
 
-class Occurring(ABC):
+class Occurrences(ABC):
     """Which cells of a box occur, or which pairs of them, as boxes with one axis more."""
 
     @property
@@ -75,7 +75,7 @@ class Occurring(ABC):
         raise TooHard
 
 
-class Occurrence(Occurring):
+class Occurrence(Occurrences):
     """Cells that lie in at most `most` of some boxes of sets of levels, each as bits."""
 
     def __init__(self, boxes: Sequence[Sequence[int]], sizes: Sequence[int], most: int = 0):

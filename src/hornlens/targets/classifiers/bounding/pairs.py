@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.exact.boxes.cells import Levels
-from hornlens.targets.classifiers.bounding.occurring import Occurrence, Occurring
+from hornlens.targets.classifiers.bounding.occurring import Occurrence, Occurrences
 from hornlens.targets.classifiers.bounding.tables import Flags, Floats, Places, Sum
 
 HELPS = 1e-300
@@ -145,7 +145,7 @@ class AxisChange:
 
 
 @dataclass(frozen=True, eq=False)
-class PairOccurrence(Occurring):
+class PairOccurrence(Occurrences):
     """Pairs that count: both cells occur, and the axis changes as it should."""
 
     change: AxisChange

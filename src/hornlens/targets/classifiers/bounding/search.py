@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hornlens.exact.boxes.cells import Levels
 from hornlens.limits import Stopped
 from hornlens.targets.classifiers.bounding.climbing import climb, drawn_cells
-from hornlens.targets.classifiers.bounding.occurring import Occurring, TooHard
+from hornlens.targets.classifiers.bounding.occurring import Occurrences, TooHard
 from hornlens.targets.classifiers.bounding.stacks import Intervals, Stack
 from hornlens.targets.classifiers.bounding.tables import Floats, Tables, Words
 
@@ -61,7 +61,7 @@ class BoxSearch:
     """
 
     tables: Tables
-    occurring: Occurring
+    occurring: Occurrences
     tolerance: float
     confirm: Confirm
     check: Callable[[], object]

@@ -125,13 +125,18 @@ class HashedRows:
     def _codes(self, values: NDArray[Any]) -> list[int]:
         if is_missing(values).any():
             raise InputError("CatBoost does not accept missing values in a column of categories")
-        texts = [str(value) for value in values.tolist()]
+        texts = list(map(_text, values.tolist()))
         new = sorted(set(texts) - set(self.known))
         if new:
             codes = {hashed: code for code, hashed in enumerate(self.hashes)}
             for text, hashed in _hashes_of(new).items():
                 self.known[text] = codes.get(hashed, -1)
         return [self.known[text] for text in texts]
+
+
+def _text(value: Any) -> str:
+    """Return what CatBoost makes of a category before it hashes it: truth is 1."""
+    return str(int(value) if isinstance(value, bool | np.bool_) else value)
 
 
 def _hashes_of(texts: Sequence[str]) -> dict[str, int]:

@@ -20,7 +20,8 @@ class CodedRows:
     `codes` has the code of each name, for one column of categories after another, as they come in
     a frame. None: a frame's own codes are used. `is_new_missing`: a name without a code counts as
     missing; otherwise it is an error. `is_whole_single`: arrays of whole numbers are rounded to
-    single precision. (No closure: what is fitted can be copied and kept.)
+    single precision. `missing`: the category that has this code in the rows, whatever its code is
+    among `codes`, counts as missing. (No closure: what is fitted can be copied and kept.)
     """
 
     codes: tuple[Mapping[Any, int], ...] | None
@@ -28,6 +29,7 @@ class CodedRows:
     is_whole_single: bool = False
     encoded: tuple[int, ...] = ()
     """The columns that are categories, whatever they look like."""
+    missing: float = float("nan")
 
     def transform(self, rows: Any) -> NDArray[Any]:
         """Return the numbers that the trees compare."""
@@ -54,10 +56,12 @@ class CodedRows:
         return made
 
     def _coded(self, column: Any, codes: Mapping[Any, int] | None) -> NDArray[np.float64]:
+        values, own = frame_values(column), categories_of(column)
         if codes is None:
-            codes = {name: code for code, name in enumerate(categories_of(column))}
-        values = frame_values(column)
+            codes = {name: code for code, name in enumerate(own)}
         absent = is_missing(values)
+        if self.missing in range(len(own)):
+            absent |= values == own[int(self.missing)]
         coded = np.full(len(values), np.nan)
         for row in np.flatnonzero(~absent).tolist():
             code = codes.get(values[row])

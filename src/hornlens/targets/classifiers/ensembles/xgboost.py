@@ -68,8 +68,9 @@ def read_xgboost(clf: Any, numbers: bool = False) -> Trees:
     stages = model["iteration_indptr"]
     count = stages[len(stages) - 1 if last is None else min(last, len(stages) - 1)]
     missing = np.float32(np.nan if booster is clf else clf.missing)
+    by_name = any(category_names(learner))
     trees = [
-        _tree(tree, int(place) if classes > 2 else classes - 1, classes, missing)
+        _tree(tree, int(place) if classes > 2 else classes - 1, classes, missing, by_name)
         for tree, place in zip(model["trees"][:count], model["tree_info"], strict=False)
     ]
     base = _base(written["base_score"], objective, classes)
@@ -108,7 +109,8 @@ def rows_of_xgboost(clf: Any) -> CodedRows:
     learner = json.loads(bytes(booster_of(clf).save_raw("json")))["learner"]
     names = category_names(learner)
     codes = tuple({name: code for code, name in enumerate(own)} for own in names if own)
-    return CodedRows(codes or None, is_new_missing=False)
+    missing = float(np.float32(getattr(clf, "missing", np.nan)))
+    return CodedRows(codes or None, is_new_missing=False, missing=missing)
 
 
 def category_names(learner: Mapping[str, Any]) -> list[list[Any]]:
@@ -143,7 +145,10 @@ def _base(written: str, objective: str, classes: int) -> Scores:
     return np.array([BINARY.get(objective, 0.0), float(start[0])])
 
 
-def _tree(tree: Mapping[str, Any], place: int, classes: int, missing: np.float32) -> Tree:
+def _tree(
+    tree: Mapping[str, Any], place: int, classes: int, missing: np.float32, by_name: bool
+) -> Tree:
+    """Return one tree. `by_name`: which categories are missing is known of the rows only."""
     left = np.asarray(tree["left_children"], dtype=np.intp)
     values = np.asarray(tree["split_conditions"], dtype=np.float64).astype(np.float32)
     values = values.astype(np.float64)
@@ -159,7 +164,10 @@ def _tree(tree: Mapping[str, Any], place: int, classes: int, missing: np.float32
             splits.append(Split((float(values[node]),), missing_left[node]))
     if not np.isnan(missing):
         first, end = float(missing), float(np.nextafter(missing, np.float32(np.inf)))
-        splits = [None if own is None else own.with_missing(first, end) for own in splits]
+        splits = [
+            own if own is None or (by_name and node in codes) else own.with_missing(first, end)
+            for node, own in enumerate(splits)
+        ]
     scores = np.zeros((len(left), classes))
     scores[:, place] = np.where(left < 0, values, 0.0)
     return Tree(

@@ -46,7 +46,7 @@ class Input:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What a layer adds to the sums of the one before: weights, a column for each unit, and bias."""
+    """What a layer makes of the one before: weights, a column for each unit, and bias."""
 
     weights: Floats
     bias: Floats

@@ -30,7 +30,7 @@ class Most(NamedTuple):
 
 
 class _Lines(NamedTuple):
-    """Lines around the units of a layer, in each box: slopes below and above, and the upper's rise."""
+    """Lines around units, in each box: slopes below and above, and where the upper one begins."""
 
     below: Floats
     above: Floats
@@ -128,7 +128,7 @@ def cells_of_most(network: Network, weights: Floats, lows: Boxes, highs: Boxes) 
 
 
 def ranges(network: Network, lows: Boxes, highs: Boxes) -> tuple[Floats, Floats]:
-    """Return the least and the most that each axis adds to each unit of the first layer, in boxes."""
+    """Return the least and the most that each axis adds to units of the first layer, in boxes."""
     least = np.zeros((len(lows), len(network.inputs), len(network.first)))
     most = least.copy()
     for axis, each in enumerate(network.inputs):

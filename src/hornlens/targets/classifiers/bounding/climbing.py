@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.exact.boxes.cells import Levels
+from hornlens.targets.classifiers.bounding.rows import Floats
 from hornlens.targets.classifiers.bounding.stacks import Intervals
-from hornlens.targets.classifiers.bounding.tables import Floats
 
 if TYPE_CHECKING:
     from hornlens.targets.classifiers.bounding.search import BoxSearch

@@ -1,4 +1,8 @@
-"""The search for a cell of a box, in networks: see `search`. What is known of a box is its levels."""
+"""Branch and bound in networks: see `search`. What is known of a box is its levels.
+
+A box is cut in the middle of an axis: of a few that move units around 0, the one is taken whose
+halves lose most.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,9 @@ from hornlens.exact.boxes.cells import Levels
 from hornlens.exact.networks.network import Network
 from hornlens.exact.networks.relaxing import Relaxation, cells_of_most, ranges, slack
 from hornlens.targets.classifiers.bounding.climbing import heights_of
+from hornlens.targets.classifiers.bounding.rows import Flags, Floats, Words
 from hornlens.targets.classifiers.bounding.search import SMALL, BoxSearch
 from hornlens.targets.classifiers.bounding.stacks import Intervals
-from hornlens.targets.classifiers.bounding.tables import Flags, Floats, Words
 
 CANDIDATES = 8
 """On so many axes cuts of a box are tried."""
@@ -27,7 +31,7 @@ class NetworkTables:
     """Sums of a network over boxes of cells; the words of a box are its levels."""
 
     def __init__(self, network: Network, unit: float):
-        """Note how large what rounding does can be; `unit` is an error of the model's operations."""
+        """Note how far rounding may move sums, if `unit` is the error of the model's operations."""
         self.network, self.sizes, self.sums = network, network.sizes, network.sums
         self.full: Words = np.zeros(2 * len(self.sizes), dtype=np.uint64)
         self.asked: Flags = self.sizes > 1
@@ -71,7 +75,9 @@ class NetworkTables:
 
 @dataclass(eq=False)
 class NetworkSearch(BoxSearch):
-    """Branch and bound in the boxes of a network."""
+    """Sums of a network."""
+
+    tables: NetworkTables
 
     def _look(self, boxes: Intervals, reached: Words, bounds: Floats) -> None:
         """Settle boxes, or cut them in two; the cell where a line is highest is looked at."""

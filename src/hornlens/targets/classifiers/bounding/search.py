@@ -4,7 +4,7 @@ A box is left as soon as one of the sums cannot be large enough in it, or nothin
 has a cell as wanted as soon as even the least that they can be is enough. Else it is cut in two.
 How the sums are bounded, and where boxes are cut, is for those who know what they are made of.
 
-BoundedSums within the rounding band of zero decide nothing: there, boxes are cut until nothing is left to
+Sums within the rounding band of zero decide nothing: there, boxes are cut until nothing is left to
 cut, and who asks is asked about one cell.
 """
 
@@ -52,7 +52,7 @@ class Verdicts(NamedTuple):
 
 
 class BoundedSums(Protocol):
-    """BoundedSums over cells, and what is known of them in boxes: words, from which bounds follow."""
+    """Sums over cells, and what is known of them in boxes: words, from which bounds follow."""
 
     full: Words
     """What is known of all cells."""
@@ -79,7 +79,7 @@ class BoundedSums(Protocol):
 
 @dataclass(eq=False)
 class BoxSearch(ABC):
-    """BoundedSums, which cells occur, and how close to zero a sum may be for rounding to decide.
+    """Sums, which cells occur, and how close to zero a sum may be for rounding to decide.
 
     `check` is called now and then, and raises Stopped if a limit is reached.
     """

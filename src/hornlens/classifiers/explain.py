@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,12 @@ from hornlens.targets.classifiers.binning import Bins, bin_columns
 from hornlens.targets.classifiers.deciding import Bands, label_of, with_decision
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.options import Domain, Options, Which
-from hornlens.targets.classifiers.plausible import Plausible
+from hornlens.targets.classifiers.plausible import BINS, Plausible
 from hornlens.targets.classifiers.search import Search
 from hornlens.targets.classifiers.target import ClassifierTarget
+
+FINENESS = (BINS, 24, 12)
+"""How many bins a column gets at most, whose ends are those of the rules of what is plausible."""
 
 
 @renamed_argument("target", "label", since="0.3", removal="0.5")
@@ -171,10 +175,27 @@ def explain_with(
 
 
 def plausible_of(classifier: Classifier, options: Options) -> Plausible | None:
-    """Return what is plausible, where that is the domain: as given, or as the rows of X show it."""
+    """Return what is plausible, where that is the domain: as given, or as the rows of X show it.
+
+    Its rules are as fine as they can be if all cells are to be asked; if they cannot, the finest.
+    """
     if options.domain != "plausible":
         return None
-    return options.plausible or Plausible.of(classifier.table, options.seed)
+    if options.plausible is not None:
+        return options.plausible
+    table = classifier.table
+    for bins in FINENESS:
+        plausible = Plausible.of(table, options.seed, bins)
+        cuts = Background((), table.names, plausible).cuts(table)
+        cells = prod(own.bins + options.n_bins - 1 for own in cuts.values())
+        for name, kind, column in zip(table.names, table.kinds, table.columns, strict=True):
+            if kind not in ("number", "whole"):
+                cells *= len(set(map(str, column.tolist())))
+            elif name not in cuts:
+                cells *= options.n_bins
+        if cells <= options.limit:
+            return plausible
+    return Plausible.of(table, options.seed)
 
 
 def explain_target(

@@ -100,7 +100,7 @@ def prove(
         domain: "grid": the rule is to hold for every input. "plausible": for every input that
             breaks no more of the rules of X than 99% of other rows do, as in `explain`.
         plausible: What is plausible, if it was found before (`Plausible.of(X)`). By default the
-            rows of X show it, if there are 200 of them.
+            rows of X show it, if there are 150 of them.
 
     Returns:
         Whether it is proved, refuted (with a row), not refuted, or vacuous. Where it is refuted,

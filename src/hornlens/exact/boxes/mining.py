@@ -37,6 +37,8 @@ PAIRS = 2_000
 """So many pairs of conditions get a third one: those that meet least often."""
 TRIPLES = 5_000
 """So many empty triples are looked at: those in which most rows would lie by chance."""
+AT_ONCE = 1 << 20
+"""So many pairs of boxes are held against each other at once."""
 LOOKED_AT = 4_000
 """So many boxes are held against each other at most: those with the most cells in them."""
 
@@ -162,21 +164,33 @@ def _widest(boxes: Sequence[Empty]) -> Iterator[Empty]:
     by_axes: dict[tuple[int, ...], list[Empty]] = {}
     for box in boxes:
         by_axes.setdefault(tuple(axis for axis, _ in box), []).append(box)
+    spans = {
+        axes: np.array([[own for _, own in box] for box in group])
+        for axes, group in by_axes.items()
+    }
     for axes, group in by_axes.items():
-        wide = [
-            other
-            for count in range(2, len(axes) + 1)
-            for some in combinations(axes, count)
-            for other in by_axes.get(some, ())
-        ]
-        for box in group:
-            if not any(other != box and _lies_in(box, other) for other in wide):
-                yield box
+        inner = np.zeros(len(group), dtype=np.bool_)
+        for count in range(2, len(axes) + 1):
+            for places in combinations(range(len(axes)), count):
+                wide = spans.get(tuple(axes[place] for place in places))
+                if wide is not None:
+                    inner |= _lie_in(spans[axes][:, list(places)], wide, count == len(axes))
+        yield from (box for box, lies in zip(group, inner.tolist(), strict=True) if not lies)
 
 
-def _lies_in(box: Empty, other: Empty) -> bool:
-    spans = dict(box)
-    return all(low <= spans[axis][0] and spans[axis][1] <= high for axis, (low, high) in other)
+def _lie_in(spans: NDArray[np.intp], wide: NDArray[np.intp], same: bool) -> NDArray[np.bool_]:
+    """Say of boxes whether one of the wide ones has them in it; if those are the same, another."""
+    inner, step = np.zeros(len(spans), dtype=np.bool_), max(1, AT_ONCE // len(wide))
+    for start in range(0, len(spans), step):
+        some = spans[start : start + step]
+        lies = np.ones((len(some), len(wide)), dtype=np.bool_)
+        for place in range(spans.shape[1]):
+            low, high = some[:, place].T
+            lies &= (wide[:, place, 0] <= low[:, None]) & (high[:, None] <= wide[:, place, 1])
+        if same:
+            lies[np.arange(len(some)), start + np.arange(len(some))] = False
+        inner[start : start + step] = lies.any(axis=1)
+    return inner
 
 
 def _unlike(rows: Levels, axes: Sequence[Axis], rng: np.random.Generator) -> Levels:

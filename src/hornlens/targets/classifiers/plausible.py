@@ -1,6 +1,6 @@
 """What can exist: an input that breaks no more of the rules of X than 99% of other rows do.
 
-Half of the rows of X show the rules, the other half is held out. As a fresh row is one more of
+Half of the rows of X at most show the rules, the others are held out. As a fresh row is one more of
 these, at most 1% of fresh rows break more than the (m + 1) · 99%th smallest of their m counts
 (split conformal prediction); that holds for rows that are drawn like those of X, on average.
 """
@@ -36,10 +36,12 @@ from hornlens.targets.classifiers.features import Feature, number_feature, value
 
 KEPT = 0.99
 """The share of fresh rows that are plausible, at least."""
-LEAST = 200
-"""So few rows can show that: with fewer than 99 held out, no count is large enough for 1%."""
-BINS = 12
-"""How many bins a column of numbers gets at most."""
+HELD_OUT = 99
+"""With fewer rows held out, no count is large enough for 1%."""
+LEAST = 150
+"""So few rows can show what is plausible."""
+BINS = 48
+"""How many bins a column of numbers gets at most: fine ones follow a curve that columns lie on."""
 MOST_CONDITIONS = 1_000
 """Where columns have more levels than that in all, they get fewer bins."""
 MOST_MINED = 5_000
@@ -85,12 +87,14 @@ class Plausible:
             raise InputError("plausible: more rows are kept than were held out")
 
     @classmethod
-    def of(cls, X: Any, seed: int = 0) -> Plausible:  # noqa: N803
+    def of(cls, X: Any, seed: int = 0, bins: int = BINS) -> Plausible:  # noqa: N803
         """Find the rules that rows obey, and how many of them a row breaks.
 
         Args:
             X: Rows as a classifier takes them: an array, or a pandas or polars frame.
             seed: Which rows are held out, and by which cells rules are chosen.
+            bins: How many bins a column of numbers gets at most, whose ends are those of rules.
+                There are fewer where there are many columns.
 
         Returns:
             The rules, those first that shut out most.
@@ -104,11 +108,12 @@ class Plausible:
                 f"what is plausible takes {LEAST} rows of X, and there are {len(table):,}: give "
                 "more rows, or the rules of a larger table (plausible=)"
             )
-        features = _features(table, _cuts(table))
+        order = np.random.default_rng(seed).permutation(len(table))
+        half = min(len(table) // 2, len(table) - HELD_OUT, MOST_MINED)
+        shown = np.sort(order[:half])
+        features = _features(table, _cuts(table, shown, bins))
         rows = _levels(features, table)
-        order = np.random.default_rng(seed).permutation(len(rows))
-        half = min(len(rows) // 2, MOST_MINED)
-        boxes = empty_boxes(rows[np.sort(order[:half])], [one.axis for one in features], seed)
+        boxes = empty_boxes(rows[shown], [one.axis for one in features], seed)
         rules = _in_words(boxes, features)
         held_out = tuple(np.sort(order[half:]).tolist())
         usual = cls(tuple(rules), 0, half, len(held_out), 0, held_out, _hash(table))
@@ -224,12 +229,16 @@ def most_broken(counts: NDArray[np.intp]) -> int:
     return int(np.sort(counts)[rank - 1])
 
 
-def _cuts(table: Table) -> list[Cuts]:
-    """Return the cuts of each column of numbers by which rules are found."""
+def _cuts(table: Table, shown: NDArray[np.intp], most: int) -> list[Cuts]:
+    """Return the cuts of each column of numbers by which some of its rows show rules.
+
+    Rows that are held out have no part in them: otherwise they would be kept more often than
+    others.
+    """
     numbers = [kind in ("number", "whole") for kind in table.kinds]
-    bins = max(2, min(BINS, MOST_CONDITIONS // (2 * max(1, sum(numbers))) + 1))
+    bins = max(2, min(most, MOST_CONDITIONS // (2 * max(1, sum(numbers))) + 1))
     columns = zip(table.columns, numbers, strict=True)
-    return [quantile_cuts(column, bins) if is_ else Cuts.at([]) for column, is_ in columns]
+    return [quantile_cuts(column[shown], bins) if is_ else Cuts.at([]) for column, is_ in columns]
 
 
 def _features(table: Table, cuts: Sequence[Cuts]) -> tuple[Feature, ...]:

@@ -96,6 +96,16 @@ FULL = [
         for kind, trees in (("boosting", 100), ("boosting", 500), ("forest", 100))
         for data in ("breast cancer", "incomes")
     ),
+    *(
+        Case("large", "cover", [kind, 100, data, 60.0], 300.0)
+        for kind, data in (
+            ("boosting", "census"),
+            ("boosting", "incomes"),
+            ("forest", "census"),
+            ("forest", "breast cancer"),
+        )
+    ),
+    Case("large", "cover", ["boosting", 100, "breast cancer", None], 600.0),
     *(Case("pages", "selfcheck", [answers], 300.0) for answers in (8_000, 100_000)),
     Case("black_boxes", "black_box", ["planted", 12, 8, 10], 600.0),
     *(Case("black_boxes", "black_box", [kind, 12, 8, 3], 600.0) for kind in ("mlp", "svm")),
@@ -132,5 +142,6 @@ QUICK = [
     Case("chat", "throughput", [200, 8, 0.05, 1], 60.0),
     Case("classifiers", "million", [5, 8, "forest", 1], 60.0),
     Case("proofs", "compared", ["forest", 20, "breast cancer", 10], 60.0),
+    Case("large", "cover", ["forest", 20, "breast cancer", 10.0], 60.0),
     Case("black_boxes", "black_box", ["planted", 8, 6, 1], 60.0),
 ]

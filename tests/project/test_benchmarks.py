@@ -152,3 +152,29 @@ def test_the_pac_schedules_are_compared_on_the_same_targets_and_samples():
     assert figures["questions"] < figures["questions_old"] and figures["ratio"] > 1
     assert 1 <= figures["paid_queries"] < figures["equivalence_queries"]
     assert figures["worst_error"] <= 0.05 and figures["runs_beyond_epsilon"] == 0
+
+
+def test_drawn_people_are_near_to_those_of_the_census():
+    pytest.importorskip("numpy")
+    from benchmarks.census import JOBS, SECTORS, STATUSES, census
+
+    people = census(20_000, 3)
+    column = dict(zip(people.names, people.rows.T, strict=True))
+    assert (census(20_000, 3).rows == people.rows).all()
+    for names in (JOBS, STATUSES, SECTORS):
+        assert (sum(column[name] for name in names) == 1).all()
+    # The shares of Adult: 24% earn much, 44% of the married and 6% of the others; 92% no gain.
+    earns, married = people.earns.astype(bool), column["married"] == 1
+    for share, wanted in (
+        (earns.mean(), 0.24),
+        (earns[married].mean(), 0.44),
+        (earns[~married].mean(), 0.065),
+        (married.mean(), 0.47),
+        ((column["gain"] == 0).mean(), 0.92),
+        ((column["loss"] == 0).mean(), 0.95),
+        ((column["hours"] == 40).mean(), 0.47),
+        (column["man"].mean(), 0.67),
+    ):
+        assert abs(share - wanted) < 0.03, (share, wanted)
+    assert earns[column["gain"] > 7_000].mean() > 0.98
+    assert column["age"].min() == 17 and 36 < column["age"].mean() < 41

@@ -260,9 +260,8 @@ def _proved(
     parsed = parse_rule(rule, asked.words)
     assumed = Background(options.background, table.names, plausible)
     conditions = conditions_in(parsed.given, parsed.follows)
-    binning = bin_columns(
-        clf, classifier, options.bins, options.n_bins, assumed.cuts(table, conditions)
-    )
+    more = assumed.cuts(table, conditions)
+    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more, meter, options.seed)
     assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
     meant = _Inputs(assumed)
@@ -331,7 +330,7 @@ def _motion_proved(
     table = classifier.table
     assumed = Background(options.background, table.names, plausible)
     more = assumed.cuts(table, conditions_in(motion.where))
-    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more)
+    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more, meter, options.seed)
     assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
     forbidden = assumed.over(binned.every)

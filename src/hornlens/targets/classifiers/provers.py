@@ -21,9 +21,9 @@ from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import Levels
 from hornlens.targets.classifiers.bounding.occurring import Occurrence
 from hornlens.targets.classifiers.bounding.pairs import AxisChange
+from hornlens.targets.classifiers.bounding.rows import Flags, Floats
 from hornlens.targets.classifiers.bounding.search import Verdicts
 from hornlens.targets.classifiers.bounding.stacks import Intervals
-from hornlens.targets.classifiers.bounding.tables import Flags, Floats
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.points import Binned
 

@@ -537,6 +537,9 @@ class _Search:
         rng = np.random.default_rng(self.seed)
         if (row := self._row_in(levels, tries)) is not None:
             return row, None
+        is_plausible = self.of.assumed.plausible is not None
+        if is_plausible and (row := self._moved_into(levels, tries)) is not None:
+            return row, None
         cells = self._cells(levels)
         if not len(cells):
             return None, 0

@@ -52,16 +52,16 @@ def guarded_network(proof: Proof, network: NetworkModel, binned: Binned, seed: i
     drawn = uniform_inputs(binned, DRAWN, np.random.default_rng(seed)).columns
     columns = [np.concatenate(pair) for pair in zip(table.columns, drawn, strict=True)]
     decide = binned.classifier.decide
-    said = decide(columns) if meter is None else meter.measured(decide, columns)
-    if len(said) < len(columns[0]):
+    answers = decide(columns) if meter is None else meter.measured(decide, columns)
+    if len(answers) < len(columns[0]):
         return not_finished(proof.rule, meter, "and it could not be compared with the model")
     places, is_close = network.places(table, columns)
-    differing = int(((places != said) & ~is_close).sum())
+    differing = int(((places != answers) & ~is_close).sum())
     if differing:
         return Proof(
             *(proof.rule, "not refuted"),
             "Not proved: it holds of the network as it was read, which says something else than "
-            f"the model itself for {differing:,} of {len(said):,} inputs.",
+            f"the model itself for {differing:,} of {len(answers):,} inputs.",
         )
     excluded = unlike(binned)
     if not excluded:

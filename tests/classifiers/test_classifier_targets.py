@@ -11,7 +11,7 @@ pytest.importorskip("sklearn", reason="needs pip install 'hornlens[sklearn]'")
 from itertools import product
 
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from typer.testing import CliRunner
 
 import hornlens
@@ -266,3 +266,48 @@ def test_a_basis_that_can_be_had_is_still_asked_for():
         hornlens.extract(small), hornlens.Explanation
     )
     assert target.engine(Settings(min_support=3)) is None
+
+
+# --- thresholds, bands, and where the bins are cut ---
+
+
+def loans():
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=300), rng.integers(0, 9, 300)])
+    return rows, 50 * rows[:, 0] + rows[:, 1]
+
+
+def rules_of(target):
+    return {str(rule) for rule in hornlens.extract(target).rules}
+
+
+def test_a_target_has_a_threshold_or_bands_as_explain_does():
+    rows, price = loans()
+    granted = RandomForestClassifier(3, max_depth=2, random_state=0).fit(rows, price > 20)
+    own = ClassifierTarget.of(granted, rows, threshold=0.9)
+    said = own.binned.classifier.decide(list(rows.T)) == 1
+    assert (said == (granted.predict_proba(rows)[:, 1] >= 0.9)).all()
+    assert rules_of(own) != rules_of(ClassifierTarget.of(granted, rows))
+    regressor = DecisionTreeRegressor(max_depth=3, random_state=0).fit(rows, price)
+    banded = ClassifierTarget.of(regressor, rows, bands={"low": 0, "high": None}, label="price")
+    assert banded.label == "price" and banded.binned.classifier.labels == ("low", "high")
+    result = hornlens.explain(regressor, rows, bands={"low": 0, "high": None}, label="price")
+    assert {f"{rule}".split(" → ")[0] for rule in result.rules} <= {
+        rule.split(" → ")[0] for rule in rules_of(banded)
+    }
+    assert ClassifierTarget.of(regressor, rows, bands=[0]).label == "value"
+
+
+def test_bins_are_cut_where_the_model_changes_in_targets_and_proofs():
+    rows, _ = loans()
+
+    def bank(given):
+        return given[:, 0] >= 1.7
+
+    cuts = [
+        *ClassifierTarget.of(bank, rows).binned.every[0].cuts.values,
+        *hornlens.explain(bank, rows).edges["x0"],
+    ]
+    assert any(abs(cut - 1.7) < 0.1 for cut in cuts[: len(cuts) // 2])
+    change = hornlens.recourse(bank, rows[:1], True, rows)
+    assert 1.6 < change.changes["x0"] < 1.9

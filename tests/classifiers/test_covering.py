@@ -206,7 +206,7 @@ def test_a_coverage_of_a_grid_is_refused(tmp_path):
 
 def test_where_rules_with_two_conditions_are_too_many_a_note_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr("hornlens.targets.classifiers.short.MOST_CELLS", 60)
-    monkeypatch.setattr("hornlens.verifying.classifying.features.MOST_SHORT", 60)
+    monkeypatch.setattr("hornlens.verifying.classifying.notes.MOST_SHORT", 60)
     model, rows, options = ensemble(1)
     result = hornlens.explain(model, rows, **options)
     assert result.certificate.complete.max_conditions == 1

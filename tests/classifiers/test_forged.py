@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import hornlens
 from hornlens import Limits
@@ -281,3 +282,50 @@ def test_thresholds_that_do_not_part_the_rows_as_recorded_are_rejected(contents,
     done = verified(content, tmp_path)
     assert not done.ok
     assert "is in another cell" in done.wrong
+
+
+# --- notes on columns without rules ---
+
+NEVER = "the model never asks for 11 columns: x2, x3, x4 and 8 more"
+CONSTANT = "column 'x13' is constant (1): rules are silent on it"
+
+
+def silent_columns():
+    """The file of a tree that asks for two of fourteen columns."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 14))
+    rows[:, 13] = 1
+    tree = DecisionTreeClassifier(max_depth=3).fit(rows, (rows[:, 0] > 0) & (rows[:, 1] > 0))
+    result = hornlens.explain(tree, rows)
+    assert result.notes == (NEVER, CONSTANT)
+    sliced = hornlens.explain(lambda given: given[:, 0] > 0, rows, bins="quantile", n_bins=2)
+    assert sliced.notes == (CONSTANT,)
+    content: dict = json.loads(json.dumps(result.as_json()))
+    return content
+
+
+def test_columns_that_are_never_asked_for_stand_in_one_note(tmp_path):
+    content = silent_columns()
+    assert verified(content, tmp_path).ok
+    alone = [f"the model never asks for column 'x{place}'" for place in range(2, 13)]
+    content["classifier"]["notes"] = [*alone, CONSTANT]  # as they were written once
+    assert verified(content, tmp_path).ok
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        [],
+        [CONSTANT],
+        [NEVER],
+        [CONSTANT, NEVER],
+        [NEVER.replace("11", "12").replace("8", "9"), CONSTANT],
+        [NEVER.replace("x2", "x0"), CONSTANT],
+        ["the model never asks for 12 columns: x2, x3, x4 and 9 more"],
+        [NEVER, CONSTANT.replace("(1)", "(2)")],
+    ],
+)
+def test_another_note_on_these_columns_is_refused(notes, tmp_path):
+    content = silent_columns()
+    content["classifier"]["notes"] = notes
+    assert not verified(content, tmp_path).ok

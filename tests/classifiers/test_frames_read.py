@@ -133,3 +133,27 @@ def test_beyond_the_grid_each_rule_is_proved(name, tmp_path):
     assert (decided[decided != "open"] == answers[decided != "open"]).all()
     result.save(tmp_path / "out")
     assert hornlens.verify(tmp_path / "out").ok
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_whole_numbers_that_may_be_missing_stay_within_their_type(kind):
+    """The search for a threshold goes to the ends of what a column can hold, and not beyond."""
+    rng = np.random.default_rng(0)
+    whole = [None if rng.random() < 0.1 else int(n) for n in rng.integers(0, 9, 200)]
+    small = [int(n) for n in rng.integers(-5, 5, 200)]
+    if kind == "pandas":
+        pandas = pytest.importorskip("pandas")
+        arrays = (pandas.array(whole, "Int64"), pandas.array([*small[:-1], None], "Int8"))
+        rows = pandas.DataFrame(dict(zip("ab", arrays, strict=True)))
+    else:
+        polars = pytest.importorskip("polars")
+        series = (polars.Series(whole), polars.Series([*small[:-1], None], dtype=polars.Int8))
+        rows = polars.DataFrame(dict(zip("ab", series, strict=True)))
+    wanted = [n is None or n > 4 or m > 2 for n, m in zip(whole, small, strict=True)]
+    model = HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5).fit(rows, wanted)
+    result = hornlens.explain(model, rows)
+    assert result.certificate.scope.of == "every input"
+    assert result.edges["a"] and all(edge == int(edge) for edge in result.edges["a"])
+    assert (result.predict(rows) == model.predict(rows)).all()
+    assert hornlens.prove(model, "a is missing -> True", rows).status == "proved"
+    assert hornlens.prove(model, "a >= 8 and b > 4 -> True", rows).status == "proved"

@@ -7,8 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pandas
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import hornlens
@@ -346,6 +349,69 @@ def test_rules_are_proved_or_refuted_for_the_plausible_inputs(seed):
             assert ("unlike" in every.sentence) is not every.plausible
 
 
+def workers(count, seed):
+    """Whole numbers, categories, and a column that is missing for one of them."""
+    rng = np.random.default_rng(seed)
+    age, sex = rng.integers(0, 5, count), rng.choice(["f", "m"], count)
+    job = np.where(sex == "f", rng.choice(["nurse", "cook"], count), rng.choice(["cook", "none"]))
+    job = np.where(age < 2, "none", job)
+    pay = np.where(job == "none", np.nan, age + rng.integers(0, 2, count) + 2.0 * (job == "nurse"))
+    return pandas.DataFrame({"age": age, "sex": sex, "job": job, "pay": pay})
+
+
+def met(frame, sides):
+    """Say which rows meet conditions that are joined by "and": a missing value meets no number."""
+    inside = np.ones(len(frame), dtype=bool)
+    for part in [] if sides == "false" else sides.split(" and "):
+        name, sign, value = part.split()
+        column = frame[name]
+        if sign == "is":
+            inside &= column.isna() if value == "missing" else column.notna()
+        elif sign == "=":
+            inside &= column == value
+        else:
+            inside &= column >= float(value) if sign in ("≥", ">=") else column < float(value)
+    return inside & (sides != "false")
+
+
+@pytest.mark.parametrize("most", range(3))
+@pytest.mark.parametrize("seed", range(2))
+def test_rules_about_categories_and_missing_values_are_proved_as_every_input_shows(seed, most):
+    rows = workers(300, seed)
+    encode = make_column_transformer((OneHotEncoder(), ["sex", "job"]), remainder="passthrough")
+    wanted = (rows["pay"] > 4) ^ (rows["age"] > 2) ^ (rows["sex"] == "f")
+    model = make_pipeline(encode, RandomForestClassifier(5, max_depth=4, random_state=seed))
+    model.fit(rows, wanted)
+    plausible = Plausible.of(rows, seed)
+    plausible = replace(plausible, most_broken=most, measured=None)
+    pays = [np.nan, *np.arange(-0.5, 9, 0.25)]
+    every = itertools.product(range(5), ["f", "m"], ["none", "cook", "nurse"], pays)
+    inputs = pandas.DataFrame(every, columns=rows.columns)
+    broken = np.zeros(len(inputs), dtype=int)
+    for rule in plausible.rules:
+        left, right = rule.split(" → ")
+        broken += met(inputs, left) & ~met(inputs, right)
+    assert (plausible.broken(inputs) == broken).all()
+    usual, classes = broken <= most, model.predict(inputs)
+    assert usual.any() and not usual.all()
+    parts = ["pay is missing", "pay >= 4", "job = none", "job = nurse", "age < 2", "sex = m"]
+    statuses = set()
+    for first, second in itertools.combinations(parts, 2):
+        inside = met(inputs, f"{first} and {second}")
+        for label in (False, True):
+            rule = f"{first} and {second} -> {label}"
+            found = prove(model, rule, rows, plausible=plausible, domain="plausible")
+            expected = "refuted" if (inside & usual & (classes != label)).any() else "proved"
+            expected = expected if (inside & usual).any() else "vacuous"
+            assert found.status == expected or not inside.any(), (seed, most, rule, found)
+            statuses.add(found.status)
+            if found.row is not None:
+                row = pandas.DataFrame([found.row])
+                assert met(row, f"{first} and {second}").all() and plausible.allows(row).all()
+                assert model.predict(row)[0] != label
+    assert statuses >= {"proved", "refuted"}
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_flips_are_those_of_plausible_inputs(seed):
     model, rows, plausible = small(seed)
@@ -506,10 +572,6 @@ def test_other_models_than_trees_are_asked_about_plausible_inputs():
 
 def test_of_missing_values_and_categories_of_frames_the_same_is_told(tmp_path):
     rows = people(500)
-    from sklearn.compose import make_column_transformer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
-
     encode = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), ["sex", "job", "planet"]),
         remainder="passthrough",

@@ -156,6 +156,27 @@ def test_gates_read_the_same_grammar(tmp_path):
     assert [one.passed for one in outcome.outcomes] == [True, True], str(outcome)
 
 
+def test_rules_are_judged_as_text_in_both_doors():
+    rows = np.array([[age, income] for age in range(10, 60, 5) for income in range(1, 5)])
+    result = hornlens.explain(
+        lambda given: np.where((given[:, 0] >= 30) & (given[:, 1] > 2), "yes", "no"),
+        rows,
+        bins={"x0": [30], "x1": [3]},
+    )
+    assert result.judge("x0 >= 30 and x1 >= 3 -> yes").truth.holds
+    assert result.judge("x0 < 30 or x1 < 3 -> no").truth.holds
+    counted = result.exceptions("x0 >= 30 -> yes")
+    assert (counted.broken, counted.of) == (1, 2)
+    table = hornlens.envelope(pandas.DataFrame({"nurse": [1, 0], "female": [1, 0]}))
+    assert table.judge("nurse -> female").truth.holds
+    assert table.exceptions("nurse -> female").broken == 0
+    for one in (result, table):
+        with pytest.raises(InputError, match="a rule is a text"):
+            one.judge(5)
+        with pytest.raises(InputError, match="not a rule"):
+            one.judge("nothing at all")
+
+
 # --- thresholds ---
 
 

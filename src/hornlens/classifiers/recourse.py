@@ -197,11 +197,11 @@ def recourses(
     table = classifier.table
     given = (background,) if isinstance(background, str) else tuple(background)
     assumed = Background(given, table.names)
-    binning = bin_columns(clf, classifier, bins, n_bins, assumed.cuts(table))
     with shown(progress, classifier.name) as advance:
         meter = meter_of(limits, advance)
         if meter is not None:
             meter.begin()
+        binning = bin_columns(clf, classifier, bins, n_bins, assumed.cuts(table), meter, seed)
         binned = Binned(classifier, binning.features, meter)
         wanted = _classes(to, classifier, label if bands is None else label_of(label))
         moves = {

@@ -91,17 +91,19 @@ class Explanation(Explained):
 
         return where_it_matters(self, attribute, most)
 
-    def judge(self, rule: NamedRule, scope: Scope = "every variant") -> Judgement:
-        """Return what is known of a rule, in words and with the row that shows it."""
+    def judge(self, rule: NamedRule | str, scope: Scope = "every variant") -> Judgement:
+        """Return what is known of a rule (or its text), in words and with the row that shows it."""
         from hornlens.classifiers.judging import judge_by_cells
+        from hornlens.logic.named import NamedRule
 
-        return judge_by_cells(self, rule)
+        return judge_by_cells(self, NamedRule.given(rule))
 
-    def exceptions(self, rule: NamedRule, scope: Scope = "every variant") -> Exceptions:
+    def exceptions(self, rule: NamedRule | str, scope: Scope = "every variant") -> Exceptions:
         """Count the cells that break a rule, among those that it speaks of."""
         from hornlens.classifiers.judging import exceptions_by_cells
+        from hornlens.logic.named import NamedRule
 
-        return exceptions_by_cells(self, rule)
+        return exceptions_by_cells(self, NamedRule.given(rule))
 
     # --- compared with others ---
 

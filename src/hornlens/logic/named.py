@@ -42,6 +42,19 @@ class NamedRule:
         return cls(vocabulary.names_of(rule.antecedent), right)
 
     @classmethod
+    def given(cls, rule: NamedRule | str) -> NamedRule:
+        """Return a rule that is given as one, or as text.
+
+        >>> NamedRule.given("nurse -> false") == NamedRule.given(NamedRule(("nurse",), None))
+        True
+        """
+        if isinstance(rule, NamedRule):
+            return rule
+        if not isinstance(rule, str):
+            raise InputError(f"a rule is a text or a NamedRule, not {type(rule).__name__}")
+        return cls.parse(rule)
+
+    @classmethod
     def parse(cls, text: str) -> NamedRule:
         """Return the rule that a text says; a text that says none is an InputError."""
         sides: list[list[tuple[str, bool]]] = [[]]

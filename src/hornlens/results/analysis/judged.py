@@ -47,17 +47,17 @@ class JudgedByAnswers:
         known = [decision for world in self._findings.each for decision in world.decisions.values()]
         return sum(decision.answered for decision in known), len(known)
 
-    def judge(self, rule: NamedRule, scope: Scope = "every variant") -> Judgement:
-        """Return what is known of a rule, in words and with the answers that show it."""
+    def judge(self, rule: NamedRule | str, scope: Scope = "every variant") -> Judgement:
+        """Return what is known of a rule (or its text), in words and with answers that show it."""
         from hornlens.results.analysis.judging import judge_by_answers
 
-        return judge_by_answers(self._findings, rule, scope)
+        return judge_by_answers(self._findings, NamedRule.given(rule), scope)
 
-    def exceptions(self, rule: NamedRule, scope: Scope = "every variant") -> Exceptions:
+    def exceptions(self, rule: NamedRule | str, scope: Scope = "every variant") -> Exceptions:
         """Count the cells that break a rule, among those that it speaks of."""
         from hornlens.results.analysis.judging import exceptions_by_answers
 
-        return exceptions_by_answers(self._findings, rule, scope)
+        return exceptions_by_answers(self._findings, NamedRule.given(rule), scope)
 
     def flips(self, attribute: str | Sequence[str]) -> Flips:
         """Count what changing only an attribute, or several of them at once, does to the answers.

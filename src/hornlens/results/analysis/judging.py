@@ -94,10 +94,10 @@ class Judged(Protocol):
     def questions(self) -> tuple[int, int]:
         """How many questions were answered, and how many there were."""
 
-    def judge(self, rule: NamedRule, scope: Scope = "every variant") -> Judgement:
+    def judge(self, rule: NamedRule | str, scope: Scope = "every variant") -> Judgement:
         """Return what is known of a rule."""
 
-    def exceptions(self, rule: NamedRule, scope: Scope = "every variant") -> Exceptions:
+    def exceptions(self, rule: NamedRule | str, scope: Scope = "every variant") -> Exceptions:
         """Count what breaks a rule."""
 
     def flips(self, attribute: str | Sequence[str]) -> Flips:

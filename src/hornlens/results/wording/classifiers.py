@@ -1,8 +1,8 @@
-"""What is said of the sifted rules of a classifier, beside the rules that are listed."""
+"""What is said of a classifier beside its rules: what it was asked, sifted rules, columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from hornlens.counts import plural
 from hornlens.logic.grounds import Sieve
@@ -58,3 +58,30 @@ def beside_class_rules(
 def _where(mask: int, names: Vocabulary) -> str:
     conditions = names.names_of(mask)
     return f"where {' and '.join(conditions)}, " if conditions else ""
+
+
+def never_asked(model: str, names: Sequence[str]) -> str:
+    """Return that a model never asks for some columns.
+
+    >>> print(never_asked("the model", ["age"]))
+    the model never asks for column 'age'
+    >>> print(never_asked("the model", ["a", "b", "c", "d", "e"]))
+    the model never asks for 5 columns: a, b, c and 2 more
+    """
+    if len(names) == 1:
+        return f"{model} never asks for column {names[0]!r}"
+    return f"{model} never asks for {len(names):,} columns: {_few(names)}"
+
+
+def in_one_bin(names: Sequence[str]) -> str:
+    """Return that some columns have one bin each."""
+    if len(names) == 1:
+        return f"column {names[0]!r} has one bin: rules are silent on it"
+    return f"{len(names):,} columns have one bin, and rules are silent on them: {_few(names)}"
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return names: all of four, else the first three and how many more there are."""
+    if len(names) < 5:
+        return ", ".join(names)
+    return f"{', '.join(names[:3])} and {len(names) - 3:,} more"

@@ -137,7 +137,7 @@ class PandasRows:
         """Return columns as a frame."""
         pandas = sys.modules["pandas"]
         parts = {
-            name: pandas.Series(_cast(column, dtype)).astype(dtype)
+            name: pandas.Series(_within(_cast(column, dtype), dtype)).astype(dtype)
             for name, column, dtype in zip(self.columns, made, self.dtypes, strict=True)
         }
         return pandas.DataFrame(parts, columns=self.columns)
@@ -155,7 +155,7 @@ class PolarsRows:
         polars = sys.modules["polars"]
         parts = []
         for name, column, (dtype, nulls) in zip(self.names, made, self.dtypes, strict=True):
-            values = _cast(column, dtype.to_python()).tolist()
+            values = _within(_cast(column, dtype.to_python()), dtype).tolist()
             if nulls:  # what was null is null again, and not NaN
                 values = [None if _no_value(value) else value for value in values]
             parts.append(polars.Series(name, values, strict=False).cast(dtype))
@@ -197,6 +197,20 @@ def _cast(column: Column, dtype: Any) -> Column:
         return column.astype(dtype, copy=False) if dtype.kind in "biuf" else column
     kind = getattr(dtype, "kind", "i" if dtype is int else "O")
     return np.floor(column) if kind in "iu" and column.dtype.kind == "f" else column
+
+
+def _within(column: Column, dtype: Any) -> Column:
+    """Return whole numbers of a column that may also have none, in what its type can hold.
+
+    They stand in doubles. What is beyond the type is never asked but in search of a threshold.
+    """
+    name = str(dtype).split("[")[0]
+    if column.dtype.kind != "f" or not name.startswith(("Int", "UInt", "int", "uint")):
+        return column
+    limits = np.iinfo(name.lower())
+    last = float(limits.max)
+    last = last if int(last) <= limits.max else float(np.nextafter(last, 0))
+    return np.clip(column, float(limits.min), last)
 
 
 def _check_fits(column: Column, dtype: np.dtype[Any]) -> None:

@@ -22,8 +22,8 @@ from hornlens.exact.boxes.cells import Levels, ListedCells, distinct_cells, rows
 from hornlens.exact.boxes.rulesets import BoxRule, Stops, decided_by, never
 from hornlens.limits import Stopped
 from hornlens.logic.coverage import Coverage
+from hornlens.targets.classifiers.bounding.rows import Flags, Floats
 from hornlens.targets.classifiers.bounding.stacks import Intervals
-from hornlens.targets.classifiers.bounding.tables import Flags, Floats
 from hornlens.targets.classifiers.growing import Growing, Settled, influence
 from hornlens.targets.classifiers.measured import Measured
 from hornlens.targets.classifiers.metering import Meter

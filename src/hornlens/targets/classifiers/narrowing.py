@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from hornlens.exact.boxes.axes import Axis, Box
 from hornlens.exact.boxes.cells import Levels
 from hornlens.targets.classifiers.bounding.plain import PlainBounds
-from hornlens.targets.classifiers.bounding.tables import Floats, Places, Tables
+from hornlens.targets.classifiers.bounding.rows import Floats, Places
+from hornlens.targets.classifiers.bounding.tables import Tables
 
 BUCKETS = 12
 """On each side of an axis, cuts are sorted by the share of rows they keep into so many halvings."""

@@ -14,6 +14,7 @@ from hornlens.targets.classifiers.columns import Column, Table
 from hornlens.targets.classifiers.deciding import Banded, Thresholded
 from hornlens.targets.classifiers.ensembles.combining import moved, widened
 from hornlens.targets.classifiers.ensembles.readers import Coding, read_trees, rows_before
+from hornlens.targets.classifiers.ensembles.rows import frame_columns, frame_numbers
 from hornlens.targets.classifiers.ensembles.trees import NotExact, Trees
 from hornlens.targets.classifiers.ensembles.wrappers import Wrapper, read_wrapper
 from hornlens.targets.classifiers.steps import PREPARE, Trace
@@ -66,7 +67,10 @@ class Prepared:
         """Return the values that the trees are given."""
         for step in self.steps:
             rows = step.transform(rows)
-        return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
+        made = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
+        if made.dtype.kind == "O" and hasattr(rows, "columns"):  # numbers that may be missing
+            return np.column_stack([frame_numbers(column) for column in frame_columns(rows)])
+        return made
 
 
 @dataclass(frozen=True, eq=False)

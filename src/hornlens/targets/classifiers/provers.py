@@ -21,9 +21,9 @@ from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import Levels
 from hornlens.targets.classifiers.bounding.occurring import Occurrence
 from hornlens.targets.classifiers.bounding.pairs import AxisChange
+from hornlens.targets.classifiers.bounding.rows import Flags, Floats
 from hornlens.targets.classifiers.bounding.search import Verdicts
 from hornlens.targets.classifiers.bounding.stacks import Intervals
-from hornlens.targets.classifiers.bounding.tables import Flags, Floats
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.points import Binned
 
@@ -60,6 +60,10 @@ class Prover(ABC):
     @abstractmethod
     def classes(self) -> int:
         """How many classes there are."""
+
+    @abstractmethod
+    def in_words(self, lead: float, place: int) -> str:
+        """Say by how much other classes can lead over one at most; nothing if that is not known."""
 
     @abstractmethod
     def _leading(

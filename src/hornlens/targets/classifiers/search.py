@@ -42,6 +42,7 @@ from hornlens.logic.lookalikes import look_alike_sentences
 from hornlens.logic.rule import Rule
 from hornlens.logic.scopes import Agreement
 from hornlens.logic.space import Space
+from hornlens.results.wording.classifiers import in_one_bin, never_asked
 from hornlens.targets.classifiers.answering import Classifier, Predictions
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Binning
@@ -522,21 +523,28 @@ class Search:
             notes.append(
                 f"the run was ended after {len(self.said):,} of {self.given:,} rows of X were asked"
             )
+        return (*notes, *self._silent(agreement))
+
+    def _silent(self, agreement: Agreement) -> list[str]:
+        """Return the notes on columns that rules never speak of: in one, those that vary."""
+        varied, notes = [], []
         for feature, column in zip(self.binned.every, self.table.columns, strict=True):
             if feature.size > 1:
                 continue
             if feature.cuts is not None and len(np.unique(column)) > 1:
-                model = "the model" if agreement.whole else "the model, as it was read,"
-                never = f"{model} never asks for column {feature.name!r}"
-                unparted = f"column {feature.name!r} has one bin: rules are silent on it"
-                notes.append(never if self.binning.exact else unparted)
+                varied.append(feature.name)
             else:
                 value = feature.points[0]
                 shown = f"{value:g}" if isinstance(value, float) else str(value)
                 notes.append(
                     f"column {feature.name!r} is constant ({shown}): rules are silent on it"
                 )
-        return tuple(notes)
+        if varied and self.binning.exact:
+            model = "the model" if agreement.whole else "the model, as it was read,"
+            notes.insert(0, never_asked(model, varied))
+        elif varied:
+            notes.insert(0, in_one_bin(varied))
+        return notes
 
     def _shortened(self) -> list[str]:
         """Return what is shown shorter, or looked for in fewer lengths, than one might think."""

@@ -30,6 +30,7 @@ from hornlens.logic.space import Space
 from hornlens.targets.classifiers.answering import read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Binning, Bins, bin_columns
+from hornlens.targets.classifiers.deciding import Bands, label_of, with_decision
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.spaces import space_of
 
@@ -101,13 +102,21 @@ class ClassifierTarget:
         identity: str | None = None,
         partial: Partial | None = None,
         background: Sequence[str] = (),
+        threshold: float | None = None,
+        bands: Bands | None = None,
+        seed: int = 0,
     ) -> ClassifierTarget:
-        """Return a classifier over bins of its columns, all as `explain` takes them."""
+        """Return a classifier over bins of its columns, all as `explain` takes them.
+
+        With a threshold of its scores, or bands of its predictions, these say the classes.
+        """
+        clf = with_decision(clf, threshold, bands, label)
+        label = label if bands is None else label_of(label)
         classifier = read_classifier(clf, X)
         given = (background,) if isinstance(background, str) else background
         assumed = Background(given, classifier.table.names)
         more = assumed.cuts(classifier.table)
-        binning = bin_columns(clf, classifier, bins, n_bins, more)
+        binning = bin_columns(clf, classifier, bins, n_bins, more, seed=seed)
         binned = Binned(classifier, binning.features)
         if not binned.features:
             raise InputError("there is nothing to ask: every column has one level")

@@ -20,9 +20,11 @@ from hornlens.exact.boxes.cells import Levels
 from hornlens.targets.classifiers.bounding.climbing import extremes
 from hornlens.targets.classifiers.bounding.occurring import Occurrences, TooHard
 from hornlens.targets.classifiers.bounding.pairs import AxisChange, PairOccurrence
-from hornlens.targets.classifiers.bounding.search import BoxSearch, Confirm, Verdicts
+from hornlens.targets.classifiers.bounding.rows import Flags
+from hornlens.targets.classifiers.bounding.search import Confirm, Verdicts
 from hornlens.targets.classifiers.bounding.stacks import Intervals
-from hornlens.targets.classifiers.bounding.tables import Flags, Sum, Tables
+from hornlens.targets.classifiers.bounding.tables import Sum, Tables
+from hornlens.targets.classifiers.bounding.trees import TreeSearch
 from hornlens.targets.classifiers.ensembles.trees import CLOSE
 from hornlens.targets.classifiers.features import Feature
 from hornlens.targets.classifiers.leaves import read_leaves
@@ -270,9 +272,9 @@ class Vote(Prover):
         occurring: Occurrences,
         confirm: Confirm,
         patience: int,
-    ) -> BoxSearch:
+    ) -> TreeSearch:
         check = self.binned.check
-        return BoxSearch(tables, occurring, self.tolerance, confirm, check, patience)
+        return TreeSearch(tables, occurring, self.tolerance, confirm, check, patience)
 
     @cached_property
     def _kept(self) -> dict[Hashable, Tables]:

@@ -18,6 +18,7 @@ from hornlens.verifying.classifying.features import check_features
 from hornlens.verifying.classifying.headline import check_headline
 from hornlens.verifying.classifying.leaves import Leaves
 from hornlens.verifying.classifying.measured import check_agreement, check_exact_bins
+from hornlens.verifying.classifying.notes import check_notes
 from hornlens.verifying.classifying.plausible import PlausibleCells
 from hornlens.verifying.classifying.rules import (
     check_cover,
@@ -61,6 +62,7 @@ def check_classifier(content: Any) -> tuple[list[str], list[str]]:
             check_flips(recorded, assumed.allows),
             check_headline(recorded),
         ]
+        check_notes(recorded)
         if "sift" in content or "sift" in content["certificate"]:
             parts.append(_check_sift(recorded))
     not_checked = [line for _, lines in parts for line in lines]

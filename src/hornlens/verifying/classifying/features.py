@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 from math import ceil, floor, inf, isfinite, nextafter
 from typing import Any
 
@@ -12,17 +12,11 @@ import numpy as np
 
 from hornlens.verifying.attributes import is_close, is_single
 from hornlens.verifying.classifying.conditions import say
-from hornlens.verifying.classifying.document import ENDED_AFTER, ClassifierFile
+from hornlens.verifying.classifying.document import ClassifierFile
 from hornlens.verifying.grids import Wrong
 
 EXACT = ("the model's own thresholds", "the values of each column")
 """How bins are called of which each has one class, as far as the model was read."""
-MOST_SHORT = 5_000_000
-"""Rules with so few conditions are listed that these can be met in no more cells than that."""
-ROUNDED_NOTE = (
-    "thresholds are shown rounded by less than a millionth, with no row between what is shown and "
-    "what is meant; the file has them exactly"
-)
 KINDS = ("number", "whole", "boolean", "category", "ordered")
 Feature = Mapping[str, Any]
 LARGEST_EXACT = 1 << 53
@@ -51,7 +45,6 @@ def check_features(recorded: ClassifierFile) -> tuple[list[str], list[str]]:
     for line in (*recorded.features, *silent):
         _check_rows(recorded, line, columns.index(line["name"]))
     _check_space(recorded)
-    _check_notes(recorded)
     checked = [
         "levels: thresholds are as shown, points and rows lie in their levels, and the space and "
         "the classes are made of them"
@@ -282,90 +275,3 @@ def _attribute(feature: Feature) -> dict[str, Any]:
         return {"name": name, "values": values}
     above = [None, *(either[0] for _ in values), None]
     return {"name": name, "values": [either[0], *values, either[1]], "under": above}
-
-
-# --- notes ---
-
-
-def _check_notes(recorded: ClassifierFile) -> None:
-    """Write the notes on columns again."""
-    assert recorded.whole is not None
-    section, notes = recorded.section, list(recorded.section["notes"])
-    sift, fallback = recorded.whole.get("sift"), section.get("fallback", "")
-    if fallback:
-        if notes[:1] != [fallback]:
-            raise Wrong(f"notes: lack {fallback!r}")
-        if section["bins"] in EXACT:
-            raise Wrong("fallback: the trees were read, and were not")
-        del notes[0]
-    most = recorded.whole["settings"]["max_conditions"]
-    if sift is not None and most is None and sift["conditions"] < 2:
-        wanted = "rules have at most 1 condition: those with 2 are too many to sift"
-        if notes[:1] != [wanted]:
-            raise Wrong(f"notes: lack {wanted!r}")
-        del notes[0]
-    for wanted in _shortened(recorded):
-        if notes[:1] != [wanted]:
-            raise Wrong(f"notes: lack {wanted!r}")
-        del notes[0]
-    if notes and notes[0].startswith(ENDED_AFTER):
-        count, _, rest = notes[0].removeprefix(ENDED_AFTER).partition(" of ")
-        total = rest.removesuffix(" rows of X were asked").replace(",", "")
-        shown = f"{section['rows']['count']:,}"
-        whole = int(total) if total.isdecimal() else 0
-        if (
-            count != shown
-            or whole <= section["rows"]["count"]
-            or notes[0] != (f"{ENDED_AFTER}{count} of {whole:,} rows of X were asked")
-        ):
-            raise Wrong(f"notes: {shown} rows were asked")
-        if recorded.certificate.get("ended") is None:
-            raise Wrong("notes: not all rows were asked, though the run was not ended")
-        del notes[0]
-    silent = {line["name"]: line for line in section["silent"]}
-    order = [name for name in section["columns"] if name in silent]
-    if len(notes) != len(order):
-        raise Wrong(f"notes: {len(order)} columns have one level")
-    for note, name in zip(notes, order, strict=True):
-        if note not in _notes_on(recorded, silent[name]):
-            raise Wrong(f"notes: {note!r} is not so")
-
-
-def _shortened(recorded: ClassifierFile) -> list[str]:
-    """Return the notes on short rules that are too many, and on thresholds that are rounded."""
-    assert recorded.whole is not None
-    section, notes = recorded.section, []
-    words = recorded.certificate.get("scope", {}).get("words", "")
-    usual = recorded.whole["settings"]["max_conditions"] is None
-    if section.get("trees") is not None and usual and words.startswith("of every "):
-        cells = 1, sum(recorded.sizes), sum(a * b for a, b in combinations(recorded.sizes, 2))
-        most = next((count for count in (1, 2) if cells[count] > MOST_SHORT), 3) - 1
-        if most < 2:
-            notes.append(
-                f"every rule with at most {most} condition{'' if most == 1 else 's'} is here: "
-                f"those with {most + 1} are too many to be gone through"
-            )
-    every = {line["name"]: line for line in (*recorded.features, *section["silent"])}
-    if columns := [name for name in section["columns"] if rounded_cuts(every[name])]:
-        notes.append(f"{ROUNDED_NOTE} ({', '.join(columns)})")
-    return notes
-
-
-def _notes_on(recorded: ClassifierFile, feature: Feature) -> list[str]:
-    """Return what a note on a column with one level may say; more than one if not all is kept."""
-    section, name = recorded.section, feature["name"]
-    column, value = section["columns"].index(name), feature["points"][0]
-    value = float("nan") if value is None and "cuts" in feature else value
-    shown = f"{value:g}" if isinstance(value, float) else str(value)
-    constant = f"column {name!r} is constant ({shown}): rules are silent on it"
-    agreement = section["agreement"]
-    same = agreement["rows"] == agreement["uniform"] == 1
-    same = same and not agreement["mixed"] and not agreement.get("varied", 0)
-    model = "the model" if same else "the model, as it was read,"
-    never = f"{model} never asks for column {name!r}"
-    if recorded.is_recent and section["bins"] not in EXACT:
-        never = f"column {name!r} has one bin: rules are silent on it"
-    several = len({row[column] for row in section["rows"]["values"]}) > 1
-    if "cuts" in feature and several:
-        return [never]
-    return [constant] if recorded.has_all_rows or "cuts" not in feature else [constant, never]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.exact.boxes.cells import Levels
+from hornlens.targets.classifiers.bounding.rows import Floats
 from hornlens.targets.classifiers.bounding.stacks import Intervals
-from hornlens.targets.classifiers.bounding.tables import Floats
 
 if TYPE_CHECKING:
     from hornlens.targets.classifiers.bounding.search import BoxSearch
@@ -39,7 +39,7 @@ def drawn_cells(
         rows = np.arange(start, min(start + step, len(lows)))
         drawn = rng.integers(lows[rows], highs[rows] + 1, (DRAWN, len(rows), lows.shape[1]))
         flat: Levels = drawn.reshape(-1, lows.shape[1])
-        heights = _heights(search, flat, search.tables.sums_at(flat)).reshape(DRAWN, len(rows))
+        heights = heights_of(search, flat, search.tables.sums_at(flat)).reshape(DRAWN, len(rows))
         best = heights.argmax(axis=0)
         cells[rows] = drawn[best, np.arange(len(rows))]
         sure[rows] = heights.max(axis=0) > search.tolerance
@@ -50,12 +50,12 @@ def climb(
     search: BoxSearch, cell: Levels, low: Levels, high: Levels, rng: np.random.Generator
 ) -> Levels | None:
     """Return a cell of a box that is surely as wanted, if climbing from some comes to one."""
-    height = float(_heights(search, cell[None], search.tables.sums_at(cell[None]))[0])
+    height = float(heights_of(search, cell[None], search.tables.sums_at(cell[None]))[0])
     cell, height = _uphill(search, cell, height, (low, high), search.tolerance)
     if height > search.tolerance:
         return cell
     cells: Levels = rng.integers(low, high + 1, (STARTS, len(low)))
-    heights = _heights(search, cells, search.tables.sums_at(cells))
+    heights = heights_of(search, cells, search.tables.sums_at(cells))
     for start in np.argsort(-heights, kind="stable")[:CLIMBS].tolist():
         cell, height = cells[start], float(heights[start])
         cell, height = _uphill(search, cell, height, (low, high), search.tolerance)
@@ -70,7 +70,7 @@ def extremes(search: BoxSearch, cells: Levels, count: int, rng: np.random.Genera
         cells = cells[rng.choice(len(cells), TOGETHER, replace=False)]
     drawn = rng.integers(0, search.tables.sizes, (STARTS, cells.shape[1]))
     every = np.concatenate([cells, drawn])
-    heights = _heights(search, every, search.tables.sums_at(every))
+    heights = heights_of(search, every, search.tables.sums_at(every))
     order = np.argsort(-heights, kind="stable")
     tops = list(every[order[: (count + 1) // 2]])
     highest = [float(height) for height in heights[order[: (count + 1) // 2]]]
@@ -103,7 +103,7 @@ def _uphill(
     return cell, height
 
 
-def _heights(search: BoxSearch, cells: Levels, sums: Floats) -> Floats:
+def heights_of(search: BoxSearch, cells: Levels, sums: Floats) -> Floats:
     """Return how high cells are: the least of their sums, less a lot for what does not occur."""
     heights = sums.min(axis=1, initial=np.finfo(np.float64).max)
     excess = search.occurring.excess(cells)
@@ -123,15 +123,15 @@ def _round(
     axes = np.flatnonzero((low < high) & (tables.asked | search.occurring.asked))
     if not len(axes):
         return cell, height
-    levels, heights = _raised(search, cell, axes, low, high)
-    order = np.argsort(-heights, kind="stable")
-    order = order[heights[order] > height]
-    if not len(order) or heights[order[0]] > enough:
+    levels, tops = _raised(search, cell, axes, low, high)
+    order = np.argsort(-tops, kind="stable")
+    order = order[tops[order] > height]
+    if not len(order) or tops[order[0]] > enough:
         order = order[:1]
     cells = np.repeat(cell[None], len(order), axis=0)
     for place, number in enumerate(order.tolist()):
         cells[place:, axes[number]] = levels[number]
-    together = _heights(search, cells, tables.sums_at(cells))
+    together = heights_of(search, cells, tables.sums_at(cells))
     if not len(order) or together.max() <= height:
         return cell, height
     top = int(together.argmax())
@@ -143,30 +143,19 @@ def _raised(
 ) -> tuple[Levels, Floats]:
     """Return for each axis the level that raises a cell most, and how high it is then."""
     tables = search.tables
-    is_free = np.isin(np.arange(len(cell)), axes)
-    fixed = np.where(is_free, 0, cell), np.where(is_free, tables.sizes - 1, cell)
-    others = np.repeat(tables.reach(fixed[0][None], fixed[1][None]), len(axes), axis=0)
-    own = tables.meeting(axes, cell[axes], cell[axes])
-    others[1:] &= np.bitwise_and.accumulate(own[:-1], axis=0)
-    others[:-1] &= np.bitwise_and.accumulate(own[:0:-1], axis=0)[::-1]
+    sums_of = tables.changes(cell, axes)
     many = high[axes] - low[axes] + 1
-    levels = np.zeros(len(axes), dtype=np.intp)
-    heights = np.zeros(len(axes))
-    ends = np.cumsum(many)
-    parts = np.split(
-        np.arange(len(axes)), np.flatnonzero(np.diff(ends * len(tables.full) // WORK)) + 1
-    )
-    for part in parts:
+    levels, tops = np.zeros(len(axes), dtype=np.intp), np.zeros(len(axes))
+    ends = np.cumsum(many * len(tables.full)) // WORK
+    for part in np.split(np.arange(len(axes)), np.flatnonzero(np.diff(ends)) + 1):
         row = np.repeat(part, many[part])
         starts = np.cumsum(many[part]) - many[part]
         level = low[axes[row]] + np.arange(len(row)) - np.repeat(starts, many[part])
-        reached = tables.meeting(axes[row], level, level)
-        reached &= others[row]
         cells = np.repeat(cell[None], len(row), axis=0)
         cells[np.arange(len(row)), axes[row]] = level
-        own_heights = _heights(search, cells, tables.bounds(reached))
-        heights[part] = np.maximum.reduceat(own_heights, starts)
-        is_top = np.flatnonzero(own_heights == heights[row])
+        own = heights_of(search, cells, sums_of(row, level))
+        tops[part] = np.maximum.reduceat(own, starts)
+        is_top = np.flatnonzero(own == tops[row])
         first = is_top[np.unique(row[is_top], return_index=True)[1]]
         levels[part] = level[first]
-    return levels, heights
+    return levels, tops

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from hornlens.exact.boxes.cells import Levels
 from hornlens.targets.classifiers.bounding.occurring import Occurrence, Occurrences
-from hornlens.targets.classifiers.bounding.tables import Flags, Floats, Places, Sum
+from hornlens.targets.classifiers.bounding.rows import Flags, Floats, Places
+from hornlens.targets.classifiers.bounding.tables import Sum
 
 HELPS = 1e-300
 """What stands for a change that may help, however little."""

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hornlens.exact.boxes.cells import Levels
-from hornlens.targets.classifiers.bounding.tables import Floats, Places, Tables, Words
+from hornlens.targets.classifiers.bounding.rows import Floats, Places, Words
+from hornlens.targets.classifiers.bounding.tables import Tables
 
 
 class PlainBounds:

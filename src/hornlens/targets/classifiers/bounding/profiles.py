@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.targets.classifiers.bounding.tables import Flags, Floats
+from hornlens.targets.classifiers.bounding.rows import Flags, Floats
 
 Inside = Callable[[NDArray[np.intp], int], Flags]
 """Given some boxes and an axis: says of each which levels of the axis it has."""

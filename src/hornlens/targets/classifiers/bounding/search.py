@@ -1,19 +1,19 @@
 """Branch and bound: is there a cell in a box in which every sum is large enough?
 
 A box is left as soon as one of the sums cannot be large enough in it, or nothing in it occurs. It
-has a cell as wanted as soon as even the least leaves add up to enough. Else it is cut in two: where
-one of the best leaves of the trees that leave most open begins or ends. Of all such cuts, the one
-is taken whose halves lose most.
+has a cell as wanted as soon as even the least that they can be is enough. Else it is cut in two.
+How the sums are bounded, and where boxes are cut, is for those who know what they are made of.
 
-Sums within the rounding band of zero decide nothing: there, boxes are cut until each tree has one
-leaf, and who asks is asked about one cell.
+Sums within the rounding band of zero decide nothing: there, boxes are cut until nothing is left to
+cut, and who asks is asked about one cell.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,9 @@ from hornlens.exact.boxes.cells import Levels
 from hornlens.limits import Stopped
 from hornlens.targets.classifiers.bounding.climbing import climb, drawn_cells
 from hornlens.targets.classifiers.bounding.occurring import Occurrences, TooHard
+from hornlens.targets.classifiers.bounding.rows import Flags, Floats, Words
 from hornlens.targets.classifiers.bounding.stacks import Intervals, Stack
-from hornlens.targets.classifiers.bounding.tables import Floats, Tables, Words
 
-TREES = 6
-"""So many trees propose cuts of a box."""
 WORK = 1 << 24
 """About so many words are looked at together."""
 FEWEST, MOST = 16, 512
@@ -53,14 +51,40 @@ class Verdicts(NamedTuple):
     """The limit that ended it, if one did."""
 
 
+class BoundedSums(Protocol):
+    """Sums over cells, and what is known of them in boxes: words, from which bounds follow."""
+
+    full: Words
+    """What is known of all cells."""
+    sizes: Levels
+    asked: Flags
+    """On which axes it depends what the sums are."""
+    sums: int
+
+    def reach(self, lows: Levels, highs: Levels, /) -> Words:
+        """Return what is known of boxes."""
+
+    def bounds(self, reached: Words, /) -> Floats:
+        """Return the most that each sum can be in each box."""
+
+    def sums_at(self, cells: Levels, /) -> Floats:
+        """Return the sums of cells."""
+
+    def changes(self, cell: Levels, axes: Levels, /) -> Callable[[Levels, Levels], Floats]:
+        """Return what says the sums of a cell if one of its levels changes.
+
+        It takes the places of the axes that change, and their new levels.
+        """
+
+
 @dataclass(eq=False)
-class BoxSearch:
-    """Sums of trees, which cells occur, and how close to zero a sum may be for rounding to decide.
+class BoxSearch(ABC):
+    """Sums, which cells occur, and how close to zero a sum may be for rounding to decide.
 
     `check` is called now and then, and raises Stopped if a limit is reached.
     """
 
-    tables: Tables
+    tables: BoundedSums
     occurring: Occurrences
     tolerance: float
     confirm: Confirm
@@ -124,25 +148,9 @@ class BoxSearch:
 
     # --- one batch ---
 
+    @abstractmethod
     def _look(self, boxes: Intervals, reached: Words, bounds: Floats) -> None:
         """Settle boxes, or cut them in two."""
-        tables = self.tables
-        np.add.at(self._looked, boxes.of, 1)
-        best, worst = tables.best(reached), tables.worst(reached)
-        most, least = tables.added(best), tables.added(worst)
-        sure = np.all(tables.summed(least) > self.tolerance, axis=1)
-        single = np.all(best == worst, axis=1)
-        for row in np.flatnonzero(sure | single).tolist():
-            self._settle(boxes, row, bounds[row], bool(sure[row]))
-        split = np.flatnonzero(~(sure | single) & (self._status[boxes.of] == 0))
-        if not len(split):
-            return
-        boxes, reached, bounds = boxes.some(split), reached[split], bounds[split]
-        spread = np.where(best == worst, -1.0, most - least)[split]
-        slack = bounds + self.tolerance + SMALL
-        spread /= np.where(spread > 0, slack[:, tables.sum_of], 1.0)
-        halves, parts, values = self._halves(boxes, reached, bounds, best[split], spread)
-        self._push(halves, parts, values)
 
     def _settle(self, boxes: Intervals, row: int, bounds: Floats, sure: bool) -> None:
         """Look for a cell that occurs in a box in which all are as wanted, or rounding decides."""
@@ -200,53 +208,3 @@ class BoxSearch:
 
     def _note(self, of: Levels, cells: Levels) -> None:
         self._cells[of], self._status[of] = cells, 1
-
-    # --- cuts ---
-
-    def _halves(
-        self, boxes: Intervals, reached: Words, bounds: Floats, best: Levels, spread: Floats
-    ) -> tuple[Intervals, Words, Floats]:
-        """Return the halves of each box, cut where that takes most from the bounds."""
-        tables = self.tables
-        count = len(boxes.of)
-        row, axis, cut = self._cuts(boxes, best, spread)
-        lows, highs = boxes.lows[row, axis], boxes.highs[row, axis]
-        below, above = tables.parted(axis, lows, cut, highs)
-        added = tables.added(best)
-        slack = bounds[row] + self.tolerance + SMALL
-        left, right = (
-            np.clip(1 - tables.falls(reached, row, half, added) / slack, 0, None).min(axis=1)
-            for half in (below, above)
-        )
-        merit = (1 - left + SMALL) * (1 - right + SMALL)
-        order = np.lexsort((-merit, row))
-        first = order[np.append(True, row[order][1:] != row[order][:-1])]
-        assert len(first) == count
-        axis, cut, every = axis[first], cut[first], np.arange(count)
-        lows_above, highs_below = boxes.lows.copy(), boxes.highs.copy()
-        highs_below[every, axis], lows_above[every, axis] = cut, cut + 1
-        halves = Intervals(
-            np.concatenate([boxes.lows, lows_above]),
-            np.concatenate([highs_below, boxes.highs]),
-            np.concatenate([boxes.of, boxes.of]),
-        )
-        words = np.concatenate([reached & below[first], reached & above[first]])
-        return halves, words, tables.bounds(words)
-
-    def _cuts(
-        self, boxes: Intervals, best: Levels, spread: Floats
-    ) -> tuple[Levels, Levels, Levels]:
-        """Return cuts of boxes that the trees propose that leave most open: rows, axes, levels."""
-        count, trees = spread.shape
-        most = min(TREES, trees)
-        top = np.argpartition(-spread, most - 1, axis=1)[:, :most]
-        leaves = np.take_along_axis(best, top, 1)
-        axes, levels = self.tables.cuts_of(top.ravel(), leaves.ravel())
-        row = np.repeat(np.arange(count), most)[:, None].repeat(axes.shape[1], axis=1)
-        is_open = np.take_along_axis(spread, top, 1).ravel() >= 0
-        valid = (axes >= 0) & is_open[:, None]
-        valid &= (boxes.lows[row, axes] <= levels) & (levels < boxes.highs[row, axes])
-        row, axis, cut = row[valid], axes[valid].astype(np.intp), levels[valid].astype(np.intp)
-        key = (row * boxes.lows.shape[1] + axis) * int(self.tables.sizes.max(initial=1)) + cut
-        _, first = np.unique(key, return_index=True)
-        return row[first], axis[first], cut[first]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hornlens.exact.boxes.cells import Levels
-from hornlens.targets.classifiers.bounding.tables import Floats, Words
+from hornlens.targets.classifiers.bounding.rows import Floats, Words
 
 ROOM = 1 << 25
 """If those that wait take more bytes than this, the last ones come first: that takes least."""

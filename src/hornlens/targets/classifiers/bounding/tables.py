@@ -19,16 +19,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
-"""Bits for the leaves of every tree, in rows: one for each box, or for a row of a table."""
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
-Flags = NDArray[np.bool_]
+from hornlens.targets.classifiers.bounding.rows import (
+    Flags,
+    Floats,
+    Places,
+    PlainRows,
+    Rows,
+    ShortRows,
+    Words,
+    doubled_rows,
+    intervals_of,
+    lowest_bits,
+    packed_words,
+    place_of_bit,
+)
+
 MEMORY = 1 << 28
-"""Rows of tables that take more bytes than this are kept short: see `_ShortRows`."""
+"""Rows of tables that take more bytes than this are kept short: see `ShortRows`."""
 
 ALL = np.uint64((1 << 64) - 1)
-ONE = np.uint64(1)
 AT_ONCE = 1 << 12
 """Up to so many rows of tables are taken at once."""
 
@@ -79,7 +88,7 @@ class Tables:
         for tree, own in enumerate(leaves):
             self._leaf[tree, : len(own)] = own
             self.values[tree, : len(own)] = sums[self._sum_of[tree]].values[own]
-        self.full = _packed(self._leaf[None] >= 0)[0]
+        self.full = packed_words(self._leaf[None] >= 0)[0]
         self._every = np.arange(self.trees)
         self._read_rows(sums, missing)
 
@@ -92,11 +101,11 @@ class Tables:
         self._missing = np.full(count, -2, dtype=np.intp)
         self._rows_at = np.zeros((count, 3), dtype=np.intp)
         self.asked = np.zeros(count, dtype=np.bool_)
-        rows: list[Rows] = [_PlainRows(np.full((1, len(self.full)), ALL))]
+        rows: list[Rows] = [PlainRows(np.full((1, len(self.full)), ALL))]
         total = 1  # the first row is of axes that no leaf asks about: it leaves all
         cuts: list[tuple[Places, Places, Places]] = []
         estimate = 16 * int(self.sizes.sum()) * max(1, self.trees * self.words)
-        kind = _ShortRows if estimate > MEMORY else _PlainRows
+        kind = ShortRows if estimate > MEMORY else PlainRows
         for axis, size in enumerate(self.sizes.tolist()):
             inside = self._inside(sums, axis, size)
             if inside is None:
@@ -106,17 +115,17 @@ class Tables:
             cuts.append((tree * 64 * self.words + position, np.full(len(cut), axis), cut))
             known = size - bool(missing[axis])
             ends = inside[:, :, :known]
-            first, last, is_one = _intervals(ends)
+            first, last, is_one = intervals_of(ends)
             blocks = []
             if is_one:
                 levels = np.arange(size)[:, None, None]
-                blocks = [_packed(last >= levels), _packed(first <= levels)]
+                blocks = [packed_words(last >= levels), packed_words(first <= levels)]
                 if missing[axis]:
                     self._missing[axis] = known
-                    blocks.append(_packed((last >= levels) | inside[:, :, known]))
+                    blocks.append(packed_words((last >= levels) | inside[:, :, known]))
             else:
                 self._either[axis] = True
-                blocks = _doubled(_packed(np.moveaxis(inside, 2, 0)))
+                blocks = doubled_rows(packed_words(np.moveaxis(inside, 2, 0)))
             self._rows_at[axis] = (total, total + size, total + 2 * size)
             total += size * len(blocks)
             rows.append(kind(np.concatenate(blocks)))
@@ -164,9 +173,9 @@ class Tables:
     @cached_property
     def _plain(self) -> Words | None:
         """All rows of all axes, if they are kept as they are."""
-        if any(isinstance(rows, _ShortRows) for rows in self._axis_rows):
+        if any(isinstance(rows, ShortRows) for rows in self._axis_rows):
             return None
-        plain = [rows for rows in self._axis_rows if isinstance(rows, _PlainRows)]
+        plain = [rows for rows in self._axis_rows if isinstance(rows, PlainRows)]
         block = np.concatenate([rows.block for rows in plain])
         begin = 0
         for rows in plain:  # kept once
@@ -246,19 +255,36 @@ class Tables:
             reached[boxes] &= self.meeting(axes, lows[boxes, axis], highs[boxes, axis])
         return reached
 
+    def changes(self, cell: Places, axes: Places) -> Callable[[Places, Places], Floats]:
+        """Return what says the sums of a cell if one of its levels changes.
+
+        It takes the places of the axes that change, and their new levels.
+        """
+        is_free = np.isin(np.arange(len(cell)), axes)
+        fixed = np.where(is_free, 0, cell), np.where(is_free, self.sizes - 1, cell)
+        others = np.repeat(self.reach(fixed[0][None], fixed[1][None]), len(axes), axis=0)
+        own = self.meeting(axes, cell[axes], cell[axes])
+        others[1:] &= np.bitwise_and.accumulate(own[:-1], axis=0)
+        others[:-1] &= np.bitwise_and.accumulate(own[:0:-1], axis=0)[::-1]
+
+        def sums(places: Places, levels: Places) -> Floats:
+            return self.bounds(self.meeting(axes[places], levels, levels) & others[places])
+
+        return sums
+
     # --- bounds ---
 
     def best(self, reached: Words) -> Places:
         """Return for each box and tree the place of the leaf that adds most."""
         if self.words == 1:
-            return _bit(_lowest(reached))
+            return place_of_bit(lowest_bits(reached))
         return self._best_of(reached.reshape(len(reached), self.trees, self.words))
 
     def _best_of(self, parts: Words) -> Places:
         """Return the place of the leaf that adds most, of the words of trees."""
         word = (parts != 0).argmax(axis=-1)
         own = np.take_along_axis(parts, word[..., None], -1)[..., 0]
-        return np.asarray(_bit(_lowest(own)) + 64 * word)
+        return np.asarray(place_of_bit(lowest_bits(own)) + 64 * word)
 
     def worst(self, reached: Words) -> Places:
         """Return for each box and tree the place of the leaf that adds least."""
@@ -267,7 +293,7 @@ class Tables:
         top = np.take_along_axis(parts, word[:, :, None], 2)[:, :, 0].copy()
         for step in (1, 2, 4, 8, 16, 32):
             top |= top >> np.uint64(step)
-        return np.asarray(_bit(top ^ (top >> np.uint64(1))) + 64 * word)
+        return np.asarray(place_of_bit(top ^ (top >> np.uint64(1))) + 64 * word)
 
     def added(self, leaves: Places) -> Floats:
         """Return what a leaf of each tree adds."""
@@ -301,7 +327,7 @@ class Tables:
             added: The most that each tree adds in a box.
         """
         shape = (len(reached), self.trees, self.words)
-        lowest = _lowest(reached)
+        lowest = lowest_bits(reached)
         if self.words > 1:  # only the first bit of a tree
             parts = lowest.reshape(shape)
             parts[:, :, 1:][np.cumsum(parts[:, :, :-1] != 0, axis=2) > 0] = 0
@@ -310,7 +336,7 @@ class Tables:
             lost = lost.reshape(len(rows), self.trees, self.words).all(axis=2)
         part, tree = np.divmod(np.flatnonzero(lost), max(1, self.trees))
         if self.words == 1:
-            leaves = _bit(_lowest(reached[rows[part], tree] & halves[part, tree]))
+            leaves = place_of_bit(lowest_bits(reached[rows[part], tree] & halves[part, tree]))
         else:
             own = reached.reshape(shape)[rows[part], tree]
             own = own & halves.reshape(len(rows), self.trees, self.words)[part, tree]
@@ -353,85 +379,3 @@ def _varying(one: Sum) -> tuple[list[Places], float]:
         else:
             trees.append(start + np.argsort(-values, kind="stable"))
     return trees, base
-
-
-def _packed(flags: Flags) -> Words:
-    """Return flags (…, trees, bits) as words in rows."""
-    packed = np.packbits(flags, axis=-1, bitorder="little")
-    rows = np.ascontiguousarray(packed).reshape(len(flags), -1)
-    return rows.view("<u8").astype(np.uint64, copy=False)
-
-
-def _lowest(words: Words) -> Words:
-    """Return the lowest bit of each word."""
-    return np.asarray(words & (~words + ONE))
-
-
-def _bit(one: Words) -> Places:
-    """Return the place of the only bit of words; 0 if there is none."""
-    exponent = one.astype(np.float64).view(np.int64) >> 52
-    return np.asarray(np.maximum(exponent - 1023, 0), dtype=np.intp)
-
-
-def _intervals(inside: Flags) -> tuple[Places, Places, bool]:
-    """Return the first and the last level of each leaf, and whether they have all between."""
-    size = inside.shape[2]
-    some = inside.any(axis=2)
-    first = np.where(some, inside.argmax(axis=2), size + 1)
-    last = np.where(some, size - 1 - inside[:, :, ::-1].argmax(axis=2), -1)
-    whole = np.where(some, last - first + 1, 0)
-    return first, last, bool((inside.sum(axis=2) == whole).all())
-
-
-def _doubled(rows: Words) -> list[Words]:
-    """Return which leaves have one of the next 1, 2, 4, … levels."""
-    blocks, step = [rows], 1
-    while 2 * step <= len(rows):
-        block = blocks[-1].copy()
-        block[:-step] |= blocks[-1][step:]
-        blocks.append(block)
-        step *= 2
-    return blocks
-
-
-class _PlainRows:
-    """Rows of words as they are."""
-
-    def __init__(self, block: Words):
-        self.block = block
-
-    def __len__(self) -> int:
-        return len(self.block)
-
-    @property
-    def bytes(self) -> int:
-        return self.block.nbytes
-
-    def take(self, places: Places) -> Words:
-        return self.block[places]
-
-
-class _ShortRows:
-    """Rows of words of which each column seldom changes: its words, and which of them it has."""
-
-    def __init__(self, block: Words):
-        new = np.ones(block.shape, dtype=np.bool_)
-        new[1:] = block[1:] != block[:-1]
-        number = np.cumsum(new, axis=0) - 1
-        many = number[-1] + 1
-        self._begin = np.cumsum(many) - many
-        self._words = block.T[new.T]
-        self._number = number.astype(np.uint8 if int(many.max()) <= 256 else np.uint32)
-
-    def __len__(self) -> int:
-        return len(self._number)
-
-    @property
-    def bytes(self) -> int:
-        return self._number.nbytes + self._words.nbytes
-
-    def take(self, places: Places) -> Words:
-        return np.asarray(self._words[self._begin + self._number[places]])
-
-
-Rows = _PlainRows | _ShortRows

@@ -14,7 +14,8 @@ import numpy as np
 
 from hornlens.exact.boxes.axes import Axis, Box, Range
 from hornlens.exact.boxes.cells import Levels
-from hornlens.targets.classifiers.bounding.tables import Floats, Tables
+from hornlens.targets.classifiers.bounding.rows import Floats
+from hornlens.targets.classifiers.bounding.tables import Tables
 from hornlens.targets.classifiers.growing import Others
 from hornlens.targets.classifiers.narrowing import Weighed
 

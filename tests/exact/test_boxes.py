@@ -145,3 +145,19 @@ def test_boxes_of_a_complete_space_are_its_certain_rules(part):
 def test_an_attribute_of_one_value_has_no_boxes():
     with pytest.raises(InputError, match="'f' has one value"):
         axes_of(Space((Nominal("f", ("f",)),), complete=True))
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_rules_of_hundreds_of_levels_are_found_where_few_parts_differ(missing):
+    axes = [Axis(400 + missing, 400, True), Axis(300, 300, True)]
+    bits = np.full((400 + missing, 300), 3, dtype=np.uint64)
+    bits[50:200, 20:] = 1
+    bits[120:, :80] = 2
+    rules = {
+        ((50, 119), (20, 299)): 0,
+        ((50, 199), (80, 299)): 0,
+        ((120, 399), (0, 79)): 1,
+    }
+    if missing:  # no range has it and others, but the whole
+        rules[((400, 400), (0, 79))] = 1
+    assert {rule.box: rule.place for rule in every_rule(bits, axes)} == rules

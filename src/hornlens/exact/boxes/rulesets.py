@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
-from hornlens.exact.boxes.axes import Axis, Box
+from hornlens.exact.boxes.axes import Axis, Box, Range
 from hornlens.exact.boxes.cells import OPEN, OUTSIDE, GridCells, Levels, ListedCells, rows_in
 
 MOST_BOXES = 30_000_000
@@ -57,6 +57,10 @@ def bits_of(labels: NDArray[np.int8]) -> Bits:
 
 def every_rule(bits: Bits, axes: Sequence[Axis]) -> list[BoxRule]:
     """Return every rule of a table of what may be said in each cell."""
+    merged = [_merged(axis, np.moveaxis(bits, place, 0)) for place, axis in enumerate(axes)]
+    for place, levels in enumerate(merged):
+        bits = np.take(bits, levels.first, axis=place)
+    axes = [levels.axis for levels in merged]
     boxes = prod(len(axis.ranges) for axis in axes)
     if boxes > MOST_BOXES:
         raise HornlensError(
@@ -76,9 +80,36 @@ def every_rule(bits: Bits, axes: Sequence[Axis]) -> list[BoxRule]:
                 still[number] &= along[at[wider]] != along[number]
     rules = []
     for where in np.argwhere(general).tolist():
-        box = tuple(axis.ranges[number] for axis, number in zip(axes, where, strict=True))
+        box = tuple(levels.range_of(number) for levels, number in zip(merged, where, strict=True))
         rules.append(BoxRule(box, int(bits[tuple(where)]).bit_length() - 1))
     return rules
+
+
+class _Merged(NamedTuple):
+    """An axis on which levels side by side, in which the same may be said, are one."""
+
+    axis: Axis
+    first: Levels
+    last: Levels
+
+    def range_of(self, number: int) -> Range:
+        """Return a range of the axis in levels as they were."""
+        low, high = self.axis.ranges[number]
+        return int(self.first[low]), int(self.last[high])
+
+
+def _merged(axis: Axis, along: Bits) -> _Merged:
+    """Merge levels: no rule begins or ends between two of them that are alike."""
+    every = np.arange(axis.size)
+    if not axis.is_ranged or axis.nodes:
+        return _Merged(axis, every, every)
+    rows = along.reshape(len(along), -1)
+    new = np.ones(axis.size, dtype=np.bool_)
+    new[1 : axis.known] = (rows[1 : axis.known] != rows[: axis.known - 1]).any(axis=1)
+    first = np.flatnonzero(new)
+    last = np.append(first[1:], axis.size) - 1
+    known = int(np.count_nonzero(new[: axis.known]))
+    return _Merged(Axis(len(first), known, True), first, last)
 
 
 def short_rules_of_table(axes: Sequence[Axis], some: Sequence[int], bits: Bits) -> list[BoxRule]:

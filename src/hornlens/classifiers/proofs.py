@@ -112,6 +112,8 @@ class MeantInputs:
     """The inputs for which a rule is to be proved, in words."""
 
     assumed: Background
+    ranges: str = ""
+    """Which numbers are meant, if not all."""
 
     @property
     def words(self) -> str:
@@ -119,7 +121,8 @@ class MeantInputs:
         plausible = self.assumed.plausible
         kept = None if plausible is None else (plausible.kept, plausible.held_out)
         of: Of = "every input" if plausible is None else "plausible"
-        return Scope(of, assumed=bool(self.assumed.texts), kept=kept).inputs
+        every = Scope(of, assumed=bool(self.assumed.texts), kept=kept).inputs
+        return f"{every}{self.ranges}"
 
     @property
     def none(self) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from hornlens.classifiers.counterexamples import Region, Search, refuted
 from hornlens.classifiers.monotone import proved_motion
 from hornlens.classifiers.nearest import nearest_row
+from hornlens.classifiers.networkproofs import guarded_network, in_ranges, network_levels
 from hornlens.classifiers.progress import shown
 from hornlens.classifiers.proofs import (
     MeantInputs,
@@ -38,8 +39,10 @@ from hornlens.targets.classifiers.estimators import is_called
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.moving import Motion, parse_motion
+from hornlens.targets.classifiers.netproving import NetworkProver
 from hornlens.targets.classifiers.plausible import KEPT, LEAST, Plausible
 from hornlens.targets.classifiers.points import Binned
+from hornlens.targets.classifiers.provers import Prover
 from hornlens.targets.classifiers.voting import Vote
 
 HARD = 1_000_000
@@ -67,7 +70,8 @@ def prove(
 ) -> Proof:
     """Prove a rule of a classifier for every input, or find a row that breaks it.
 
-    For ensembles of trees that can be read, a rule is decided for every input. For others,
+    For ensembles of trees that can be read, a rule is decided for every input; for networks of
+    rectified units and linear models, for every input with numbers in the ranges of X. For others,
     rows of X, random inputs and the cells of a grid are tried: a row that breaks the rule refutes
     it; if there is none, the rule is "not refuted".
 
@@ -249,7 +253,14 @@ def _proved(
     assumed = Background(options.background, table.names, plausible)
     conditions = conditions_in(parsed.given, parsed.follows)
     more = assumed.cuts(table, conditions)
-    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more, meter, options.seed)
+    looked_into = None
+    if options.bins == "auto" and plausible is None:
+        looked_into = network_levels(clf, classifier, more)
+    if looked_into is not None:
+        network, binning = looked_into
+    else:
+        network, given = None, (options.bins, options.n_bins, more)
+        binning = bin_columns(clf, classifier, *given, meter, options.seed)
     assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
     meant = MeantInputs(assumed)
@@ -268,9 +279,16 @@ def _proved(
         proof = _by_vote(rule, vote, is_met, exceptions, meant) if row is None else row
     else:
         proof = search.decided(is_met, exceptions)
+    by_network = network is not None and proof.status == "not refuted"
+    if network is not None and by_network:
+        of_network = replace(meant, ranges=in_ranges(binned))
+        prover = NetworkProver(binned, forbidden.weighted, forbidden.most_broken, network)
+        proof = _by_vote(rule, prover, is_met, exceptions, of_network)
     if proof and unseen:
         but = f"no row of X has a missing {unseen[0]}"
         return meant.meant(Proof(rule, "not refuted", f"Not refuted, but not proved: {but}."))
+    if network is not None and by_network:
+        return guarded_network(proof, network, binned, seed)
     return meant.meant(guarded(proof, binned, seed))
 
 
@@ -339,9 +357,13 @@ def _named_rows(names: Sequence[str]) -> Any:
 
 
 def _by_vote(
-    rule: str, vote: Vote, is_met: Sequence[Region], exceptions: Sequence[Region], of: MeantInputs
+    rule: str,
+    vote: Prover,
+    is_met: Sequence[Region],
+    exceptions: Sequence[Region],
+    of: MeantInputs,
 ) -> Proof:
-    """Decide it for every input that is meant, by the trees themselves: each case by itself."""
+    """Decide it for every input that is meant, by the model itself: each case by itself."""
     binned, lead, is_settled = vote.binned, "", True
     every = (1 << len(binned.classifier.classes)) - 1
     with suppress(TooHard, Stopped):  # the proof does without

@@ -20,17 +20,37 @@ Levels = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """An axis: the numbers that each of its levels has in some columns, and what they weigh."""
+    """An axis: the numbers that each of its levels has in some columns, and what they weigh.
+
+    A level may stand for all numbers between two `ends`: bounds are of all of them, and what is
+    said of a cell is said of its `numbers`.
+    """
 
     numbers: Floats
     """A row for each level, a column for each column of the model."""
     weights: Floats
     """A row for each of these columns, a column for each unit of the first layer."""
+    ends: tuple[Floats, Floats] | None = None
 
     @property
     def size(self) -> int:
         """How many levels there are."""
         return len(self.numbers)
+
+    @property
+    def lowest(self) -> Floats:
+        """The least number of each level in each column."""
+        return self.numbers if self.ends is None else self.ends[0]
+
+    @property
+    def highest(self) -> Floats:
+        """The largest number of each level in each column."""
+        return self.numbers if self.ends is None else self.ends[1]
+
+    @cached_property
+    def has_points(self) -> bool:
+        """Whether each level stands for one number only."""
+        return bool((self.lowest == self.highest).all())
 
     @cached_property
     def given(self) -> Floats:
@@ -38,10 +58,18 @@ class Input:
         return np.asarray(self.numbers @ self.weights)
 
     @cached_property
+    def range(self) -> tuple[Floats, Floats]:
+        """The least and the most that each level adds to each unit of the first layer."""
+        up, down = np.maximum(self.weights, 0.0), np.minimum(self.weights, 0.0)
+        return self.lowest @ up + self.highest @ down, self.highest @ up + self.lowest @ down
+
+    @cached_property
     def rises(self) -> bool:
-        """Whether it is one column, in which a higher level has a number that is not lower."""
+        """Whether it is one column, in which a higher level has numbers that are not lower."""
         one = self.numbers.shape[1] == 1
-        return one and bool((np.diff(self.numbers[:, 0]) >= 0).all())
+        return one and all(
+            bool((np.diff(part[:, 0]) >= 0).all()) for part in (self.lowest, self.highest)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,17 +148,17 @@ class Network:
         units = len(other.first)
         before = len(self.first)
         inputs = [
-            Input(each.numbers, np.hstack([each.weights, np.zeros((len(each.weights), units))]))
+            replace(each, weights=np.hstack([each.weights, np.zeros((len(each.weights), units))]))
             for each in self.inputs
         ]
         for axis, each in enumerate(other.inputs):
             place = own[axis]
             if place < shared:
                 both = np.hstack([self.inputs[place].weights, each.weights])
-                inputs[place] = Input(self.inputs[place].numbers, both)
+                inputs[place] = replace(self.inputs[place], weights=both)
             else:
                 zeros = np.zeros((len(each.weights), before))
-                inputs.append(Input(each.numbers, np.hstack([zeros, each.weights])))
+                inputs.append(replace(each, weights=np.hstack([zeros, each.weights])))
         layers = tuple(
             Layer(_blocks(one.weights, two.weights), np.concatenate([one.bias, two.bias]))
             for one, two in zip(self.layers, other.layers, strict=True)

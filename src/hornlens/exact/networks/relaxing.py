@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.exact.networks.network import Floats, Levels, Network
+from hornlens.exact.networks.network import Floats, Input, Levels, Network
 
 Boxes = NDArray[np.intp]
 
@@ -97,21 +97,22 @@ def least_in_boxes(network: Network, weights: Floats, lows: Boxes, highs: Boxes)
     """Return the least of linear functions of what the inputs give to the first layer, in boxes."""
     least = np.zeros(weights.shape[:2])
     for axis, each in enumerate(network.inputs):
-        least += _axis_least(each.numbers, each.rises, weights @ each.weights.T, lows, highs, axis)
+        least += _axis_least(each, weights @ each.weights.T, lows[:, axis], highs[:, axis])
     return least
 
 
-def _axis_least(
-    numbers: Floats, rises: bool, weights: Floats, lows: Boxes, highs: Boxes, axis: int
-) -> Floats:
-    low, high = lows[:, axis], highs[:, axis]
-    if rises:
-        own, column = weights[:, :, 0], numbers[:, 0]
-        ends = np.where(own > 0, column[low][:, None], column[high][:, None])
+def _axis_least(each: Input, weights: Floats, low: Levels, high: Levels) -> Floats:
+    """Return the least of linear functions of an axis' columns, between two levels."""
+    if each.rises:
+        own = weights[:, :, 0]
+        ends = np.where(own > 0, each.lowest[low], each.highest[high])
         return np.asarray(own * ends)
-    inside = _inside(len(numbers), low, high)
-    added = np.where(inside[:, None], weights @ numbers.T, np.inf)
-    return np.asarray(added.min(axis=2))
+    added = weights @ each.lowest.T
+    if not each.has_points:
+        up, down = np.maximum(weights, 0.0), np.minimum(weights, 0.0)
+        added = up @ each.lowest.T + down @ each.highest.T
+    inside = _inside(each.size, low, high)
+    return np.asarray(np.where(inside[:, None], added, np.inf).min(axis=2))
 
 
 def cells_of_most(network: Network, weights: Floats, lows: Boxes, highs: Boxes) -> Levels:
@@ -133,13 +134,14 @@ def ranges(network: Network, lows: Boxes, highs: Boxes) -> tuple[Floats, Floats]
     most = least.copy()
     for axis, each in enumerate(network.inputs):
         low, high = lows[:, axis], highs[:, axis]
+        least_of, most_of = each.range
         if each.rises:
-            ends = each.given[low], each.given[high]
-            least[:, axis], most[:, axis] = np.minimum(*ends), np.maximum(*ends)
+            least[:, axis] = np.minimum(least_of[low], least_of[high])
+            most[:, axis] = np.maximum(most_of[low], most_of[high])
         else:
             inside = _inside(each.size, low, high)[:, :, None]
-            least[:, axis] = np.where(inside, each.given[None], np.inf).min(axis=1)
-            most[:, axis] = np.where(inside, each.given[None], -np.inf).max(axis=1)
+            least[:, axis] = np.where(inside, least_of[None], np.inf).min(axis=1)
+            most[:, axis] = np.where(inside, most_of[None], -np.inf).max(axis=1)
     return least, most
 
 
@@ -158,7 +160,9 @@ def slack(network: Network, lows: Boxes, highs: Boxes, unit: float = 2.0**-53) -
     terms = 8
     for axis, each in enumerate(network.inputs):
         inside = _inside(each.size, lows[:, axis], highs[:, axis])
-        size = size + _largest(np.abs(each.numbers), inside) @ np.abs(each.weights)
+        size = size + _largest(
+            np.maximum(np.abs(each.lowest), np.abs(each.highest)), inside
+        ) @ np.abs(each.weights)
         terms += each.numbers.shape[1]
     for layer in network.layers:
         size = size @ np.abs(layer.weights) + np.abs(layer.bias)

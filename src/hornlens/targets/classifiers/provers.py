@@ -62,6 +62,10 @@ class Prover(ABC):
         """How many classes there are."""
 
     @abstractmethod
+    def in_words(self, lead: float, place: int) -> str:
+        """Say by how much other classes can lead over one at most; nothing if that is not known."""
+
+    @abstractmethod
     def _leading(
         self, boxes: Intervals, count: int, place: int, other: int, patience: int
     ) -> Verdicts:

@@ -36,7 +36,7 @@ class NetworkTables:
         self.full: Words = np.zeros(2 * len(self.sizes), dtype=np.uint64)
         self.asked: Flags = self.sizes > 1
         whole = np.zeros((1, len(self.sizes)), dtype=np.intp), (self.sizes - 1)[None]
-        self.tolerance = float(slack(network, *whole, unit)[0])
+        self.tolerance = float(slack(network, *whole, unit)[0]) + 16 * unit
         self.bytes = sum(each.numbers.nbytes for each in network.inputs)
 
     def reach(self, lows: Levels, highs: Levels) -> Words:

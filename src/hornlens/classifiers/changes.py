@@ -79,7 +79,7 @@ def answer(
     return Recourse(row, said, to, status, sentence, changes or {}, changed, distance)
 
 
-def plain(value: Any) -> Any:
+def python_value(value: Any) -> Any:
     """Return a value as Python itself has it."""
     return value.item() if isinstance(value, np.generic) else value
 
@@ -89,6 +89,6 @@ def text_of(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
-def joined(texts: Sequence[str]) -> str:
+def comma_list(texts: Sequence[str]) -> str:
     """Return texts with commas, and an "and" before the last."""
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.changes import Recourse, Status, answer, joined, plain, text_of
+from hornlens.classifiers.changes import Recourse, Status, answer, comma_list, python_value, text_of
 from hornlens.classifiers.proofs import measured_agreement
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels, cells_at
@@ -73,7 +73,7 @@ class Searches:
         """Return the smallest change of a row, given by columns of one value."""
         table = self.binned.classifier.table
         names, labels = table.names, self.binned.classifier.labels
-        row = {name: plain(column[0]) for name, column in zip(names, values, strict=True)}
+        row = {name: python_value(column[0]) for name, column in zip(names, values, strict=True)}
         try:
             said = int(self._decide(values)[0])
         except Stopped:
@@ -100,7 +100,7 @@ class Searches:
             if proved
             else "That is the smallest change that was found; a smaller one may do."
         )
-        sentence = f"Change {joined(texts)}, and the model says {labels[place]}. {smallest}"
+        sentence = f"Change {comma_list(texts)}, and the model says {labels[place]}. {smallest}"
         status: Status = "proved" if proved else "found"
         return answer(row, labels[said], self.to, status, sentence, changed, distance, changes)
 
@@ -217,7 +217,7 @@ class _OfRow:
                 row = int(hits[0])
                 names = self.given.binned.classifier.table.names
                 places = [self.given.binned.telling[axis] for axis in axes]
-                new = {names[place]: plain(columns[place][row]) for place in places}
+                new = {names[place]: python_value(columns[place][row]) for place in places}
                 self.best = float(costs[costs_left][row]), new, int(said[row])
                 return True
         return True
@@ -229,7 +229,7 @@ class _OfRow:
         if self.given.wanted >> place & 1:
             names, telling = self.given.binned.classifier.table.names, self.given.binned.telling
             changed = [telling[axis] for axis in axes if cell[axis] != self.cell[axis]]
-            new = {names[at]: plain(columns[at][0]) for at in changed}
+            new = {names[at]: python_value(columns[at][0]) for at in changed}
             costs = (self._costs(axis, [int(cell[axis])])[0] for axis in axes)
             self.best = float(sum(costs)), new, place
 

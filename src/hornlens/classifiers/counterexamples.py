@@ -54,7 +54,7 @@ def _broken_by(rule: str, binned: Binned, values: Sequence[Any], place: int) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class CounterexampleSearch:
     """Rows of X, cells and random inputs that are tried, where no trees can be looked into."""
 
     rule: str

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hornlens.classifiers.counterexamples import Region, Search, refuted
+from hornlens.classifiers.counterexamples import CounterexampleSearch, Region, refuted
 from hornlens.classifiers.monotone import proved_motion
 from hornlens.classifiers.nearest import nearest_row
 from hornlens.classifiers.networkproofs import guarded_network, in_ranges, network_levels
@@ -272,7 +272,9 @@ def _proved(
         nothing = Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
         return meant.meant(nothing)
     trees, forbidden = binning.trees, assumed.over(binned.every)
-    search = Search(rule, binned, options.limit, seed, binning.exact, forbidden, meant)
+    search = CounterexampleSearch(
+        rule, binned, options.limit, seed, binning.exact, forbidden, meant
+    )
     if trees is not None and trees.trees.summed:
         vote = Vote(binned, forbidden.weighted, forbidden.most_broken, trees)
         row = None if plausible is None else search.first_row(exceptions)

@@ -1,10 +1,11 @@
 """Rules that decide as many rows as possible, of an ensemble whose cells cannot all be asked.
 
 A rule is found where the rows are: `narrowing` cuts a box until plain bounds prove it, and of the
-boxes on the way, the earliest is taken that a search proves, too. So each rule takes some five
-questions. Then rules are made as wide as proofs reach (`growing`), those first that decide most; so
-others may decide no row alone, and are left out. Under a time limit, part of the time is kept for
-that; rules that were not made wider by then are true as well.
+boxes on the way, the earliest is taken that a search proves, too. The same of a few steps outwards
+that let in most rows (`relaxing`). So each rule takes some eight questions. Then rules are made as
+wide as proofs reach (`growing`), those first that decide most; so others may decide no row alone,
+and are left out. Under a time limit, part of the time is kept for that; rules that were not made
+wider by then are true as well.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hornlens.exact.boxes.axes import Axis
+from hornlens.exact.boxes.axes import Axis, Box
 from hornlens.exact.boxes.cells import Levels, ListedCells, distinct_cells, rows_in
 from hornlens.exact.boxes.rulesets import BoxRule, Stops, decided_by, never
 from hornlens.limits import Stopped
@@ -27,17 +28,18 @@ from hornlens.targets.classifiers.growing import Growing, Settled, influence
 from hornlens.targets.classifiers.measured import Measured
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.narrowing import Narrowing, Weighed
+from hornlens.targets.classifiers.relaxing import relaxed
 from hornlens.targets.classifiers.short import KnownCells
 from hornlens.targets.classifiers.voting import Vote
 
-TOGETHER = 16
-"""So many rules are made wider at once: their proofs are asked for together."""
+FEWEST, TOGETHER = 4, 16
+"""So few rules are made wider at once at first, so many later: together is quicker, but later."""
 MOST = 1_000
 """So many rules are looked for at most."""
-TIME = 0.5
-"""Which share of the time that is left is taken; and of that, to find rules."""
-LATER = 0.8
-"""Which share of the time that is left in the end is taken."""
+TIME, LATER = 0.5, 0.8
+"""Which share of the time that is left is taken at first, and which in the end."""
+FINDING = 0.7
+"""Which share of that is taken to find rules; the rest is to make them wider."""
 OTHERS = 8_192
 """How many cells of other classes a box is held against at first; so many more are met."""
 LOOKED_AT = 1 << 15
@@ -197,20 +199,32 @@ class Cover:
                 self._open &= ~self._inside(rule)
 
     def _draft(self, place: int, which: Flags) -> tuple[BoxRule, BoxRule | None]:
-        """Return a box around some cells of a class, and the widest around it that is proved."""
+        """Return a box around some cells of a class, and a wide rule around it that is proved."""
         rows, leads = self._rows.of_class(place, which), self._vote.leads_over(place)
         path = self._narrowing.path(rows, self._others_of(place), leads, self._vote.tolerance)
-        rules = [BoxRule(box, place) for box in path.boxes]
-        proved = len(rules) - 1 if path.proved else len(rules)
-        first = 0
-        while first < proved:
-            middle = min((first + proved) // 2, len(rules) - 1)
-            ((status, _),) = self._settled([rules[middle]])
+        rule = self._first_proved(path.boxes, place, path.proved)
+        if rule is not None:
+            wider = relaxed(self._axes, rule.box, rows, self._others_of(place), leads)
+            rule = self._first_proved(wider, place, True)
+        return BoxRule(path.boxes[-1], place), rule
+
+    def _first_proved(self, boxes: Sequence[Box], place: int, proved: bool) -> BoxRule | None:
+        """Return the first box that is proved, as far as the middle ones tell.
+
+        Args:
+            boxes: Boxes, each within the one before it.
+            place: Their class.
+            proved: Whether the last one is proved already.
+        """
+        first, last = 0, len(boxes) - proved
+        while first < last:
+            middle = (first + last) // 2
+            ((status, _),) = self._settled([BoxRule(boxes[middle], place)])
             if status == 0:
-                proved = middle
+                last = middle
             else:
                 first = middle + 1
-        return rules[-1], rules[proved] if proved < len(rules) else None
+        return BoxRule(boxes[last], place) if last < len(boxes) else None
 
     def _settled(self, rules: Sequence[BoxRule]) -> list[Settled]:
         """Return what became of rules, and cells that refute them, which are noted."""
@@ -246,9 +260,10 @@ class Cover:
         for grown in self._grown:
             turns.take(grown.rule)
         turns.wait(self._drafts)
-        waiting = dict(enumerate(self._drafts))
+        waiting, count = dict(enumerate(self._drafts)), FEWEST
         while not stops():
-            numbers = [number for _ in range(TOGETHER) if (number := turns.next()) is not None]
+            numbers = [number for _ in range(count) if (number := turns.next()) is not None]
+            count = min(2 * count, TOGETHER)
             if not numbers:
                 waiting = {}
                 break
@@ -346,7 +361,7 @@ def cover_rows(cover: Cover, share: float, meter: Meter | None, time: float = TI
     """Add rules until they decide a share of the rows; of a time limit, such a part is taken."""
     finding, widening, most = never, never, MOST
     if meter is not None:
-        finding, widening = meter.part_of_time(TIME * time), meter.part_of_time(time)
+        finding, widening = meter.part_of_time(FINDING * time), meter.part_of_time(time)
         if meter.limits is not None and meter.limits.max_rules is not None:
             most = min(MOST, meter.limits.max_rules)
     cover.run(share, most, finding, widening)

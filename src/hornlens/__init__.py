@@ -70,12 +70,13 @@ __all__ = [
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hornlens.api import compare, envelope, extract, load
+    from hornlens.classifiers.changes import Recourse
     from hornlens.classifiers.explain import explain
     from hornlens.classifiers.flipping import flips
     from hornlens.classifiers.mattering import WhereItMatters
     from hornlens.classifiers.proofs import Proof
     from hornlens.classifiers.proving import prove
-    from hornlens.classifiers.recourse import Recourse, recourse, recourses
+    from hornlens.classifiers.recourse import recourse, recourses
     from hornlens.classifiers.result import Explanation
     from hornlens.differing import changes, differences
     from hornlens.errors import HornlensError, InputError
@@ -121,7 +122,8 @@ else:
         "classifiers.mattering": "WhereItMatters",
         "classifiers.proofs": "Proof",
         "classifiers.proving": "prove",
-        "classifiers.recourse": "Recourse recourse recourses",
+        "classifiers.changes": "Recourse",
+        "classifiers.recourse": "recourse recourses",
         "classifiers.result": "Explanation",
         "targets.classifiers.plausible": "Plausible",
         "targets.classifiers.target": "ClassifierTarget",

@@ -8,13 +8,14 @@ of some classes. If none finds one, and all was looked at, the rule holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.classifiers.explanation import Explained
+from hornlens.classifiers.reading import ReadRule, meant_rule, parsed_rule
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import GridCells, Levels, cells_at
 from hornlens.limits import Stopped
@@ -25,55 +26,17 @@ from hornlens.results.analysis.truth import Truth
 from hornlens.results.documents.checks import ShownAnswer
 from hornlens.targets.classifiers.answering import NotKept
 from hornlens.targets.classifiers.boxes import NO_VALUE, exactly, levels_of, opposites
-from hornlens.targets.classifiers.cases import Case, Cases
+from hornlens.targets.classifiers.cases import Case
 from hornlens.targets.classifiers.conditions import (
-    Either,
     ParsedRule,
-    atoms,
     conditions_in,
     replaced,
 )
 from hornlens.targets.classifiers.features import Feature
-from hornlens.targets.classifiers.grammar import Words, parse_expression
 
 TRIED = 100
 """In so many cells, the model itself is asked for an input that breaks a rule."""
 BINNED_ALONE = "the binned model breaks it, but no input is known that does"
-
-
-@dataclass(frozen=True, eq=False)
-class _Read:
-    """A rule as it was read: in which cases it speaks of an input, and in which one breaks it."""
-
-    rule: ParsedRule
-    given: list[Case]
-    exceptions: list[Case]
-    unseen: list[str]
-    """Columns that it asks to be missing, of which X has no missing values."""
-    wanted: int
-    """The classes that it allows; all, where it says something of columns as well."""
-
-    @classmethod
-    def of(cls, result: Explained, rule: ParsedRule) -> _Read:
-        """Return a rule in cases over the features of a result."""
-        features = {feature.name: feature for feature in result.binned.every}
-        every = (1 << len(result.binned.classifier.labels)) - 1
-        cases = Cases(features, result.binned.classifier.bits_of, every)
-        exceptions = cases.of(rule.exceptions)
-        unseen = list(cases.unseen)
-        given = cases.of(rule.given)
-        wanted = every
-        if not conditions_in(rule.follows):
-            wanted = 0
-            for case in cases.of(rule.follows):
-                wanted |= case.classes
-        return cls(rule, given, exceptions, unseen, wanted)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether its left side has conditions on columns only, and its right side classes only."""
-        left = len(conditions_in(self.rule.given)) == len(list(atoms(self.rule.given)))
-        return left and not conditions_in(self.rule.follows)
 
 
 class _Witness(NamedTuple):
@@ -89,7 +52,7 @@ def judge_by_cells(result: Explained, rule: NamedRule, owner: Explained | None =
 
     Thresholds of a rule of another classifier, its `owner`, are those that it shows so.
     """
-    meant = _meant(result, rule)
+    meant = meant_rule(result, rule)
     judgement = _judged(result, meant, owner)
     if meant == rule:
         return judgement
@@ -97,12 +60,12 @@ def judge_by_cells(result: Explained, rule: NamedRule, owner: Explained | None =
 
 
 def _judged(result: Explained, rule: NamedRule, owner: Explained | None) -> Judgement:
-    parsed = _parsed(result, rule)
+    parsed = parsed_rule(result, rule)
     if owner is not None:
         columns = {feature.name: feature for feature in owner.binned.every}
         meant = replaced(parsed.given, lambda one: exactly(one, columns[one.name]))
         parsed = ParsedRule(meant, parsed.follows)
-    read = _Read.of(result, parsed)
+    read = ReadRule.of(result, parsed)
     if read.unseen:
         return Judgement(Truth("open"), f"Not known: no row of X has a missing {read.unseen[0]}.")
     small = _small(result, read.given)
@@ -134,7 +97,7 @@ def _judged(result: Explained, rule: NamedRule, owner: Explained | None) -> Judg
 
 def exceptions_by_cells(result: Explained, rule: NamedRule) -> Exceptions:
     """Count the asked cells that break a rule: those whose points meet its conditions."""
-    read = _Read.of(result, _parsed(result, _meant(result, rule)))
+    read = ReadRule.of(result, parsed_rule(result, meant_rule(result, rule)))
     every = result.labelled.count_in(tuple(axis.whole for axis in result.binned.axes))
     of = len(_cells_meeting(result, read.given, every))
     breaking = _cells_meeting(result, read.exceptions, every)
@@ -150,50 +113,6 @@ def exceptions_by_cells(result: Explained, rule: NamedRule) -> Exceptions:
 
 
 # --- reading ---
-
-
-def _meant(result: Explained, rule: NamedRule) -> NamedRule:
-    """Return a rule whose right side is ⊤ or ⊥ as one of the class that is called True or False.
-
-    "age < 30 → True" is how a rule of a Boolean class is shown, and nobody requires ⊤. That
-    something never has a class names one on the left.
-    """
-    if rule.consequent or (
-        rule.consequent is None
-        and any(_class_of(result, name) is not None for name in rule.antecedent)
-    ):
-        return rule
-    word = "false" if rule.consequent is None else "true"
-    labels = [label for label in result.binned.classifier.labels if label.lower() == word]
-    return replace(rule, consequent=(f"class = {labels[0]}",)) if labels else rule
-
-
-def _parsed(result: Explained, rule: NamedRule) -> ParsedRule:
-    """Return what the names of a rule mean: conditions about columns, or classes.
-
-    A rule is split into names at each "and", also inside of parentheses: it is read as a whole.
-    """
-    classifier = result.binned.classifier
-    labels = classifier.labels
-    values = {
-        feature.name: tuple(map(str, feature.values))
-        for feature in result.binned.every
-        if feature.values
-    }
-    words = Words(result.feature_names, labels, result.target, values)
-    given = parse_expression(" & ".join(rule.antecedent), words)
-    if rule.consequent is None:
-        return ParsedRule(given, Either())
-    return ParsedRule(given, parse_expression(" & ".join(rule.consequent), words, is_right=True))
-
-
-def _class_of(result: Explained, name: str) -> int | None:
-    """Return the place of the class that a name is, as "yes" or "class = yes"."""
-    labels = result.binned.classifier.labels
-    for begin in ("", f"{result.target} = ", "class = "):
-        if name.startswith(begin) and name[len(begin) :] in labels:
-            return labels.index(name[len(begin) :])
-    return None
 
 
 def _small(result: Explained, cases: Sequence[Case]) -> list[Box]:
@@ -224,7 +143,7 @@ def _without(box: Box, other: Box) -> list[Box]:
     return rest
 
 
-def _listed_warrant(result: Explained, boxes: Sequence[Box], read: _Read) -> Warrant:
+def _listed_warrant(result: Explained, boxes: Sequence[Box], read: ReadRule) -> Warrant:
     """Return what draws show of a rule that is listed; a special case is proved if that one is.
 
     What was shown of the cells of a box says nothing of a part of them.
@@ -246,7 +165,7 @@ def _lies_in(box: Box, other: Box) -> bool:
     return all(c <= a and b <= d for (a, b), (c, d) in zip(box, other, strict=True))
 
 
-def _is_vacuous(result: Explained, read: _Read, boxes: Sequence[Box]) -> bool:
+def _is_vacuous(result: Explained, read: ReadRule, boxes: Sequence[Box]) -> bool:
     """Return whether nothing occurs that a rule speaks of, or always what it says and no else."""
     labelled = result.labelled
     if not isinstance(labelled, GridCells) or labelled.open:

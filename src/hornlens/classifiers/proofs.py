@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from hornlens.classifiers.nearest import Nearest
 from hornlens.limits import ENDED
-from hornlens.logic.scopes import Agreement
+from hornlens.logic.scopes import Agreement, Of, Scope
+from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.guard import is_measured, measured_by, unlike
 from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.points import Binned
@@ -104,3 +105,37 @@ def too_hard(rule: str, meter: Meter | None, lead: str = "") -> Proof:
 def plain_value(value: Any) -> str:
     """Return a value in few digits, if they are all that it has."""
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+@dataclass(frozen=True)
+class MeantInputs:
+    """The inputs for which a rule is to be proved, in words."""
+
+    assumed: Background
+    ranges: str = ""
+    """Which numbers are meant, if not all."""
+
+    @property
+    def words(self) -> str:
+        """All of them."""
+        plausible = self.assumed.plausible
+        kept = None if plausible is None else (plausible.kept, plausible.held_out)
+        of: Of = "every input" if plausible is None else "plausible"
+        every = Scope(of, assumed=bool(self.assumed.texts), kept=kept).inputs
+        return f"{every}{self.ranges}"
+
+    @property
+    def none(self) -> str:
+        """That there is none that meets a rule's conditions."""
+        if self.assumed.plausible is None:
+            return "The background allows no input that meets its conditions."
+        return "No plausible input meets its conditions."
+
+    def meant(self, proof: Proof) -> Proof:
+        """Return a proof that says of which inputs it is."""
+        if self.assumed.plausible is None:
+            return proof
+        sentence, is_refuted = proof.sentence, proof.status == "refuted"
+        if is_refuted:
+            sentence = sentence.replace("Refuted:", "Refuted by a row like yours:", 1)
+        return replace(proof, sentence=sentence, domain="plausible", plausible=is_refuted or None)

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from hornlens.classifiers.counterexamples import CounterexampleSearch, Region, refuted
 from hornlens.classifiers.monotone import proved_motion
-from hornlens.classifiers.nearest import moved_to_rows, nearest_row, rows_moved_into
+from hornlens.classifiers.nearest import nearest_row
 from hornlens.classifiers.networkproofs import guarded_network, in_ranges, network_levels
 from hornlens.classifiers.progress import shown
 from hornlens.classifiers.proofs import (
+    MeantInputs,
     Proof,
     ProofDomain,
     guarded,
     not_finished,
-    plain_value,
     too_hard,
 )
 from hornlens.counts import plural
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
-from hornlens.exact.boxes.cells import Levels, cells_at
-from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.limits import Limits, Stopped
-from hornlens.logic.scopes import Of, Scope
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
 from hornlens.targets.classifiers.binning import Bins, bin_columns
@@ -41,15 +38,13 @@ from hornlens.targets.classifiers.deciding import Banded, Bands, label_of, with_
 from hornlens.targets.classifiers.estimators import is_called
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
-from hornlens.targets.classifiers.moving import Motion, flags_of, parse_motion
+from hornlens.targets.classifiers.moving import Motion, parse_motion
 from hornlens.targets.classifiers.netproving import NetworkProver
 from hornlens.targets.classifiers.plausible import KEPT, LEAST, Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.provers import Prover
 from hornlens.targets.classifiers.voting import Vote
 
-TRIED = 20_000
-"""How many random inputs are tried."""
 HARD = 1_000_000
 """After so many boxes, the search for one case is given up."""
 
@@ -199,13 +194,6 @@ class _Asked(NamedTuple):
     says: Callable[[OfClass | OfValue], int]
 
 
-class Region(NamedTuple):
-    """Cells of some levels (bits) of each feature that are of one of some classes (bits)."""
-
-    levels: tuple[int, ...]
-    classes: int
-
-
 class _Options(NamedTuple):
     """How to prove; see `prove`."""
 
@@ -275,7 +263,7 @@ def _proved(
         binning = bin_columns(clf, classifier, *given, meter, options.seed)
     assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
-    meant = _Inputs(assumed)
+    meant = MeantInputs(assumed)
     of = {feature.name: feature for feature in binned.every}
     cases = Cases(of, asked.says, (1 << len(classifier.classes)) - 1)
     exceptions = _boxes(cases.of(parsed.exceptions), binned)
@@ -284,7 +272,9 @@ def _proved(
         nothing = Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
         return meant.meant(nothing)
     trees, forbidden = binning.trees, assumed.over(binned.every)
-    search = _Search(rule, binned, options.limit, seed, binning.exact, forbidden, meant)
+    search = CounterexampleSearch(
+        rule, binned, options.limit, seed, binning.exact, forbidden, meant
+    )
     if trees is not None and trees.trees.summed:
         vote = Vote(binned, forbidden.weighted, forbidden.most_broken, trees)
         row = None if plausible is None else search.first_row(exceptions)
@@ -302,40 +292,6 @@ def _proved(
     if network is not None and by_network:
         return guarded_network(proof, network, binned, seed)
     return meant.meant(guarded(proof, binned, seed))
-
-
-@dataclass(frozen=True)
-class _Inputs:
-    """The inputs for which a rule is to be proved, in words."""
-
-    assumed: Background
-    ranges: str = ""
-    """Which numbers are meant, if not all."""
-
-    @property
-    def words(self) -> str:
-        """All of them."""
-        plausible = self.assumed.plausible
-        kept = None if plausible is None else (plausible.kept, plausible.held_out)
-        of: Of = "every input" if plausible is None else "plausible"
-        every = Scope(of, assumed=bool(self.assumed.texts), kept=kept).inputs
-        return f"{every}{self.ranges}"
-
-    @property
-    def none(self) -> str:
-        """That there is none that meets a rule's conditions."""
-        if self.assumed.plausible is None:
-            return "The background allows no input that meets its conditions."
-        return "No plausible input meets its conditions."
-
-    def meant(self, proof: Proof) -> Proof:
-        """Return a proof that says of which inputs it is."""
-        if self.assumed.plausible is None:
-            return proof
-        sentence, is_refuted = proof.sentence, proof.status == "refuted"
-        if is_refuted:
-            sentence = sentence.replace("Refuted:", "Refuted by a row like yours:", 1)
-        return replace(proof, sentence=sentence, domain="plausible", plausible=is_refuted or None)
 
 
 def _motion_proved(
@@ -359,7 +315,7 @@ def _motion_proved(
         *(asked.rule, motion, binned, binning, forbidden, asked.says),
         *(options.limit, options.seed),
     )
-    return _Inputs(assumed).meant(guarded(proof, binned, options.seed))
+    return MeantInputs(assumed).meant(guarded(proof, binned, options.seed))
 
 
 def _boxes(cases: Sequence[Case], binned: Binned) -> list[Region]:
@@ -403,7 +359,11 @@ def _named_rows(names: Sequence[str]) -> Any:
 
 
 def _by_vote(
-    rule: str, vote: Prover, is_met: Sequence[Region], exceptions: Sequence[Region], of: _Inputs
+    rule: str,
+    vote: Prover,
+    is_met: Sequence[Region],
+    exceptions: Sequence[Region],
+    of: MeantInputs,
 ) -> Proof:
     """Decide it for every input that is meant, by the model itself: each case by itself."""
     binned, lead, is_settled = vote.binned, "", True
@@ -426,162 +386,8 @@ def _by_vote(
         except Stopped:
             return too_hard(rule, binned.meter)
         if cell is not None:
-            return _refuted(rule, binned, cell)
+            return refuted(rule, binned, cell)
         is_settled &= bool(settled)
     if not is_settled:
         return too_hard(rule, binned.meter, lead)
     return Proof(rule, "proved", f"Proved for {of.words}.")
-
-
-def _refuted(rule: str, binned: Binned, cell: Levels) -> Proof:
-    columns, decide = binned.columns(cell[None, :]), binned.classifier.decide
-    place = int(decide(columns)[0])
-    near = moved_to_rows(binned, cell)
-    with suppress(Stopped):  # then it stays the point of the cell
-        if int(decide(near)[0]) == place:
-            columns = near
-    return _broken_by(rule, binned, [column[0] for column in columns], place)
-
-
-def _broken_by(rule: str, binned: Binned, values: Sequence[Any], place: int) -> Proof:
-    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
-    row = dict(zip(binned.classifier.table.names, plain, strict=True))
-    said = binned.classifier.labels[place]
-    shown = ", ".join(f"{name} = {plain_value(value)}" for name, value in row.items())
-    return Proof(rule, "refuted", f"Refuted: the model says {said} of {shown}.", row, said)
-
-
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """Rows of X, cells and random inputs that are tried, where no trees can be looked into."""
-
-    rule: str
-    binned: Binned
-    limit: int
-    seed: int
-    exact: bool
-    forbidden: Forbidden
-    of: _Inputs
-
-    def first_row(self, exceptions: Sequence[Region]) -> Proof | None:
-        """Return a row of X that breaks the rule, or one that does so when it is changed a little.
-
-        Only rows that occur are returned; a row is changed in the columns that the rule asks about.
-        """
-        tries = _Tries(self.rule, self.binned)
-        for look in (self._row_in, self._moved_into):
-            for levels, classes in exceptions:
-                tries.wanted(classes)
-                if (proof := look(levels, tries)) is not None:
-                    return proof
-        return None
-
-    def _moved_into(self, levels: Sequence[int], tries: _Tries) -> Proof | None:
-        rng = np.random.default_rng(self.seed)
-        cells, columns = rows_moved_into(self.binned, levels, rng)
-        occur = self.forbidden.allows(cells)
-        return tries.first_other([column[occur] for column in columns]) if occur.any() else None
-
-    def _row_in(self, levels: Sequence[int], tries: _Tries) -> Proof | None:
-        binned, table = self.binned, self.binned.classifier.table
-        rows = binned.places(table)
-        inside = self.forbidden.allows(rows)
-        for axis, bits in enumerate(levels):
-            inside &= flags_of(bits, binned.features[axis].size)[rows[:, axis]]
-        if not inside.any():
-            return None
-        return tries.first_other([column[inside] for column in table.columns], counted=False)
-
-    def decided(self, is_met: Sequence[Region], exceptions: Sequence[Region]) -> Proof:
-        """Return what becomes of the rule: the first case that is refuted refutes it."""
-        tries = _Tries(self.rule, self.binned)
-        if not any(self._occurs(levels) for levels, _ in is_met):
-            return Proof(self.rule, "vacuous", self.of.none)
-        asked = 0
-        for levels, classes in exceptions:
-            tries.wanted(classes)
-            proof, count = self._in_box(levels, tries)
-            if proof is not None:
-                return proof
-            asked = -1 if count is None or asked < 0 else asked + count
-        if asked >= 0:
-            words = f"each of {asked:,} cells that it speaks of was asked"
-            meant = f" for {self.of.words}" if self.of.assumed.plausible is not None else ""
-            return Proof(self.rule, "proved", f"Proved{meant}: {words}.")
-        none = f"none of {tries.count:,} inputs that were tried breaks it"
-        if tries.cut:
-            return not_finished(self.rule, self.binned.meter, f"and {none}")
-        return Proof(self.rule, "not refuted", f"Not proved: {none}.")
-
-    def _occurs(self, levels: Sequence[int]) -> bool:
-        return not self.forbidden.boxes or len(self._cells(levels)) > 0
-
-    def _cells(self, levels: Sequence[int]) -> Levels:
-        """Return all cells of a box that occur, or as many random ones as the limit is."""
-        own = [
-            np.flatnonzero([bits >> at & 1 for at in range(bits.bit_length())]) for bits in levels
-        ]
-        shape, rng = tuple(map(len, own)), np.random.default_rng(self.seed)
-        if prod(shape) <= self.limit:
-            places = cells_at(np.arange(prod(shape)), shape)
-        else:
-            places = np.column_stack([rng.integers(0, size, self.limit) for size in shape])
-        if not own:
-            return places
-        cells = np.column_stack([own[axis][places[:, axis]] for axis in range(len(own))])
-        return cells[self.forbidden.allows(cells)]
-
-    def _in_box(self, levels: Sequence[int], tries: _Tries) -> tuple[Proof | None, int | None]:
-        """Return an input of a box that breaks the rule, and how many cells were all to ask."""
-        binned = self.binned
-        rng = np.random.default_rng(self.seed)
-        if (row := self._row_in(levels, tries)) is not None:
-            return row, None
-        is_plausible = self.of.assumed.plausible is not None
-        if is_plausible and (row := self._moved_into(levels, tries)) is not None:
-            return row, None
-        cells = self._cells(levels)
-        if not len(cells):
-            return None, 0
-        if (proof := tries.first_other(binned.columns(cells))) is not None:
-            return proof, None
-        if self.exact and prod(bits.bit_count() for bits in levels) <= self.limit and not tries.cut:
-            return None, len(cells)
-        some = cells[rng.integers(0, len(cells), TRIED)]
-        columns = binned.columns(some)
-        for axis, place in enumerate(binned.telling):
-            columns[place] = binned.every[place].draw(some[:, axis], rng)
-        return tries.first_other(columns), None
-
-
-class _Tries:
-    """Inputs that are tried for one that breaks a rule, as many as the limits allow."""
-
-    def __init__(self, rule: str, binned: Binned):
-        self.rule, self.binned = rule, binned
-        self.count, self.cut = 0, False
-        self.wanted(0)
-
-    def wanted(self, classes: int) -> None:
-        """Look for inputs of these classes (bits)."""
-        self.breaking = flags_of(classes, len(self.binned.classifier.classes))
-
-    def first_other(self, columns: Sequence[Any], counted: bool = True) -> Proof | None:
-        """Return an input that breaks the rule, if there is one among those that are asked."""
-        if self.cut:
-            return None
-        meter, decide = self.binned.meter, self.binned.classifier.decide
-        if meter is None:
-            said = decide(columns)
-        elif counted:
-            said = meter.answers(decide, columns)
-        else:
-            said = meter.measured(decide, columns, grace=False)
-        self.count += len(said)
-        self.cut = len(said) < len(columns[0])
-        wrong = np.flatnonzero(self.breaking[said])
-        if not len(wrong):
-            return None
-        row = int(wrong[0])
-        values = [column[row] for column in columns]
-        return _broken_by(self.rule, self.binned, values, int(said[row]))

@@ -47,7 +47,7 @@ def test_a_million_hard_rows_are_read_to_the_last_bit(library):
 
 
 def hold_in_bands(library, models, rows, seed):
-    read = 0
+    read, at_edges = 0, 0
     for number in range(models):
         rng = np.random.default_rng([seed, number])
         case = NUMBERS[library](rng)
@@ -59,8 +59,9 @@ def hold_in_bands(library, models, rows, seed):
         wrong, close = differences(case, hard_rows(case, rows, rng), banded, trees)
         text = f"{library} {seed}, {number}: {case.model.get_params()} {banded.cuts.values}"
         assert wrong.empty, f"{text}\n{wrong.head()}"
-        assert close < rows
+        at_edges += close
     assert read > models * 2 // 3
+    assert at_edges < read * rows // 2  # elsewhere it is the trees that decide
 
 
 @pytest.mark.parametrize("library", NUMBERS)

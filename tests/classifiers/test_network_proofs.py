@@ -190,3 +190,32 @@ def test_what_cannot_be_bounded_is_tried_as_before():
     clf, rows, _ = fitted(0, kind=kind)
     proof = hornlens.prove(clf, "dose >= 95 and age >= 38 -> 1", rows)
     assert proof.status in ("not refuted", "refuted") and "Proved for" not in proof.sentence
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_attack_shows_a_change_that_is_proved_not_to_be(seed):
+    clf, rows, rng = fitted(seed, 3 if seed % 5 == 4 else 2)
+    for low in (20, 60, 85):
+        proof = hornlens.prove(clf, f"site never changes the class where dose >= {low}", rows)
+        if proof.status == "refuted":
+            both = pandas.DataFrame([dict(proof.row), dict(proof.moved)], columns=rows.columns)
+            answers = clf.predict(both.astype(rows.dtypes))
+            assert answers[0] != answers[1], (seed, proof)
+        if proof.status == "proved":
+            inputs = attacked(rows, f"dose >= {low}", rng)
+            one, two, three = (clf.predict(inputs.assign(site=site)) for site in "abc")
+            assert (one == two).all() and (two == three).all(), (seed, low)
+
+
+def test_what_a_category_never_changes_is_proved_and_shown():
+    clf, rows = trained()
+    where = "site never changes the class where dose >= 90 and age >= 35"
+    proof = hornlens.prove(clf, where, rows)
+    assert proof.sentence == "Proved for every input with numbers in the ranges of X."
+    assert hornlens.prove(clf, "site never changes the class", rows).status == "refuted"
+
+
+def test_a_number_may_change_within_a_level():
+    clf, rows = trained()
+    proof = hornlens.prove(clf, "steps never changes the class where dose >= 90", rows)
+    assert proof.status == "not refuted", proof

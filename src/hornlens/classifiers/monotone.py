@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornlens.classifiers.proofs import Proof, not_finished, plain_value, too_hard
+from hornlens.classifiers.networkproofs import prover_of
+from hornlens.classifiers.proofs import MeantInputs, Proof, not_finished, plain_value, too_hard
 from hornlens.errors import InputError
 from hornlens.exact.boxes.cells import Levels, cells_at
 from hornlens.exact.boxes.forbidden import Forbidden
@@ -25,7 +26,7 @@ from hornlens.targets.classifiers.conditions import (
 )
 from hornlens.targets.classifiers.moving import Motion, flags_of, within
 from hornlens.targets.classifiers.points import Binned
-from hornlens.targets.classifiers.voting import Vote
+from hornlens.targets.classifiers.provers import Prover
 
 HARD = 400_000
 """After so many pairs of boxes, a search is given up."""
@@ -40,6 +41,7 @@ def proved_motion(
     says: Callable[[OfClass | OfValue], int],
     limit: int,
     seed: int,
+    meant: MeantInputs,
 ) -> Proof:
     """Return what becomes of a rule that moving a column never turns one class into another."""
     features = {feature.name: feature for feature in binned.every}
@@ -63,10 +65,12 @@ def proved_motion(
         return Proof(rule, "not refuted", "Not proved: no other value was tried.")
     axis = binned.telling.index(place)
     pairs = motion.pairs(first, then, every)
-    trees = binning.trees
-    if trees is not None and trees.trees.summed:
-        vote = Vote(binned, forbidden.weighted, forbidden.most_broken, trees)
-        return _by_vote(rule, vote, axis, pairs, motion.up, boxes)
+    prover = prover_of(binning, binned, forbidden)
+    if prover is not None:
+        proof = _by_bounds(rule, prover, axis, pairs, motion.up, boxes, meant)
+        is_ended = binned.meter is not None and binned.meter.ended is not None
+        if binning.network is None or proof.status != "not refuted" or is_ended:
+            return proof
     return _by_cells(rule, binned, axis, pairs, motion.up, boxes, forbidden, exact, limit, seed)
 
 
@@ -82,28 +86,28 @@ def _bits(expression: Expression | None, cases: Cases) -> int:
     return bits
 
 
-def _by_vote(
+def _by_bounds(
     rule: str,
-    vote: Vote,
+    prover: Prover,
     axis: int,
     pairs: Sequence[tuple[int, int]],
     up: bool | None,
     boxes: Sequence[Sequence[int]],
+    meant: MeantInputs,
 ) -> Proof:
     is_settled = True
     for box in boxes:
         for first, then in pairs:
             try:
-                status, ends = within(vote, box).moved(axis, first, then, up, HARD)
+                status, ends = within(prover, box).moved(axis, first, then, up, HARD)
             except Stopped:
-                return too_hard(rule, vote.binned.meter)
+                return too_hard(rule, prover.binned.meter)
             if ends is not None:
-                return _refuted(rule, vote.binned, axis, ends)
+                return _refuted(rule, prover.binned, axis, ends)
             is_settled &= status == 0
     if not is_settled:
-        return too_hard(rule, vote.binned.meter)
-    of = "for every input" + (" that the background allows" if vote.forbidden else "")
-    return Proof(rule, "proved", f"Proved {of}.")
+        return too_hard(rule, prover.binned.meter)
+    return Proof(rule, "proved", f"Proved for {meant.words}.")
 
 
 def _by_cells(

@@ -9,19 +9,31 @@ from typing import Any
 import numpy as np
 
 from hornlens.classifiers.proofs import Proof, not_finished
+from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.logic.cuts import Cuts
 from hornlens.targets.classifiers.answering import Classifier
 from hornlens.targets.classifiers.binning import Binning
 from hornlens.targets.classifiers.ensembles.trees import NotExact
 from hornlens.targets.classifiers.guard import DRAWN, uniform_inputs, unlike
+from hornlens.targets.classifiers.netproving import NetworkProver
 from hornlens.targets.classifiers.networks import NetworkModel, read_network
 from hornlens.targets.classifiers.points import Binned
+from hornlens.targets.classifiers.provers import Prover
+from hornlens.targets.classifiers.voting import Vote
 
 
-def network_levels(
-    clf: Any, classifier: Classifier, more: Mapping[str, Cuts]
-) -> tuple[NetworkModel, Binning] | None:
-    """Return the network or linear model of a classifier, and levels over which it is bounded.
+def prover_of(binning: Binning, binned: Binned, forbidden: Forbidden) -> Prover | None:
+    """Return what looks into the model that levels are of; None if nothing does."""
+    given = binned, forbidden.weighted, forbidden.most_broken
+    if binning.network is not None:
+        return NetworkProver(*given, binning.network)
+    if binning.trees is not None and binning.trees.trees.summed:
+        return Vote(*given, binning.trees)
+    return None
+
+
+def network_levels(clf: Any, classifier: Classifier, more: Mapping[str, Cuts]) -> Binning | None:
+    """Return levels over which the network or linear model of a classifier is bounded.
 
     None if it has none, or none that can be traced back to the columns of X.
     """
@@ -34,7 +46,8 @@ def network_levels(
     except NotExact:
         return None
     exact = all(feature.cuts is None for feature in features)
-    return network, Binning(features, exact, "levels over which the network is bounded")
+    how = "levels over which the network is bounded"
+    return Binning(features, exact, how, network=network)
 
 
 def in_ranges(binned: Binned) -> str:

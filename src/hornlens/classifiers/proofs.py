@@ -96,7 +96,7 @@ def not_finished(rule: str, meter: Meter | None, known: str) -> Proof:
 def too_hard(rule: str, meter: Meter | None, lead: str = "") -> Proof:
     """Return that a search was not ended, and how far another class can lead as far as known."""
     if meter is not None and meter.ended is not None:
-        proof = not_finished(rule, meter, "before the trees were searched to the end")
+        proof = not_finished(rule, meter, "before the model was searched to the end")
     else:
         proof = Proof(rule, "not refuted", "Not refuted, but too hard to prove.")
     return replace(proof, sentence=f"{proof.sentence} {lead}") if lead else proof

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ import numpy as np
 from hornlens.classifiers.counterexamples import CounterexampleSearch, Region, refuted
 from hornlens.classifiers.monotone import proved_motion
 from hornlens.classifiers.nearest import nearest_row
-from hornlens.classifiers.networkproofs import guarded_network, in_ranges, network_levels
+from hornlens.classifiers.networkproofs import guarded_network, in_ranges, network_levels, prover_of
 from hornlens.classifiers.progress import shown
 from hornlens.classifiers.proofs import (
     MeantInputs,
@@ -27,9 +27,10 @@ from hornlens.counts import plural
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
 from hornlens.limits import Limits, Stopped
+from hornlens.logic.cuts import Cuts
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
-from hornlens.targets.classifiers.binning import Bins, bin_columns
+from hornlens.targets.classifiers.binning import Binning, Bins, bin_columns
 from hornlens.targets.classifiers.bounding.occurring import TooHard
 from hornlens.targets.classifiers.cases import Case, Cases
 from hornlens.targets.classifiers.columns import Table, read_table
@@ -39,11 +40,9 @@ from hornlens.targets.classifiers.estimators import is_called
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.moving import Motion, parse_motion
-from hornlens.targets.classifiers.netproving import NetworkProver
 from hornlens.targets.classifiers.plausible import KEPT, LEAST, Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.provers import Prover
-from hornlens.targets.classifiers.voting import Vote
 
 HARD = 1_000_000
 """After so many boxes, the search for one case is given up."""
@@ -253,17 +252,10 @@ def _proved(
     assumed = Background(options.background, table.names, plausible)
     conditions = conditions_in(parsed.given, parsed.follows)
     more = assumed.cuts(table, conditions)
-    looked_into = None
-    if options.bins == "auto" and plausible is None:
-        looked_into = network_levels(clf, classifier, more)
-    if looked_into is not None:
-        network, binning = looked_into
-    else:
-        network, given = None, (options.bins, options.n_bins, more)
-        binning = bin_columns(clf, classifier, *given, meter, options.seed)
+    binning = _levels(clf, classifier, options, more, meter, plausible)
     assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
-    meant = MeantInputs(assumed)
+    meant = MeantInputs(assumed, _ranges(binning, binned))
     of = {feature.name: feature for feature in binned.every}
     cases = Cases(of, asked.says, (1 << len(classifier.classes)) - 1)
     exceptions = _boxes(cases.of(parsed.exceptions), binned)
@@ -271,27 +263,54 @@ def _proved(
     if not is_met and not unseen:
         nothing = Proof(rule, "vacuous", "No input meets its conditions: it says nothing.")
         return meant.meant(nothing)
-    trees, forbidden = binning.trees, assumed.over(binned.every)
+    forbidden = assumed.over(binned.every)
+    prover = prover_of(binning, binned, forbidden)
     search = CounterexampleSearch(
         rule, binned, options.limit, seed, binning.exact, forbidden, meant
     )
-    if trees is not None and trees.trees.summed:
-        vote = Vote(binned, forbidden.weighted, forbidden.most_broken, trees)
-        row = None if plausible is None else search.first_row(exceptions)
-        proof = _by_vote(rule, vote, is_met, exceptions, meant) if row is None else row
+    tried = None
+    if prover is None or binning.network is not None:
+        tried = search.decided(is_met, exceptions)
+    elif plausible is not None:
+        tried = search.first_row(exceptions)
+    if tried is not None and (prover is None or tried.status != "not refuted"):
+        proof = tried
     else:
-        proof = search.decided(is_met, exceptions)
-    by_network = network is not None and proof.status == "not refuted"
-    if network is not None and by_network:
-        of_network = replace(meant, ranges=in_ranges(binned))
-        prover = NetworkProver(binned, forbidden.weighted, forbidden.most_broken, network)
-        proof = _by_vote(rule, prover, is_met, exceptions, of_network)
+        assert prover is not None
+        proof = _by_bounds(rule, prover, is_met, exceptions, meant)
     if proof and unseen:
         but = f"no row of X has a missing {unseen[0]}"
         return meant.meant(Proof(rule, "not refuted", f"Not refuted, but not proved: {but}."))
-    if network is not None and by_network:
-        return guarded_network(proof, network, binned, seed)
-    return meant.meant(guarded(proof, binned, seed))
+    return meant.meant(_guarded(proof, binning, binned, seed))
+
+
+def _levels(
+    clf: Any,
+    classifier: Classifier,
+    options: _Options,
+    more: Mapping[str, Cuts],
+    meter: Meter | None,
+    plausible: Plausible | None,
+) -> Binning:
+    """Return the columns in levels: those over which a network is bounded, if it has one."""
+    if options.bins == "auto" and plausible is None:
+        levels = network_levels(clf, classifier, more)
+        if levels is not None:
+            return levels
+    given = options.bins, options.n_bins, more
+    return bin_columns(clf, classifier, *given, meter, options.seed)
+
+
+def _ranges(binning: Binning, binned: Binned) -> str:
+    """Say of which numbers is spoken, if not of all."""
+    return "" if binning.network is None else in_ranges(binned)
+
+
+def _guarded(proof: Proof, binning: Binning, binned: Binned, seed: int) -> Proof:
+    """Return a proof, unless the model as it was read says something else than the model."""
+    if binning.network is None:
+        return guarded(proof, binned, seed)
+    return guarded_network(proof, binning.network, binned, seed)
 
 
 def _motion_proved(
@@ -307,15 +326,16 @@ def _motion_proved(
     table = classifier.table
     assumed = Background(options.background, table.names, plausible)
     more = assumed.cuts(table, conditions_in(motion.where))
-    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more, meter, options.seed)
+    binning = _levels(clf, classifier, options, more, meter, plausible)
     assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
     forbidden = assumed.over(binned.every)
+    meant = MeantInputs(assumed, _ranges(binning, binned))
     proof = proved_motion(
         *(asked.rule, motion, binned, binning, forbidden, asked.says),
-        *(options.limit, options.seed),
+        *(options.limit, options.seed, meant),
     )
-    return MeantInputs(assumed).meant(guarded(proof, binned, options.seed))
+    return meant.meant(_guarded(proof, binning, binned, options.seed))
 
 
 def _boxes(cases: Sequence[Case], binned: Binned) -> list[Region]:
@@ -358,31 +378,31 @@ def _named_rows(names: Sequence[str]) -> Any:
     return rebuild
 
 
-def _by_vote(
+def _by_bounds(
     rule: str,
-    vote: Prover,
+    prover: Prover,
     is_met: Sequence[Region],
     exceptions: Sequence[Region],
     of: MeantInputs,
 ) -> Proof:
     """Decide it for every input that is meant, by the model itself: each case by itself."""
-    binned, lead, is_settled = vote.binned, "", True
+    binned, lead, is_settled = prover.binned, "", True
     every = (1 << len(binned.classifier.classes)) - 1
     with suppress(TooHard, Stopped):  # the proof does without
-        if all(vote.cell_in(one.levels) is None for one in is_met):
+        if all(prover.cell_in(one.levels) is None for one in is_met):
             return Proof(rule, "vacuous", of.none)
     for levels, classes in exceptions:
         allowed = every & ~classes
         try:
             if allowed and not allowed & (allowed - 1):
                 place = allowed.bit_length() - 1
-                outcomes = vote.outcomes([levels], [place], HARD)
+                outcomes = prover.outcomes([levels], [place], HARD)
                 status = outcomes.status[0]
                 cell, settled = (outcomes.cells[0] if status == 1 else None), status == 0
                 if status == -1:
-                    lead = vote.in_words(float(outcomes.leads[0]), place)
+                    lead = prover.in_words(float(outcomes.leads[0]), place)
             else:
-                cell, settled = vote.any_of(levels, classes, HARD)
+                cell, settled = prover.any_of(levels, classes, HARD)
         except Stopped:
             return too_hard(rule, binned.meter)
         if cell is not None:

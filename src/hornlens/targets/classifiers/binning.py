@@ -19,6 +19,7 @@ from hornlens.targets.classifiers.columns import Table, column_of
 from hornlens.targets.classifiers.ensembles.trees import NotExact
 from hornlens.targets.classifiers.features import Feature, number_feature, value_feature
 from hornlens.targets.classifiers.metering import Meter
+from hornlens.targets.classifiers.networks import NetworkModel
 from hornlens.targets.classifiers.pipelines import TreeModel, read_tree_model
 from hornlens.targets.classifiers.thresholds import exact_cuts
 
@@ -42,6 +43,8 @@ class Binning:
     trees: TreeModel | None = None
     fallback: str = ""
     """Why the trees that it has could not be read; empty if they were, or if it has none."""
+    network: NetworkModel | None = None
+    """The network or linear model over whose levels this is, if it is looked into."""
 
 
 def bin_columns(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hornlens.errors import InputError
 from hornlens.targets.classifiers.conditions import Both, Expression, Not
 from hornlens.targets.classifiers.grammar import Words, parse_expression
-from hornlens.targets.classifiers.voting import Vote
+from hornlens.targets.classifiers.provers import Prover
 
 _MOTION = re.compile(
     r"\s*(?P<column>.+?)(?:\s+(?P<way>up|down))?\s+never\s+"
@@ -76,17 +76,17 @@ def parse_motion(text: str, words: Words) -> Motion | None:
     return Motion(column, up, first, then, where)
 
 
-def within(vote: Vote, box: Sequence[int]) -> Vote:
-    """Return trees over the cells of a box, as sets of levels: no other cell occurs."""
-    whole = [(1 << feature.size) - 1 for feature in vote.features]
+def within(prover: Prover, box: Sequence[int]) -> Prover:
+    """Return a model over the cells of a box, as sets of levels: no other cell occurs."""
+    whole = [(1 << feature.size) - 1 for feature in prover.features]
     outside = [
         (*whole[:axis], whole[axis] & ~levels, *whole[axis + 1 :])
         for axis, levels in enumerate(box)
         if whole[axis] & ~levels
     ]
     # A cell that lies in few forbidden boxes may occur: one that lies outside occurs by no means.
-    forbidden = (*vote.forbidden, *(vote.most_broken + 1) * outside)
-    return replace(vote.asked_by(vote.binned), forbidden=forbidden)
+    forbidden = (*prover.forbidden, *(prover.most_broken + 1) * outside)
+    return replace(prover.asked_by(prover.binned), forbidden=forbidden)
 
 
 def flags_of(bits: int, size: int | None = None) -> NDArray[np.bool_]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations, product
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,10 @@ class Prover(ABC):
     @abstractmethod
     def _pairs(self, change: AxisChange, place: int, other: int, patience: int) -> Verdicts:
         """Look for a cell of one class, and one of another that differs only in a feature."""
+
+    def asked_by(self, binned: Binned) -> Self:
+        """Return the same model, whose cells another one asks."""
+        return replace(self, binned=binned)
 
     # --- boxes and cells ---
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ class Vote(Prover):
     given_rounding: float | None = None
     """How close sums may be for a tie, for each unit of what they add up, if leaves are given."""
 
-    def asked_by(self, binned: Binned) -> Vote:
+    def asked_by(self, binned: Binned) -> Self:
         """Return the same ensemble, whose cells another one asks; what was read stays read."""
         vote = replace(self, binned=binned, given=self.__dict__.get("leaves", self.given))
         vote.__dict__["_kept"] = self._kept

@@ -177,6 +177,22 @@ def test_rules_are_judged_as_text_in_both_doors():
             one.judge("nothing at all")
 
 
+@pytest.mark.parametrize(("name", "value"), [("limit", 0), ("n_bins", 1), ("limit", "many")])
+def test_proofs_and_recourse_check_their_options_as_explain_does(name, value):
+    rows = np.array([[20.0], [40.0]])
+
+    def bank(given):
+        return given[:, 0] > 30
+
+    for ask in (
+        lambda **option: hornlens.explain(bank, rows, **option),
+        lambda **option: hornlens.prove(bank, "x0 > 30 -> True", rows, **option),
+        lambda **option: hornlens.recourse(bank, rows[0], True, rows, **option),
+    ):
+        with pytest.raises(InputError, match=f"{name} must be . or more"):
+            ask(**{name: value})
+
+
 # --- thresholds ---
 
 

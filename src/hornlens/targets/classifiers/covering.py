@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornlens.exact.boxes.axes import Axis, Box
 from hornlens.exact.boxes.cells import Levels, ListedCells, distinct_cells, rows_in
@@ -44,6 +46,8 @@ OTHERS = 8_192
 """How many cells of other classes a box is held against at first; so many more are met."""
 LOOKED_AT = 1 << 15
 """So many rows are looked at to find one rule."""
+KEPT = 1 << 31
+"""Of so many cells it is kept in all, as bits, whether they lie in rules."""
 PATIENCE = 1_000
 """After so many boxes, a question is given up: another one may be easier."""
 
@@ -66,14 +70,16 @@ class Covering(NamedTuple):
     @classmethod
     def by(cls, cover: Cover, wanted: float) -> Covering:
         """Return the rules of a cover."""
-        hard = frozenset(grown.rule for grown in cover.rules if not grown.general)
-        return cls(tuple(grown.rule for grown in cover.rules), wanted, hard)
+        rules = cover.rules
+        hard = frozenset(grown.rule for grown in rules if not grown.general)
+        return cls(tuple(grown.rule for grown in rules), wanted, hard)
 
     def measured_on(
         self, axes: tuple[Axis, ...], rows: Levels, labels: Levels, uniform: Measured | None
     ) -> Covering:
         """Return the same, with the rows and inputs on which coverage is counted."""
-        return self._replace(axes=axes, rows=rows, labels=labels, uniform=uniform)
+        by_columns = np.asfortranarray(rows)  # rules ask for columns
+        return self._replace(axes=axes, rows=by_columns, labels=labels, uniform=uniform)
 
     def of(self, boxes: Sequence[BoxRule], inputs: bool = True) -> Coverage:
         """Count what some rules decide, these or others: of rows, and of drawn inputs."""
@@ -106,18 +112,33 @@ class Grown(NamedTuple):
     general: bool
 
 
-class RowsToDecide(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RowsToDecide:
     """Cells that rules are to decide, those first that count most: classes, and what they count."""
 
+    axes: tuple[Axis, ...]
     cells: Levels
     labels: Levels
     weights: Floats
+    _inside: dict[BoxRule, NDArray[np.uint8]] = field(default_factory=dict)
+    """Which cells lie in some of the rules, as bits."""
 
     @classmethod
     def of(cls, known: ListedCells, counts: Levels, rng: np.random.Generator) -> RowsToDecide:
         """Return cells whose classes are known; of those that count alike, random ones first."""
         order = np.lexsort((rng.random(len(counts)), -counts))
-        return cls(known.cells[order], known.labels[order], counts[order].astype(np.float64))
+        cells = np.asfortranarray(known.cells[order])  # rules ask for columns
+        return cls(known.axes, cells, known.labels[order], counts[order].astype(np.float64))
+
+    def inside(self, rule: BoxRule) -> Flags:
+        """Say of each cell whether it lies in a rule; what was found out is kept."""
+        if rule in self._inside:
+            bits = np.unpackbits(self._inside[rule], count=len(self.cells))
+            return np.asarray(bits.view(np.bool_))
+        inside = rows_in(self.cells, rule.box, self.axes)
+        if (len(self._inside) + 1) * len(self.cells) <= KEPT:
+            self._inside[rule] = np.packbits(inside)
+        return inside
 
     def of_class(self, place: int, which: Flags) -> Weighed:
         """Return the first of some cells that have a class."""
@@ -160,13 +181,13 @@ class Cover:
         """Note other rules that were proved: what they decide need not be decided twice."""
         self._beside += rules
         for rule in rules:
-            self._open &= ~self._inside(rule)
+            self._open &= ~self._rows.inside(rule)
 
     @property
     def rules(self) -> list[Grown]:
         """The rules, each with cells that those before it leave open: those first with most."""
         every = [*self._grown, *(Grown(draft, False) for draft in self._drafts)]
-        turns = _Turns(self._rows, self._axes, self._beside)
+        turns = _Turns(self._rows, self._beside)
         turns.wait([grown.rule for grown in every])
         chosen = []
         while (number := turns.next()) is not None:
@@ -193,10 +214,10 @@ class Cover:
             place = int(self._rng.choice(len(counts), p=counts / counts.sum()))
             narrow, rule = self._draft(place, self._open & ~passed)
             if rule is None:
-                passed |= self._inside(narrow)
+                passed |= self._rows.inside(narrow)
             else:
                 self._drafts.append(rule)
-                self._open &= ~self._inside(rule)
+                self._open &= ~self._rows.inside(rule)
 
     def _draft(self, place: int, which: Flags) -> tuple[BoxRule, BoxRule | None]:
         """Return a box around some cells of a class, and a wide rule around it that is proved."""
@@ -256,7 +277,7 @@ class Cover:
 
     def _widen(self, stops: Stops) -> None:
         """Make rules wider, those first that decide most; leave out what then decides nothing."""
-        turns = _Turns(self._rows, self._axes, self._beside)
+        turns = _Turns(self._rows, self._beside)
         for grown in self._grown:
             turns.take(grown.rule)
         turns.wait(self._drafts)
@@ -269,7 +290,7 @@ class Cover:
                 break
             some = self._widened([waiting.pop(number) for number in numbers], turns.open, stops)
             for number, one in zip(numbers, some, strict=True):
-                self._open &= ~self._inside(one.rule)
+                self._open &= ~self._rows.inside(one.rule)
                 if one.proposal is not None:
                     waiting[number] = one.rule
                 else:
@@ -307,16 +328,13 @@ class Cover:
         gains = rows.weights @ alone
         return [int(axis) for axis in np.lexsort((self._influence, -gains))]
 
-    def _inside(self, rule: BoxRule) -> Flags:
-        return rows_in(self._rows.cells, rule.box, self._axes)
-
 
 class _Turns:
     """Whose turn it is among rules: the next one decides most of what those before leave open."""
 
-    def __init__(self, rows: RowsToDecide, axes: Sequence[Axis], before: Sequence[BoxRule]):
+    def __init__(self, rows: RowsToDecide, before: Sequence[BoxRule]):
         self.open = np.ones(len(rows.cells), dtype=np.bool_)
-        self._rows, self._axes = rows, axes
+        self._rows = rows
         self._rules: Sequence[BoxRule] = ()
         self._heap: list[tuple[float, int]] = []
         for rule in before:
@@ -330,7 +348,7 @@ class _Turns:
 
     def take(self, rule: BoxRule) -> None:
         """Note that a rule decides its cells: then others gain less than before."""
-        self.open &= ~rows_in(self._rows.cells, rule.box, self._axes)
+        self.open &= ~self._rows.inside(rule)
 
     def next(self) -> int | None:
         """Return the number of the next rule; None if no rule that waits decides anything."""
@@ -344,9 +362,7 @@ class _Turns:
         return None
 
     def _gain(self, rule: BoxRule) -> float:
-        open_ = np.flatnonzero(self.open)
-        inside = rows_in(self._rows.cells[open_], rule.box, self._axes)
-        return float(self._rows.weights[open_[inside]].sum())
+        return float(self._rows.weights[self.open & self._rows.inside(rule)].sum())
 
 
 def row_cover(vote: Vote, known: KnownCells, rows: Levels, seed: int) -> Cover:

@@ -556,6 +556,17 @@ def test_recourse_that_makes_no_sense_is_refused(row, options, problem):
         hornlens.recourse(model, row, options.pop("to"), rows, **options)
 
 
+def test_a_change_is_found_where_the_near_end_of_a_bin_is_not_enough():
+    """Of a stand-in, the end of a bin may lie just before the model's own threshold."""
+    rows = np.arange(0, 4, 0.25)[:, None]
+    above = hornlens.recourse(lambda given: given[:, 0] > 2, [1.0], True, rows, bins={"x0": [2]})
+    assert above.status == "found" and above.changes["x0"] > 2
+    never = hornlens.recourse(
+        lambda given: given[:, 0] == 3.75, [1.0], True, rows, bins={"x0": [2]}
+    )
+    assert never.status == "not found"
+
+
 # --- commands ---
 
 

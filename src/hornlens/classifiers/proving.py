@@ -29,7 +29,7 @@ from hornlens.errors import InputError
 from hornlens.limits import Limits, Stopped
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
-from hornlens.targets.classifiers.binning import Bins, bin_columns
+from hornlens.targets.classifiers.binning import Bins
 from hornlens.targets.classifiers.bounding.occurring import TooHard
 from hornlens.targets.classifiers.cases import Case, Cases
 from hornlens.targets.classifiers.columns import Table, read_table
@@ -40,6 +40,7 @@ from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.moving import Motion, parse_motion
 from hornlens.targets.classifiers.netproving import NetworkProver
+from hornlens.targets.classifiers.options import QuestionOptions
 from hornlens.targets.classifiers.plausible import KEPT, LEAST, Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.provers import Prover
@@ -114,19 +115,18 @@ def prove(
     """
     if not isinstance(rule, str):
         raise InputError(f"a rule is a text, not {type(rule).__name__}")
-    given = (background,) if isinstance(background, str) else tuple(background)
     rows = _rows_for(clf) if X is None else X
     clf = with_decision(clf, threshold, bands, label)
     named = clf if isinstance(clf, Banded) else None
     if named is not None or is_called(clf, "regressor"):
         clf = _with_bands_of(rule, clf if named is None else named.estimator, rows, label, named)
+    options = QuestionOptions.of(bins, n_bins, limit, background, seed)
     classifier = read_classifier(clf, rows, limits)
     words = _words(classifier, clf, label, named)
     with shown(progress, classifier.name) as advance:
         meter = meter_of(limits, advance)
         if meter is not None:
             meter.begin()
-        options = _Options(bins, n_bins, limit, given, seed)
         says = classifier.bits_of
         if isinstance(clf, Banded):
             says = partial(clf.bits_of, bands=named)
@@ -194,16 +194,6 @@ class _Asked(NamedTuple):
     says: Callable[[OfClass | OfValue], int]
 
 
-class _Options(NamedTuple):
-    """How to prove; see `prove`."""
-
-    bins: Bins
-    n_bins: int
-    limit: int
-    background: tuple[str, ...]
-    seed: int
-
-
 def _beside_row(proof: Proof, table: Table) -> Proof:
     """Return a proof with the row of X that is nearest to the one that breaks the rule."""
     if proof.row is None:
@@ -240,7 +230,7 @@ def _proved(
     clf: Any,
     classifier: Classifier,
     asked: _Asked,
-    options: _Options,
+    options: QuestionOptions,
     meter: Meter | None,
     plausible: Plausible | None = None,
 ) -> Proof:
@@ -259,8 +249,7 @@ def _proved(
     if looked_into is not None:
         network, binning = looked_into
     else:
-        network, given = None, (options.bins, options.n_bins, more)
-        binning = bin_columns(clf, classifier, *given, meter, options.seed)
+        network, binning = None, options.binning(clf, classifier, more, meter)
     assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
     meant = MeantInputs(assumed)
@@ -299,7 +288,7 @@ def _motion_proved(
     classifier: Classifier,
     asked: _Asked,
     motion: Motion,
-    options: _Options,
+    options: QuestionOptions,
     meter: Meter | None,
     plausible: Plausible | None,
 ) -> Proof:
@@ -307,7 +296,7 @@ def _motion_proved(
     table = classifier.table
     assumed = Background(options.background, table.names, plausible)
     more = assumed.cuts(table, conditions_in(motion.where))
-    binning = bin_columns(clf, classifier, options.bins, options.n_bins, more, meter, options.seed)
+    binning = options.binning(clf, classifier, more, meter)
     assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
     forbidden = assumed.over(binned.every)

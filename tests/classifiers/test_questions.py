@@ -177,6 +177,22 @@ def test_rules_are_judged_as_text_in_both_doors():
             one.judge("nothing at all")
 
 
+@pytest.mark.parametrize(("name", "value"), [("limit", 0), ("n_bins", 1), ("limit", "many")])
+def test_proofs_and_recourse_check_their_options_as_explain_does(name, value):
+    rows = np.array([[20.0], [40.0]])
+
+    def bank(given):
+        return given[:, 0] > 30
+
+    for ask in (
+        lambda **option: hornlens.explain(bank, rows, **option),
+        lambda **option: hornlens.prove(bank, "x0 > 30 -> True", rows, **option),
+        lambda **option: hornlens.recourse(bank, rows[0], True, rows, **option),
+    ):
+        with pytest.raises(InputError, match=f"{name} must be . or more"):
+            ask(**{name: value})
+
+
 # --- thresholds ---
 
 
@@ -538,6 +554,17 @@ def test_recourse_that_makes_no_sense_is_refused(row, options, problem):
     options = {"to": "yes", **options}
     with pytest.raises(hornlens.HornlensError, match=problem):
         hornlens.recourse(model, row, options.pop("to"), rows, **options)
+
+
+def test_a_change_is_found_where_the_near_end_of_a_bin_is_not_enough():
+    """Of a stand-in, the end of a bin may lie just before the model's own threshold."""
+    rows = np.arange(0, 4, 0.25)[:, None]
+    above = hornlens.recourse(lambda given: given[:, 0] > 2, [1.0], True, rows, bins={"x0": [2]})
+    assert above.status == "found" and above.changes["x0"] > 2
+    never = hornlens.recourse(
+        lambda given: given[:, 0] == 3.75, [1.0], True, rows, bins={"x0": [2]}
+    )
+    assert never.status == "not found"
 
 
 # --- commands ---

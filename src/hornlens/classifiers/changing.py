@@ -85,6 +85,9 @@ class Searches:
         best, proved = None, True
         try:
             best, proved = search.run(most)
+            if best is None and not self.binning.exact:  # the near ends of bins may lie before
+                search = _OfRow(self, values, limit, at_points=True)
+                best, proved = search.run(most)
             proved = proved and self._is_measured(seed)
         except Stopped:
             best, proved = search.best, False
@@ -141,6 +144,8 @@ class _OfRow:
     given: Searches
     values: list[Column]
     limit: int
+    at_points: bool = False
+    """Whether numbers are moved to the points that stand for bins, and not to the near ends."""
     is_impossible: bool = False
     best: tuple[float, dict[str, Any], int] | None = None
 
@@ -269,6 +274,8 @@ class _OfRow:
             return np.asarray(np.abs(np.array(levels) - own) / self.given.scales[axis])
         value = float(self.values[self.given.binned.telling[axis]][0])
         ends = np.array([_end(feature, own, level) for level in levels])
+        if self.at_points:
+            ends = feature.column(np.array(levels)).astype(np.float64)
         return np.asarray(np.abs(ends - value) / self.given.scales[axis])
 
     def _rows(self, axes: Sequence[int], cells: Levels) -> list[Column]:
@@ -278,7 +285,7 @@ class _OfRow:
             place = self.given.binned.telling[axis]
             feature, own = self.given.binned.features[axis], int(self.cell[axis])
             levels = cells[:, axis]
-            if feature.cuts is None or own == feature.known:
+            if feature.cuts is None or own == feature.known or self.at_points:
                 columns[place] = feature.column(levels)
                 continue
             scale = self.given.scales[axis]

@@ -30,7 +30,7 @@ from hornlens.limits import Limits, Stopped
 from hornlens.logic.cuts import Cuts
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
-from hornlens.targets.classifiers.binning import Binning, Bins, bin_columns
+from hornlens.targets.classifiers.binning import Binning, Bins
 from hornlens.targets.classifiers.bounding.occurring import TooHard
 from hornlens.targets.classifiers.cases import Case, Cases
 from hornlens.targets.classifiers.columns import Table, read_table
@@ -40,6 +40,7 @@ from hornlens.targets.classifiers.estimators import is_called
 from hornlens.targets.classifiers.grammar import Words, parse_rule
 from hornlens.targets.classifiers.metering import Meter, Progress, meter_of
 from hornlens.targets.classifiers.moving import Motion, parse_motion
+from hornlens.targets.classifiers.options import QuestionOptions
 from hornlens.targets.classifiers.plausible import KEPT, LEAST, Plausible
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.provers import Prover
@@ -113,19 +114,18 @@ def prove(
     """
     if not isinstance(rule, str):
         raise InputError(f"a rule is a text, not {type(rule).__name__}")
-    given = (background,) if isinstance(background, str) else tuple(background)
     rows = _rows_for(clf) if X is None else X
     clf = with_decision(clf, threshold, bands, label)
     named = clf if isinstance(clf, Banded) else None
     if named is not None or is_called(clf, "regressor"):
         clf = _with_bands_of(rule, clf if named is None else named.estimator, rows, label, named)
+    options = QuestionOptions.of(bins, n_bins, limit, background, seed)
     classifier = read_classifier(clf, rows, limits)
     words = _words(classifier, clf, label, named)
     with shown(progress, classifier.name) as advance:
         meter = meter_of(limits, advance)
         if meter is not None:
             meter.begin()
-        options = _Options(bins, n_bins, limit, given, seed)
         says = classifier.bits_of
         if isinstance(clf, Banded):
             says = partial(clf.bits_of, bands=named)
@@ -193,16 +193,6 @@ class _Asked(NamedTuple):
     says: Callable[[OfClass | OfValue], int]
 
 
-class _Options(NamedTuple):
-    """How to prove; see `prove`."""
-
-    bins: Bins
-    n_bins: int
-    limit: int
-    background: tuple[str, ...]
-    seed: int
-
-
 def _beside_row(proof: Proof, table: Table) -> Proof:
     """Return a proof with the row of X that is nearest to the one that breaks the rule."""
     if proof.row is None:
@@ -239,7 +229,7 @@ def _proved(
     clf: Any,
     classifier: Classifier,
     asked: _Asked,
-    options: _Options,
+    options: QuestionOptions,
     meter: Meter | None,
     plausible: Plausible | None = None,
 ) -> Proof:
@@ -287,7 +277,7 @@ def _proved(
 def _levels(
     clf: Any,
     classifier: Classifier,
-    options: _Options,
+    options: QuestionOptions,
     more: Mapping[str, Cuts],
     meter: Meter | None,
     plausible: Plausible | None,
@@ -297,8 +287,7 @@ def _levels(
         levels = network_levels(clf, classifier, more)
         if levels is not None:
             return levels
-    given = options.bins, options.n_bins, more
-    return bin_columns(clf, classifier, *given, meter, options.seed)
+    return options.binning(clf, classifier, more, meter)
 
 
 def _ranges(binning: Binning, binned: Binned) -> str:
@@ -318,7 +307,7 @@ def _motion_proved(
     classifier: Classifier,
     asked: _Asked,
     motion: Motion,
-    options: _Options,
+    options: QuestionOptions,
     meter: Meter | None,
     plausible: Plausible | None,
 ) -> Proof:

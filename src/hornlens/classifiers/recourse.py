@@ -18,13 +18,14 @@ from hornlens.errors import InputError
 from hornlens.limits import Limits
 from hornlens.targets.classifiers.answering import Classifier, read_classifier
 from hornlens.targets.classifiers.background import Background
-from hornlens.targets.classifiers.binning import Bins, bin_columns
+from hornlens.targets.classifiers.binning import Bins
 from hornlens.targets.classifiers.cases import Cases
 from hornlens.targets.classifiers.columns import Column, Table, column_of
 from hornlens.targets.classifiers.conditions import conditions_in
 from hornlens.targets.classifiers.deciding import Bands, label_of, with_decision
 from hornlens.targets.classifiers.grammar import Words, parse_expression
 from hornlens.targets.classifiers.metering import Progress, meter_of
+from hornlens.targets.classifiers.options import QuestionOptions
 from hornlens.targets.classifiers.points import Binned
 
 
@@ -122,16 +123,16 @@ def recourses(
     """
     if not isinstance(most, int) or most < 1:
         raise InputError(f"most must be 1 or more, not {most!r}")
+    options = QuestionOptions.of(bins, n_bins, limit, background, seed)
     clf = with_decision(clf, threshold, bands, label)
     classifier = read_classifier(clf, X, limits)
     table = classifier.table
-    given = (background,) if isinstance(background, str) else tuple(background)
-    assumed = Background(given, table.names)
+    assumed = Background(options.background, table.names)
     with shown(progress, classifier.name) as advance:
         meter = meter_of(limits, advance)
         if meter is not None:
             meter.begin()
-        binning = bin_columns(clf, classifier, bins, n_bins, assumed.cuts(table), meter, seed)
+        binning = options.binning(clf, classifier, assumed.cuts(table), meter)
         binned = Binned(classifier, binning.features, meter)
         wanted = _classes(to, classifier, label if bands is None else label_of(label))
         moves = {

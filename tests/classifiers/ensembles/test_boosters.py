@@ -236,6 +236,27 @@ def test_a_file_answers_as_its_model_does(folder, name):
     assert (np.asarray(result.predict(table)) == predict(rows)).all()
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_the_scores_of_a_file_have_a_threshold(folder, name, tmp_path):
+    model, rows, _ = MODELS[FILES[name]]
+    scores = model.predict_proba(rows)[:, 1]
+    high = float(np.unique(scores)[-2])  # a score that rows have: there, it is the second class
+    for threshold in (0.3, high):
+        opened, table = open_classifier(folder / name, folder / "data.csv", None)
+        result = hornlens.explain(opened, table, threshold=threshold)
+        assert result.certificate.scope.of == "every input"
+        said = np.asarray(result.predict(table)).astype(int)
+        assert (said == (scores >= threshold)).all()
+    done = run(folder / name, folder / "data.csv", "--threshold", "0.3", "--format", "json")
+    assert done.exit_code == 0, done.output
+
+
+def test_a_booster_without_scores_has_no_threshold():
+    model = XGBClassifier(n_estimators=2, objective="binary:hinge").fit(ONE, WANTED)
+    with pytest.raises(hornlens.HornlensError, match="no predict_proba"):
+        hornlens.explain(model.get_booster(), ONE, threshold=0.3)
+
+
 def run(*arguments):
     return CliRunner().invoke(app, ["explain", *map(str, arguments)])
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from hornlens.deprecation import renamed_argument
 from hornlens.errors import InputError
 from hornlens.logic.certificates import check_tolerances
+from hornlens.logic.cuts import Cuts
 from hornlens.results.documents.settings import Settings
-from hornlens.targets.classifiers.binning import Bins
+from hornlens.targets.classifiers.answering import Classifier
+from hornlens.targets.classifiers.binning import Binning, Bins, bin_columns
+from hornlens.targets.classifiers.metering import Meter
 from hornlens.targets.classifiers.plausible import Plausible
 
 Domain = Literal["grid", "data", "plausible"]
@@ -88,8 +92,40 @@ class Options:
         ):
             raise InputError(f"cover must be a share between 0 and 1, not {self.cover!r}")
         check_tolerances(self.epsilon, self.delta)
-        least = {"n_bins": 2, "changes": 0, "limit": 1, "budget": 1, "max_conditions": 0}
-        for name, bound in least.items():
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < bound):
-                raise InputError(f"{name} must be {bound} or more, not {value!r}")
+        _check_least(self, n_bins=2, changes=0, limit=1, budget=1, max_conditions=0)
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """How one question about a classifier is looked into; see `prove` and `recourse`."""
+
+    bins: Bins
+    n_bins: int
+    limit: int
+    background: tuple[str, ...]
+    seed: int
+
+    @classmethod
+    def of(
+        cls, bins: Bins, n_bins: int, limit: int, background: Sequence[str] | str, seed: int
+    ) -> QuestionOptions:
+        """Return them as they are given: the background may be one rule."""
+        assumed = (background,) if isinstance(background, str) else tuple(background)
+        return cls(bins, n_bins, limit, assumed, seed)
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        _check_least(self, n_bins=2, limit=1)
+
+    def binning(
+        self, clf: Any, classifier: Classifier, more: Mapping[str, Cuts], meter: Meter | None
+    ) -> Binning:
+        """Return the columns in levels; `more` are cuts that the question asks for."""
+        return bin_columns(clf, classifier, self.bins, self.n_bins, more, meter, self.seed)
+
+
+def _check_least(options: object, **least: int) -> None:
+    for name, bound in least.items():
+        value = getattr(options, name)
+        if value is not None and (not isinstance(value, int) or value < bound):
+            raise InputError(f"{name} must be {bound} or more, not {value!r}")

@@ -62,6 +62,26 @@ class BoosterClassifier(Boosted):
 
 
 @dataclass(frozen=True, eq=False)
+class ScoringBooster(BoosterClassifier):
+    """A Booster of two classes that says how likely the second one is."""
+
+    def predict_proba(self, rows: Any) -> NDArray[Any]:
+        """Return how likely the classes of each row are."""
+        if hasattr(self.booster, "calc_leaf_indexes"):
+            return np.asarray(self.booster.predict(rows, prediction_type="Probability"))
+        second = self.answers(rows)
+        return np.column_stack([1 - second, second])
+
+
+SCORED = ("binary:logistic", "reg:logistic", "binary", "cross_entropy", "Logloss", "CrossEntropy")
+"""The objectives of two classes whose Boosters answer with a probability."""
+
+
+def _kind_of(objective: str) -> type[BoosterClassifier]:
+    return ScoringBooster if objective in SCORED else BoosterClassifier
+
+
+@dataclass(frozen=True, eq=False)
 class BoosterRegressor(Boosted):
     """A Booster that predicts numbers."""
 
@@ -113,7 +133,7 @@ def _of_xgboost(booster: Any, name: str, numbers: bool | None) -> Boosted:
     if _wants_numbers(name, objective, of_classes, objective in xgboost.NUMBERS, numbers):
         return _named(BoosterRegressor, booster, *columns, name)
     count = max(2, int(written["num_class"]))
-    return _named(BoosterClassifier, booster, *columns, name, np.arange(count))
+    return _named(_kind_of(objective), booster, *columns, name, np.arange(count))
 
 
 def _of_lightgbm(booster: Any, name: str, numbers: bool | None) -> Boosted:
@@ -125,7 +145,7 @@ def _of_lightgbm(booster: Any, name: str, numbers: bool | None) -> Boosted:
     if _wants_numbers(name, objective, of_classes, objective in lightgbm.NUMBERS, numbers):
         return _named(BoosterRegressor, booster, *columns, name)
     count = max(2, booster.num_model_per_iteration())
-    return _named(BoosterClassifier, booster, *columns, name, np.arange(count))
+    return _named(_kind_of(objective), booster, *columns, name, np.arange(count))
 
 
 def _of_catboost(booster: Any, name: str, numbers: bool | None) -> Boosted:
@@ -138,7 +158,7 @@ def _of_catboost(booster: Any, name: str, numbers: bool | None) -> Boosted:
     of_classes = objective in catboost.OBJECTIVES and len(classes) > 0
     if _wants_numbers(name, objective, of_classes, not len(classes), numbers):
         return _named(BoosterRegressor, booster, len(names), names, name)
-    return _named(BoosterClassifier, booster, len(names), names, name, classes)
+    return _named(_kind_of(objective), booster, len(names), names, name, classes)
 
 
 def _wants_numbers(

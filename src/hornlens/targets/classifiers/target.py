@@ -104,11 +104,13 @@ class ClassifierTarget:
         background: Sequence[str] = (),
         threshold: float | None = None,
         bands: Bands | None = None,
-        seed: int = 0,
+        seed: int | None = None,
     ) -> ClassifierTarget:
         """Return a classifier over bins of its columns, all as `explain` takes them.
 
-        With a threshold of its scores, or bands of its predictions, these say the classes.
+        With a threshold of its scores, or bands of its predictions, these say the classes. With a
+        seed, a model without trees is asked about a few thousand rows at once, before any limit,
+        and its numbers are cut where it changes; else they are cut by quantiles.
         """
         clf = with_decision(clf, threshold, bands, label)
         label = label if bands is None else label_of(label)

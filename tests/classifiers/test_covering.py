@@ -242,3 +242,20 @@ def test_saving_a_large_table_changes_the_first_rows_only(monkeypatch, tmp_path)
     assert {line["of_rows"] for line in lines} == {most} and most < len(rows)
     assert hornlens.verify(tmp_path).ok
     assert hornlens.load(tmp_path).flips("x0").of_rows == most
+
+
+def test_a_model_that_says_something_else_than_its_trees_is_covered_as_a_stand_in():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 4))
+    said = (rows[:, 0] + rows[:, 1] > 0).astype(int)
+
+    class Liar(RandomForestClassifier):
+        def predict(self, given):
+            classes = super().predict(given)
+            return np.where(np.asarray(given)[:, 0] < -0.5, 1 - classes, classes)
+
+    Liar.__module__, Liar.__name__ = "sklearn.mine", "RandomForestClassifier"
+    model = Liar(5, max_depth=3, random_state=0).fit(rows, said)
+    result = hornlens.explain(model, rows, limit=1)
+    assert not result.certificate.scope.direct
+    assert result.agreement.differs

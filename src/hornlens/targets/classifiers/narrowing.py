@@ -111,9 +111,14 @@ class Narrowing:
         return Path(boxes, True)
 
     def _parted(self, rows: Weighed, others: Weighed, low: Levels, high: Levels) -> Weighed:
-        """Narrow a box until none of the others is in it; return the rows that are."""
+        """Narrow a box until none of the others is in it; return the rows that are.
+
+        Some may stay in it: where a model says more than one class of a cell.
+        """
         while len(others.cells):
             options, kept = self._cuts(rows, low, high)
+            if not len(kept):
+                break
             left = self._counts(others, options)
             total, before = rows.weights.sum(), others.weights.sum()
             gain = np.log(before + 0.5) - np.log(left + 0.5)
